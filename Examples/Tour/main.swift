@@ -1,0 +1,3 @@
+import Tether
+
+print(ObserverCenter.default.audit())

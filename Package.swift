@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Tether",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "Tether", targets: ["Tether"]),
+        .library(name: "TetherTesting", targets: ["TetherTesting"]),
+    ],
+    targets: [
+        .target(name: "COwnerLifetime"),
+        .target(name: "Tether", dependencies: ["COwnerLifetime"]),
+        .target(name: "TetherTesting", dependencies: ["Tether"]),
+        .testTarget(name: "TetherTests", dependencies: ["Tether", "TetherTesting", "COwnerLifetime"]),
+        .testTarget(name: "TetherTestingTests", dependencies: ["Tether", "TetherTesting"]),
+        .executableTarget(name: "Tour", dependencies: ["Tether"], path: "Examples/Tour"),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.name != "COwnerLifetime" {
+    target.swiftSettings = [
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+        .enableUpcomingFeature("ExistentialAny"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+        .enableUpcomingFeature("MemberImportVisibility"),
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
+        .strictMemorySafety(),
+    ]
+}

@@ -1,0 +1,47 @@
+#include "COwnerLifetime.h"
+
+#include <pthread.h>
+
+#if defined(__linux__)
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+static _Thread_local void *current_record;
+static pthread_key_t exit_key;
+static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
+static void (*exit_function)(void *);
+
+static void thread_exits(void *record) {
+    current_record = NULL;
+    exit_function(record);
+}
+
+static void make_exit_key(void) { pthread_key_create(&exit_key, thread_exits); }
+
+void *tether_thread_record(void) { return current_record; }
+
+void tether_set_thread_record(void *record, void (*on_exit)(void *)) {
+    // Every caller passes the same function.
+    __atomic_store_n(&exit_function, on_exit, __ATOMIC_RELEASE);
+    pthread_once(&exit_key_once, make_exit_key);
+    current_record = record;
+    pthread_setspecific(exit_key, record);
+}
+
+bool tether_fence_prepare(void) {
+#if defined(__linux__) && defined(SYS_membarrier)
+    long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+    if (commands < 0 || !(commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return false;
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+#else
+    return false;
+#endif
+}
+
+void tether_fence_all_threads(void) {
+#if defined(__linux__) && defined(SYS_membarrier)
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+#endif
+}

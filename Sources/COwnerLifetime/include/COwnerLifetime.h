@@ -1,0 +1,64 @@
+/// The few lines under `OwnerLifetime` and `PostingThread` that Swift cannot say: a function with Swift's
+/// calling convention in a class's metadata, the runtime's unowned references, and a thread-local slot.
+#ifndef TETHER_C_OWNER_LIFETIME_H
+#define TETHER_C_OWNER_LIFETIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+// MARK: The deallocator hook
+
+/// Called before the deallocating function of a marked object. What it returns is handed to
+/// `tether_did_end` after that function has returned; `NULL` asks for no such call.
+typedef void *_Nullable (*tether_will_end)(void *_Nonnull object);
+
+/// Called after the deallocating function of a marked object, with the object's unowned reference count
+/// as it was before.
+typedef void (*tether_did_end)(void *_Nonnull context, void *_Nonnull object, size_t unowned_before);
+
+/// Sets what the hook calls. May be set again; a call under way may still use the previous ones.
+void tether_hook_set_callbacks(tether_will_end _Nonnull will_end, tether_did_end _Nonnull did_end);
+
+/// Puts the hook into a class's metadata. The caller holds a lock that makes this exclusive.
+/// Returns false where it cannot be written, or where the metadata is not a class's.
+bool tether_hook_install(void *_Nonnull metadata);
+
+/// Counts an object in, or out of, the filter that lets the hook pass over all others.
+void tether_hook_mark(const void *_Nonnull object);
+void tether_hook_unmark(const void *_Nonnull object);
+
+// MARK: Unowned references (the Swift runtime's)
+
+void tether_unowned_retain(void *_Nonnull object);
+void tether_unowned_release(void *_Nonnull object);
+size_t tether_unowned_count(void *_Nonnull object);
+
+/// Retains an object that may be gone by now, or returns false. Its memory is held by an unowned reference.
+bool tether_try_retain(void *_Nonnull object);
+
+// MARK: A slot for each thread
+
+/// The calling thread's record, or `NULL`.
+void *_Nullable tether_thread_record(void);
+
+/// Sets the calling thread's record; `on_exit` is called with it, on this thread, when the thread exits.
+void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(void *_Nonnull record));
+
+// MARK: Asymmetric fence
+
+/// Makes `tether_fence_all_threads` ready. Returns false where the system has none.
+bool tether_fence_prepare(void);
+
+/// A full memory fence on every thread of this process.
+void tether_fence_all_threads(void);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

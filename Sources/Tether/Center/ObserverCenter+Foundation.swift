@@ -1,0 +1,83 @@
+public import Foundation
+
+// The interface of Foundation's NotificationCenter.
+
+extension ObserverCenter {
+    /// Adds a block for a name and a sender, as Foundation's center does.
+    ///
+    /// Two things differ from Foundation's. The observer ends when the returned token goes, so keep it. And `queue`
+    /// never makes the poster wait: the block runs there later (D2).
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity and not retained; a
+    ///     `Hashable` value by equality within its type, where `==` and `hash(into:)` must be pure. Any other value stops
+    ///     the program with a sentence, because no post could match it (M4).
+    ///   - queue: Where the block runs; `nil` for the posting thread, inside the post.
+    ///   - block: What to run.
+    /// - Returns: The token, which can be stored as `NSObjectProtocol`.
+    public func addObserver(
+        forName name: Notification.Name?, object: Any?, queue: OperationQueue?,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        using block: @escaping @Sendable (Notification) -> Void
+    ) -> NotificationObserver {
+        observe(
+            ObservationRequest(
+                name: name,
+                sender: SenderFilter(any: object, call: "ObserverCenter.addObserver(forName:object:queue:using:)"),
+                target: queue.map(DeliveryTarget.operationQueue) ?? .poster,
+                site: RegistrationSite(file: fileID, line: line)),
+            block)
+    }
+
+    /// Adds an object and one of its methods: target/action without selectors.
+    ///
+    /// ```swift
+    /// center.addObserver(self, action: Sidebar.modelDidChange, name: .modelDidChange, object: nil)
+    /// ```
+    ///
+    /// As `observe(_:from:owner:call:)`, with the sender as Foundation passes it. The observer ends with the object.
+    public func addObserver<Owner: AnyObject>(
+        _ observer: Owner,
+        action: @escaping @Sendable (Owner) -> @isolated(any) (Notification) -> Void,
+        name: Notification.Name?, object: Any?, fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        let isolation = action(observer).isolation
+        _ = observe(
+            ObservationRequest(
+                name: name,
+                sender: SenderFilter(any: object, call: "ObserverCenter.addObserver(_:action:name:object:)"),
+                target: ObservationRequest.target(.poster, isolation: isolation), isIsolated: isolation != nil,
+                site: RegistrationSite(file: fileID, line: line)),
+            for: observer
+        ) { owner, notification in
+            // SAFETY: the target is the method's own isolation; see `observe(_:from:owner:call:)`.
+            unsafe unsafeBitCast(action(owner), to: ((Notification) -> Void).self)(notification)
+        }
+    }
+
+    /// Removes an observer: a token of this center, or all observers attached to an object.
+    ///
+    /// A token of another center, or an object with no observers here, changes nothing (M8).
+    public func removeObserver(_ observer: Any) {
+        removeObserver(observer, name: nil, object: nil)
+    }
+
+    /// Removes an observer as far as it was registered for a name and a sender; `nil` for any.
+    ///
+    /// Complexity: O(observers of the object).
+    public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
+        guard let observer = SenderFilter.unwrapped(observer), let instance = SenderKey.instance(in: observer) else {
+            return
+        }
+        let tokens = (instance as? NotificationObserver).map { [$0] } ?? OwnerTable.shared.observers(of: instance)
+        let sender = object.flatMap(SenderFilter.unwrapped)
+        let key = sender.flatMap(SenderKey.init(any:))
+        if sender != nil, key == nil { return }
+        for registration in tokens.compactMap(\.registration) where registration.center === core {
+            guard let subject = core.subject(of: registration),
+                name == nil || subject.name == name, key == nil || subject.sender == key
+            else { continue }
+            registration.end()
+        }
+    }
+}

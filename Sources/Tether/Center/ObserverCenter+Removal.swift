@@ -1,0 +1,35 @@
+public import Foundation
+
+extension NotifyingCenter {
+    /// Ends every observer that matches all of what is given, blocks included (R9).
+    ///
+    /// ```swift
+    /// center.removeObservers(named: .modelDidChange)              // those registered for that name
+    /// center.removeObservers(from: model)                         // those registered for that sender
+    /// center.removeObservers(named: .modelDidChange, owner: self)
+    /// ```
+    ///
+    /// An observer of any name, or of any sender, is not one *of* a name or sender. With nothing given, all end.
+    /// Complexity: O(observers of the narrower of owner and sender, or of the name).
+    /// - Parameters:
+    ///   - name: The name that they were registered for; `nil` for whatever name.
+    ///   - sender: The sender that they were registered for; leave it out for whatever sender.
+    ///   - owner: The owner that they are attached to; leave it out for whatever owner, and for those without one.
+    public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
+        named name: Notification.Name? = nil, from sender: Sender = AnySender.any, owner: Owner = AnySender.any
+    ) {
+        guard let core = (self as? ObserverCenter)?.core ?? ForeignCenters.shared.knownCore(of: self) else { return }
+        let key = sender === AnySender.any ? nil : SenderKey(sender)
+        guard owner !== AnySender.any else {
+            for registration in core.registrations(named: name, from: key) { registration.end() }
+            return
+        }
+        for registration in OwnerTable.shared.observers(of: owner).compactMap(\.registration)
+        where registration.center === core {
+            guard let subject = core.subject(of: registration),
+                name == nil || subject.name == name, key == nil || subject.sender == key
+            else { continue }
+            registration.end()
+        }
+    }
+}

@@ -1,0 +1,88 @@
+public import Foundation
+
+/// A notification center: it matches posts to observers by name and sender, and calls them.
+///
+/// ```swift
+/// center.observe(.modelDidChange, owner: sidebar) { sidebar, note in sidebar.reload(note) }
+/// center.post(name: .modelDidChange, object: model)
+/// ```
+///
+/// It has the interface of Foundation's `NotificationCenter`, so moving over is a change of type, and on top of it the
+/// `observe` methods of `NotifyingCenter`, whose observers end by themselves.
+///
+/// *Delivery*: a post calls, or enqueues on their targets, all matching observers in registration order, each once
+/// (M1-M3). An observer that an earlier handler of the same post removed is not called; one added during a post is first
+/// called by the next (R4).
+///
+/// *Thread safety*: everything may be called from any thread, also from inside handlers and from a `deinit`. No lock is
+/// held while a handler runs or a value of yours is released (R5, R6).
+public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
+    /// The process's shared center.
+    public static let `default` = ObserverCenter()
+
+    let core: CenterCore
+
+    /// Makes a center of its own.
+    public init() {
+        core = CenterCore(usesExactLifetimes: true)
+    }
+
+    /// A center whose owners' and senders' ends are left to the sweep, for tests of it.
+    init(usesExactLifetimes: Bool) {
+        core = CenterCore(usesExactLifetimes: usesExactLifetimes)
+    }
+
+    deinit { core.close() }
+
+    /// The number of observers.
+    public var description: String { "ObserverCenter with \(core.count) observers" }
+
+    // MARK: Posting
+
+    /// Posts a notification.
+    ///
+    /// Complexity: O(1), plus O(1) for each observer that is reached, whatever else is registered. Observers on
+    /// `.poster` have returned when this returns.
+    public func post(_ notification: Notification) {
+        core.post(
+            name: notification.name, sender: { notification.object.flatMap(SenderKey.init(posted:)) },
+            notification: { notification })
+    }
+
+    /// Makes a notification and posts it.
+    ///
+    /// A class instance as `object` matches by identity; a `Hashable` value by equality within its type (M4).
+    public func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]? = nil) {
+        core.post(
+            name: name, sender: { object.flatMap(SenderKey.init(posted:)) },
+            notification: { Notification(name: name, object: object, userInfo: userInfo) })
+    }
+
+    // MARK: NotifyingCenter
+
+    /// Registers a closure; the `observe` methods are the better way.
+    public func register(
+        name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+    ) -> any NotifyingRegistration {
+        OwnRegistration(
+            observer: observe(
+                ObservationRequest(
+                    name: name, sender: sender.map(SenderFilter.object) ?? .any, target: .poster,
+                    site: RegistrationSite(file: #fileID, line: #line)),
+                receiver))
+    }
+}
+
+private struct OwnRegistration: NotifyingRegistration {
+    let observer: NotificationObserver
+
+    func cancel() { observer.stop() }
+}
+
+extension SenderKey {
+    /// The key of what was posted as `Notification.object`.
+    init?(posted object: Any) {
+        guard let value = SenderFilter.unwrapped(object) else { return nil }
+        self.init(any: value)
+    }
+}

@@ -1,0 +1,177 @@
+internal import COwnerLifetime
+internal import Synchronization
+
+/// What one level of posting or draining on a thread tells the others.
+///
+/// SAFETY: `next` points to a frame that is never freed.
+@safe struct PostingFrame: ~Copyable {
+    /// The address of the center whose observers are being called; 0 while the frame is free, 1 in a drain.
+    let center = Atomic<UInt>(0)
+    /// The center's era when the post began.
+    let begin = Atomic<UInt64>(0)
+    /// The address of the registration that is about to be called, or is running.
+    let registration = Atomic<UInt>(0)
+    /// The frame of the next level.
+    let next = unsafe Atomic<UnsafeMutablePointer<PostingFrame>?>(nil)
+}
+
+/// A thread's record of the posts under way on it, one frame a level.
+///
+/// Posting threads write with plain stores, so that a call costs nothing to announce; who waits fences all threads
+/// first (`membarrier`, on Linux) and then reads. Where the system has no such fence the stores fence themselves.
+/// Records of threads that exited are used again, and never freed: there are as many as threads ever posted at once.
+///
+/// SAFETY: `free` is only touched by the thread that has the record; frames live as long as the process; all else is
+/// atomic.
+@safe final class PostingThread: @unchecked Sendable {
+    static let centerOfDrains: UInt = 1
+
+    /// The newest record, which leads to all.
+    private static let newest = Mutex<PostingThread?>(nil)
+    private static let newestAddress = Atomic<UInt>(0)
+    /// Whether a waiter can fence the other threads, so that they need not fence themselves.
+    static let fencesAll = tether_fence_prepare()
+
+    private let first: UnsafeMutablePointer<PostingFrame>
+    private var free: UnsafeMutablePointer<PostingFrame>
+    private let isUsed = Atomic<Bool>(true)
+    private let older: PostingThread?
+
+    private init(older: PostingThread?) {
+        unsafe first = PostingThread.makeFrame()
+        unsafe free = first
+        self.older = older
+    }
+
+    private static func makeFrame() -> UnsafeMutablePointer<PostingFrame> {
+        let frame = UnsafeMutablePointer<PostingFrame>.allocate(capacity: 1)
+        unsafe frame.initialize(to: PostingFrame())
+        return unsafe frame
+    }
+
+    /// The calling thread's record. Complexity: O(1); the first time on a thread O(threads).
+    static var current: PostingThread {
+        // SAFETY: the slot holds a record that is never freed.
+        if let known = unsafe tether_thread_record() {
+            return unsafe Unmanaged<PostingThread>.fromOpaque(known).takeUnretainedValue()
+        }
+        return adopt()
+    }
+
+    private static func adopt() -> PostingThread {
+        let record = newest.withLock { newest in
+            var record = newest
+            while let known = record {
+                let (isFree, _) = known.isUsed.compareExchange(
+                    expected: false, desired: true, ordering: .acquiringAndReleasing)
+                if isFree { return known }
+                record = known.older
+            }
+            let made = PostingThread(older: newest)
+            newest = made
+            newestAddress.store(made.address, ordering: .releasing)
+            return made
+        }
+        // SAFETY: `newest` keeps the record for ever; the exit function touches it alone.
+        unsafe tether_set_thread_record(Unmanaged.passUnretained(record).toOpaque()) { record in
+            unsafe Unmanaged<PostingThread>.fromOpaque(record).takeUnretainedValue()
+                .isUsed.store(false, ordering: .releasing)
+        }
+        return record
+    }
+
+    /// Its identity, for looking through all records.
+    private var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+
+    // MARK: Posting
+
+    /// Begins a level: a post on a center, in an era of it, or a drain.
+    func begin(center: UInt, era: UInt64) -> UnsafeMutablePointer<PostingFrame> {
+        let frame = unsafe free
+        unsafe frame.pointee.begin.store(era, ordering: .relaxed)
+        unsafe frame.pointee.center.store(center, ordering: .sequentiallyConsistent)
+        if let next = unsafe frame.pointee.next.load(ordering: .relaxed) {
+            unsafe free = next
+        } else {
+            let made = unsafe PostingThread.makeFrame()
+            unsafe frame.pointee.next.store(made, ordering: .releasing)
+            unsafe free = made
+        }
+        return unsafe frame
+    }
+
+    /// Announces the registration that is about to be called at a level.
+    @inline(__always)
+    static func announce(_ registration: UInt, at frame: UnsafeMutablePointer<PostingFrame>) {
+        if fencesAll {
+            unsafe frame.pointee.registration.store(registration, ordering: .releasing)
+        } else {
+            unsafe frame.pointee.registration.store(registration, ordering: .sequentiallyConsistent)
+        }
+        if Quiescence.hasWaiters { Quiescence.recheck() }
+    }
+
+    /// Ends the innermost level.
+    func end(_ frame: UnsafeMutablePointer<PostingFrame>) {
+        unsafe free = frame
+        if PostingThread.fencesAll {
+            unsafe frame.pointee.registration.store(0, ordering: .releasing)
+            unsafe frame.pointee.center.store(0, ordering: .releasing)
+        } else {
+            unsafe frame.pointee.registration.store(0, ordering: .sequentiallyConsistent)
+            unsafe frame.pointee.center.store(0, ordering: .sequentiallyConsistent)
+        }
+        if Quiescence.hasWaiters { Quiescence.recheck() }
+    }
+
+    // MARK: Looking at the others
+
+    /// After this, every other thread's announcement is seen here, or what was stored here before is seen there.
+    static func fenceOthers() {
+        if fencesAll { tether_fence_all_threads() }
+    }
+
+    /// Calls `body` with every level in use on every thread; stops when it returns false.
+    static func forEachFrame(_ body: (PostingThread, borrowing PostingFrame) -> Bool) {
+        // SAFETY: records and frames are never freed.
+        var address = newestAddress.load(ordering: .acquiring)
+        while let known = unsafe UnsafeRawPointer(bitPattern: address) {
+            let thread = unsafe Unmanaged<PostingThread>.fromOpaque(known).takeUnretainedValue()
+            var frame: UnsafeMutablePointer<PostingFrame>? = unsafe thread.first
+            // Levels above the first free one are free too.
+            while let level = unsafe frame, unsafe level.pointee.center.load(ordering: .sequentiallyConsistent) != 0 {
+                guard unsafe body(thread, level.pointee) else { return }
+                unsafe frame = level.pointee.next.load(ordering: .acquiring)
+            }
+            address = thread.older?.address ?? 0
+        }
+    }
+
+    /// The earliest era in which a post under way on a center began, if there is one.
+    static func earliestPost(on center: UInt) -> (era: UInt64, isElsewhere: Bool)? {
+        var earliest: UInt64?
+        var isElsewhere = false
+        // SAFETY: only the identity of the calling thread's record is used.
+        let own = unsafe tether_thread_record()
+        forEachFrame { thread, frame in
+            if frame.center.load(ordering: .acquiring) == center {
+                earliest = min(earliest ?? .max, frame.begin.load(ordering: .relaxed))
+                if thread.address != UInt(bitPattern: own) { isElsewhere = true }
+            }
+            return true
+        }
+        return earliest.map { ($0, isElsewhere) }
+    }
+
+    /// The threads on which a registration is announced.
+    static func threads(running registration: UInt) -> [PostingThread] {
+        var running: [PostingThread] = []
+        forEachFrame { thread, frame in
+            if frame.registration.load(ordering: .acquiring) == registration, running.last !== thread {
+                running.append(thread)
+            }
+            return true
+        }
+        return running
+    }
+}

@@ -1,0 +1,84 @@
+public import Dispatch
+public import Foundation
+
+/// Where an observer's handler runs.
+///
+/// ```swift
+/// center.observe(.modelDidChange, owner: self, on: .main) { sidebar, _ in sidebar.reload() }
+/// token.target = .dispatchQueue(work)     // the switch, on a live observer
+/// ```
+///
+/// *Delivery*: on `.poster` a post calls the handler and returns after it. Every other target is asynchronous: the
+/// poster never waits, deliveries from one poster run in posting order across all observers of a serial target, and a
+/// burst of posts costs one wake-up (contract D1-D4, D7). A target holds its queue as long as the observer lives.
+///
+/// *Thread safety*: a value; share it freely.
+public struct DeliveryTarget: Sendable {
+    enum Kind: Sendable {
+        case poster
+        case main
+        case operationQueue(OperationQueue)
+        case dispatchQueue(DispatchQueue, concurrently: Bool)
+        case custom(any DeliveryScheduler)
+        case actor(any Actor)
+    }
+
+    let kind: Kind
+
+    /// The posting thread, inside the post. The default.
+    public static let poster = DeliveryTarget(kind: .poster)
+
+    /// The main queue, however the program runs its main thread.
+    ///
+    /// Posted to from the main queue it delivers inline, unless something is already pending there (D3).
+    /// `.dispatchQueue(.main)` and `.operationQueue(.main)` are the same target.
+    public static let main = DeliveryTarget(kind: .main)
+
+    /// An operation queue.
+    ///
+    /// A queue whose `maxConcurrentOperationCount` is 1 when the target is given to an observer is serial; any other
+    /// runs different observers at the same time, never one observer's handler twice at a time. Cancelling the queue's
+    /// operations drops what is pending, counted in the audit, and nothing that is posted later (D2).
+    public static func operationQueue(_ queue: OperationQueue) -> DeliveryTarget {
+        queue === OperationQueue.main ? .main : DeliveryTarget(kind: .operationQueue(queue))
+    }
+
+    /// A dispatch queue.
+    ///
+    /// A dispatch queue does not tell whether it is concurrent: with `concurrently: true` different observers run at
+    /// the same time there, never one observer's handler twice at a time. Global queues always do so.
+    public static func dispatchQueue(_ queue: DispatchQueue, concurrently: Bool = false) -> DeliveryTarget {
+        MainDrains.isMain(queue)
+            ? .main : DeliveryTarget(kind: .dispatchQueue(queue, concurrently: concurrently || queue.isGlobal))
+    }
+
+    /// A scheduler of your own. All observers that are given the same instance share one order.
+    public static func custom(_ scheduler: any DeliveryScheduler) -> DeliveryTarget {
+        DeliveryTarget(kind: .custom(scheduler))
+    }
+}
+
+extension DeliveryTarget: CustomStringConvertible {
+    /// The target's kind and, where it has one, its queue's name.
+    public var description: String {
+        switch kind {
+        case .poster: "poster"
+        case .main: "main"
+        case .operationQueue(let queue): "operation queue \(queue.name ?? "without a name")"
+        case .dispatchQueue(let queue, let concurrently):
+            "dispatch queue \(queue.label)\(concurrently ? ", concurrently" : "")"
+        case .custom(let scheduler): "custom \(type(of: scheduler))"
+        case .actor(let actor): "actor \(type(of: actor))"
+        }
+    }
+}
+
+/// The main actor as a target: a type of its own, so that it takes handlers isolated to the main actor.
+///
+/// ```swift
+/// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, _ in sidebar.title = "Changed" }
+/// ```
+public struct MainActorTarget: Sendable {
+    /// The main actor. Delivers as `DeliveryTarget.main` does (D3, P1).
+    public static let mainActor = MainActorTarget()
+}

@@ -1,0 +1,31 @@
+internal import Dispatch
+internal import Synchronization
+
+/// Drains on a dispatch queue.
+struct DispatchDrains: DrainScheduler {
+    let queue: DispatchQueue
+
+    func schedule(_ drain: Drain) { queue.async { drain.run() } }
+
+    /// What a queue itself keeps of its mailbox: on Linux the same queue comes in many wrappers, so that identity is
+    /// to be had from the queue only.
+    private struct Entry: Sendable { weak var mailbox: Mailbox? }
+
+    private static let key = DispatchSpecificKey<Entry>()
+    private static let lock = Mutex(())
+
+    /// The mailbox that all observers on a serial queue share.
+    static func mailbox(of queue: DispatchQueue) -> Mailbox {
+        lock.withLock { _ in
+            if let known = queue.getSpecific(key: key)?.mailbox { return known }
+            let made = Mailbox(scheduler: DispatchDrains(queue: queue))
+            queue.setSpecific(key: key, value: Entry(mailbox: made))
+            return made
+        }
+    }
+}
+
+extension DispatchQueue {
+    /// Whether this is one of the global concurrent queues, which take no queue-specific values.
+    var isGlobal: Bool { label.hasPrefix("com.apple.root.") }
+}

@@ -1,0 +1,184 @@
+internal import Foundation
+internal import Synchronization
+
+/// What is pending for one observer, and where it is delivered.
+///
+/// It exists from the first time that the observer has a target other than the poster.
+final class Inbox: Sendable {
+    /// SAFETY: a notification is handed from the poster to the target, one at a time.
+    private struct Delivery: @unchecked Sendable {
+        /// The turn in the mailbox; without meaning while the target is the poster.
+        var ticket: UInt64
+        let notification: Notification
+        let registration: Registration
+    }
+
+    private struct State: Sendable {
+        var route: Route
+        /// The route that a drain or poster which is delivering now leaves for later.
+        var nextRoute: Route?
+        var pending = FIFO<Delivery>()
+        /// Whether a drain, or a poster that delivers what was left from before a switch, is calling the handler.
+        var isDelivering = false
+        var dropped = 0
+        var hasEnded = false
+    }
+
+    private let state: Mutex<State>
+
+    init(route: Route) {
+        state = Mutex(State(route: route))
+    }
+
+    /// The target as the user gave it last.
+    var target: DeliveryTarget { state.withLock { ($0.nextRoute ?? $0.route).target } }
+
+    var counts: (pending: Int, dropped: Int) { state.withLock { ($0.pending.count, $0.dropped) } }
+
+    // MARK: Receiving
+
+    private enum Reception {
+        case done
+        case inline
+        case pending(Mailbox, Drain?)
+        case deliverPending
+    }
+
+    /// Delivers or enqueues a notification, on the poster.
+    func receive(_ notification: Notification, for registration: Registration) {
+        // X3: what is kept for later is kept without an object whose end has begun.
+        lazy var kept = notification.withoutEndingObject
+        let reception = state.withLock { state -> Reception in
+            if state.hasEnded { return .done }
+            if let mailbox = state.route.mailbox {
+                if state.pending.isEmpty, mailbox.isOpenInline { return .inline }
+                let (ticket, drain) = mailbox.append(self)
+                state.pending.append(Delivery(ticket: ticket, notification: kept, registration: registration))
+                return .pending(mailbox, drain)
+            }
+            if state.pending.isEmpty, !state.isDelivering { return .inline }
+            state.pending.append(Delivery(ticket: 0, notification: kept, registration: registration))
+            if state.isDelivering { return .done }
+            state.isDelivering = true
+            return .deliverPending
+        }
+        switch reception {
+        case .done: break
+        case .inline: registration.runInline(notification)
+        case .pending(let mailbox, let drain): if let drain { mailbox.schedule(drain) }
+        case .deliverPending: deliverPending()
+        }
+    }
+
+    /// Delivers everything that is pending, on the poster: what was left from before a switch, then what joins.
+    private func deliverPending() {
+        while let delivery = state.withLock({ state -> Delivery? in
+            let delivery = state.pending.popFirst()
+            state.isDelivering = delivery != nil
+            return delivery
+        }) {
+            delivery.registration.run(delivery.notification)
+        }
+        leave()
+    }
+
+    /// Delivers one turn of a mailbox's drain, if it is still ours there.
+    func deliver(_ ticket: UInt64, from mailbox: Mailbox) {
+        let delivery = state.withLock { state -> Delivery? in
+            guard state.route.mailbox === mailbox, state.pending.first?.ticket == ticket else { return nil }
+            state.isDelivering = true
+            return state.pending.popFirst()
+        }
+        guard let delivery else { return }
+        delivery.registration.run(delivery.notification)
+        state.withLock { $0.isDelivering = false }
+    }
+
+    /// Drops one turn of a mailbox whose drain will not run.
+    func drop(_ ticket: UInt64, from mailbox: Mailbox) {
+        let delivery = state.withLock { state -> Delivery? in
+            guard state.route.mailbox === mailbox else { return nil }
+            let delivery = state.pending.remove { $0.ticket == ticket }
+            if delivery != nil { state.dropped += 1 }
+            return delivery
+        }
+        // A delivery that was dropped has used a once observer up (R7).
+        if let delivery, delivery.registration.details.isOnce { delivery.registration.end() }
+    }
+
+    // MARK: The target switch (D6)
+
+    /// Delivers to another target from now on, what is pending first.
+    func redirect(to route: Route) {
+        let moved = state.withLock { state -> Move? in
+            if state.hasEnded { return nil }
+            state.nextRoute = route
+            // A drain that is running finishes here what is pending here.
+            if state.isDelivering || !state.pending.isEmpty {
+                if let mailbox = state.route.mailbox {
+                    if mailbox.letLeave(self) { return nil }
+                } else if state.isDelivering {
+                    return nil
+                }
+            }
+            return move(&state)
+        }
+        moved?.finish()
+    }
+
+    /// Takes the switch that was left for later.
+    func leave() {
+        let moved = state.withLock { state in state.isDelivering ? nil : move(&state) }
+        moved?.finish()
+    }
+
+    private struct Move {
+        let old: Route
+        let new: Route
+        let drains: [Drain]
+
+        func finish() {
+            guard let mailbox = new.mailbox else { return }
+            for drain in drains { mailbox.schedule(drain) }
+        }
+    }
+
+    private func move(_ state: inout State) -> Move? {
+        guard !state.hasEnded, let new = state.nextRoute.take() else { return nil }
+        let old = state.route
+        state.route = new
+        var drains: [Drain] = []
+        if old.mailbox !== new.mailbox {
+            old.mailbox?.withdraw(state.pending.elements.map(\.ticket))
+            state.pending.modifyEach { delivery in
+                guard let (ticket, drain) = new.mailbox?.append(self) else { return }
+                delivery.ticket = ticket
+                if let drain { drains.append(drain) }
+            }
+        }
+        return Move(old: old, new: new, drains: drains)
+    }
+
+    // MARK: The end
+
+    /// Takes no more; the caller releases what was pending.
+    func end() -> [any Sendable] {
+        state.withLock { state in
+            state.hasEnded = true
+            state.nextRoute = nil
+            let deliveries = state.pending.removeAll()
+            state.route.mailbox?.withdraw(deliveries.map(\.ticket))
+            return deliveries
+        }
+    }
+}
+
+extension Notification {
+    /// The notification as it may be kept: without an object that is being deinitialised (X3).
+    fileprivate var withoutEndingObject: Notification {
+        guard let object, let instance = SenderKey.instance(in: object), isBeingDeinitialised(instance) else {
+            return self
+        }
+        return Notification(name: name, object: nil, userInfo: userInfo)
+    }
+}

@@ -1,0 +1,63 @@
+internal import Synchronization
+
+/// The FIFO of one asynchronous target, shared by all observers that deliver there (D4).
+///
+/// One drain is scheduled at a time, so a burst of posts costs one wake-up (D7). Locks are taken inbox first, then
+/// mailbox; nothing of the user's runs under either.
+final class Mailbox: Sendable {
+    private let scheduler: any DrainScheduler
+    private let state = Mutex(MailboxState())
+    private let whenUnused: (@Sendable () -> Void)?
+
+    init(scheduler: any DrainScheduler, whenUnused: (@Sendable () -> Void)? = nil) {
+        self.scheduler = scheduler
+        self.whenUnused = whenUnused
+    }
+
+    deinit { whenUnused?() }
+
+    /// Whether a post made here and now may deliver inline: on the target, with nothing pending there (D3).
+    var isOpenInline: Bool { scheduler.isCurrent && state.withLock { $0.count == 0 } }
+
+    var isDraining: Bool { state.withLock(\.isDraining) }
+
+    /// Adds a turn. The caller has the inbox's lock, and schedules the drain that is returned after it let go.
+    func append(_ inbox: Inbox) -> (ticket: UInt64, drain: Drain?) {
+        let (ticket, drain) = state.withLock { $0.append(inbox) }
+        return (ticket, drain.map { Drain(mailbox: self, number: $0) })
+    }
+
+    func withdraw(_ tickets: some Sequence<UInt64>) {
+        state.withLock { state in
+            for ticket in tickets { state.withdraw(ticket) }
+        }
+    }
+
+    /// Asks for `inbox.leave()` when the drain that is running ends; false if none is.
+    func letLeave(_ inbox: Inbox) -> Bool {
+        state.withLock { state in
+            guard state.isDraining else { return false }
+            state.letLeave(inbox)
+            return true
+        }
+    }
+
+    func schedule(_ drain: Drain) { scheduler.schedule(drain) }
+
+    /// Delivers what was pending when it began, on the calling thread, and schedules a drain for the rest (D7).
+    func drain(_ number: UInt64) {
+        guard let limit = state.withLock({ $0.beginDrain(number) }) else { return }
+        while let turn = state.withLock({ $0.next(in: number, before: limit) }) {
+            turn.inbox.deliver(turn.ticket, from: self)
+        }
+        let (rest, leaving) = state.withLock { $0.endDrain(number) }
+        for inbox in leaving { inbox.leave() }
+        if let rest { schedule(Drain(mailbox: self, number: rest)) }
+    }
+
+    /// Drops what is pending, and counts it.
+    func abandon(_ number: UInt64) {
+        guard let dropped = state.withLock({ $0.abandon(number) }) else { return }
+        for turn in dropped { turn.inbox.drop(turn.ticket, from: self) }
+    }
+}

@@ -1,0 +1,113 @@
+/// What is pending on one target, in order: a value whose methods say what must happen next.
+///
+/// It knows only whose turn it is, by ticket; the notifications wait in the observers' inboxes, so that an observer
+/// that ends lets go of its own at once.
+struct MailboxState {
+    private struct Turn {
+        let ticket: UInt64
+        /// `nil` once the delivery was withdrawn.
+        var inbox: Inbox?
+    }
+
+    private enum Phase: Equatable { case idle, scheduled, draining }
+
+    private var turns = ContiguousArray<Turn>()
+    private var head = 0
+    private var nextTicket: UInt64 = 0
+    private var phase = Phase.idle
+    private var drainNumber: UInt64 = 0
+    /// Inboxes that move to another target when the drain that is running ends.
+    private var leaving: [Inbox] = []
+    /// How many turns were not withdrawn.
+    private(set) var count = 0
+
+    var isDraining: Bool { phase == .draining }
+
+    /// Adds a turn; the drain that must now be scheduled, if any, is the second result.
+    mutating func append(_ inbox: Inbox) -> (ticket: UInt64, drain: UInt64?) {
+        let ticket = nextTicket
+        nextTicket += 1
+        turns.append(Turn(ticket: ticket, inbox: inbox))
+        count += 1
+        return (ticket, phase == .idle ? schedule() : nil)
+    }
+
+    private mutating func schedule() -> UInt64 {
+        phase = .scheduled
+        drainNumber += 1
+        return drainNumber
+    }
+
+    /// Withdraws a turn, if it has not come yet. Complexity: O(log turns), amortised.
+    mutating func withdraw(_ ticket: UInt64) {
+        var low = head
+        var high = turns.count
+        while low < high {
+            let middle = (low + high) / 2
+            if turns[middle].ticket < ticket { low = middle + 1 } else { high = middle }
+        }
+        guard low < turns.count, turns[low].ticket == ticket, turns[low].inbox != nil else { return }
+        turns[low].inbox = nil
+        count -= 1
+        if turns.count - head > 2 * count + 32 { squeeze() }
+    }
+
+    private mutating func squeeze() {
+        turns.removeAll { $0.inbox == nil }
+        head = 0
+    }
+
+    // MARK: Draining
+
+    /// Begins a drain; the ticket before which it delivers, or `nil` if the drain is out of date.
+    mutating func beginDrain(_ number: UInt64) -> UInt64? {
+        guard phase == .scheduled, number == drainNumber else { return nil }
+        phase = .draining
+        return nextTicket
+    }
+
+    /// The next turn of a drain.
+    mutating func next(in drain: UInt64, before limit: UInt64) -> (ticket: UInt64, inbox: Inbox)? {
+        guard drain == drainNumber else { return nil }
+        while head < turns.count, turns[head].ticket < limit {
+            let turn = turns[head]
+            turns[head].inbox = nil
+            head += 1
+            if head == turns.count || (head >= 32 && head * 2 >= turns.count) {
+                turns.removeSubrange(..<head)
+                head = 0
+            }
+            if let inbox = turn.inbox {
+                count -= 1
+                return (turn.ticket, inbox)
+            }
+        }
+        return nil
+    }
+
+    /// Ends a drain: the drain to schedule for the rest, and the inboxes that wait to leave.
+    mutating func endDrain(_ number: UInt64) -> (drain: UInt64?, leaving: [Inbox]) {
+        guard number == drainNumber else { return (nil, []) }
+        phase = .idle
+        let leaving = leaving
+        self.leaving = []
+        return (count > 0 ? schedule() : nil, leaving)
+    }
+
+    /// Lets an inbox leave when the drain that is running ends.
+    mutating func letLeave(_ inbox: Inbox) {
+        leaving.append(inbox)
+    }
+
+    /// Withdraws all turns of a drain that will not run, or not go on; `nil` if the drain is out of date.
+    mutating func abandon(_ number: UInt64) -> [(ticket: UInt64, inbox: Inbox)]? {
+        guard number == drainNumber, phase != .idle else { return nil }
+        let dropped = turns[head...].compactMap { turn in turn.inbox.map { (turn.ticket, $0) } }
+        turns = []
+        head = 0
+        count = 0
+        // A drain that is running ends by itself, and lets leave who waits for that.
+        if phase == .scheduled { phase = .idle }
+        return dropped
+    }
+}

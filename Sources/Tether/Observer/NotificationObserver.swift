@@ -1,0 +1,143 @@
+public import Foundation
+internal import Synchronization
+
+/// One registration with a center, and the token for it: when the token goes, the observer ends.
+///
+/// ```swift
+/// let token = center.observe(.modelDidChange) { note in … }   // ends with `token`
+/// token.target = .dispatchQueue(work)                         // the target switch
+/// token.stop()                                                // or ends now
+/// ```
+///
+/// An observer that is attached to an owner is held by the owner's side of Tether, ends when the owner does, and need
+/// not be kept. The idea is that of `LRNotificationObserver`, whose two forms are here too: attached to an owner, and
+/// as a property that is configured and configured again (`init(center:)`).
+///
+/// *Delivery*: see `DeliveryTarget`.
+///
+/// *Thread safety*: everything here may be called from any thread, also from inside a handler. Tokens can be stored
+/// as `NSObjectProtocol`.
+///
+/// SAFETY: `current` is guarded by its mutex, `core` never changes, and `NSObject` adds no state.
+public final class NotificationObserver: NSObject, @unchecked Sendable {
+    /// The registration, which the center holds; a token does not keep it, so that what a handler captured goes when
+    /// the observer ends, also while the token stays (O11).
+    private let current = Mutex<OwnerReference<Registration>?>(nil)
+    /// The center that an idle observer will register with.
+    private let home: (any NotifyingCenter)?
+
+    /// Makes an idle observer, to be kept as a property and configured with `observe(_:from:on:once:_:)`.
+    ///
+    /// The center is held as long as the observer is.
+    public init(center: any NotifyingCenter) {
+        home = center
+    }
+
+    override init() {
+        home = nil
+    }
+
+    deinit { stop() }
+
+    // MARK: The registration
+
+    func set(_ registration: Registration) {
+        let old = current.withLock { current in
+            let old = current?.take()
+            current = OwnerReference(registration)
+            return old
+        }
+        old?.end()
+    }
+
+    /// The registration, as long as anything keeps it.
+    var registration: Registration? { current.withLock { $0?.take() } }
+
+    // MARK: Ending
+
+    /// Whether the observer is registered: false once it was stopped, its owner, sender or center has ended, or it was
+    /// a `once` observer and has run. Complexity: O(1).
+    public var isActive: Bool { registration.map { !$0.hasEnded } ?? false }
+
+    /// Ends the observer: no handler of it starts any more, and what it captured is released (R1, R8).
+    ///
+    /// Stopping again does nothing. A handler that had begun on another thread may still be running when this returns;
+    /// `stopAndWait()` excludes that. Never waits. Complexity: O(1) amortised, plus O(p) where p of its deliveries are
+    /// pending.
+    public func stop() { registration?.end() }
+
+    /// What came of waiting for an observer's handlers.
+    public enum WaitResult: Sendable {
+        /// No handler of the observer runs on another thread any more.
+        case finished
+        /// A handler of the observer waits, in turn, for a handler on the calling thread, so waiting for it would never
+        /// have ended. The observer has stopped all the same.
+        case wouldDeadlock
+    }
+
+    /// Ends the observer and waits until its handlers on other threads have returned (R2).
+    ///
+    /// Handlers that are on the calling thread's own stack, at any depth, are not waited for. Do not call it while
+    /// holding a lock that a handler of the observer takes.
+    /// - Returns: `.wouldDeadlock`, at once, where waiting could not have ended.
+    @available(*, noasync, message: "Use 'await stopped()' instead.")
+    @discardableResult
+    public func stopAndWait() -> WaitResult {
+        guard let registration else { return .finished }
+        registration.end()
+        return Quiescence.wait(for: registration.address) ? .finished : .wouldDeadlock
+    }
+
+    /// Ends the observer and suspends until none of its handlers is running (R2).
+    public func stopped() async {
+        guard let registration else { return }
+        registration.end()
+        await withCheckedContinuation { continuation in
+            Quiescence.whenQuiescent(registration.address) { continuation.resume() }
+        }
+        withExtendedLifetime(registration) {}
+    }
+
+    // MARK: The target
+
+    /// Where the handler runs. Setting it switches a live observer (D6).
+    ///
+    /// What was posted before the switch is delivered before what is posted after it. A drain that is running finishes
+    /// where it runs; otherwise what is pending moves to the new target, or, on `.poster`, is delivered first by the
+    /// next post. The setter runs no handler and never waits. On an observer that has ended it does nothing, and reads
+    /// `.poster`. An observer whose handler is isolated to an actor stays on that actor (P1).
+    public var target: DeliveryTarget {
+        get { registration?.details.inbox.load()?.target ?? .poster }
+        set {
+            guard let registration, !registration.details.isIsolated else { return }
+            registration.redirect(to: Route(to: newValue))
+        }
+    }
+
+    // MARK: The property form
+
+    /// Registers this observer's only handler, in place of the one it had.
+    ///
+    /// What was enqueued for the old handler never reaches the new one. Only for observers made with `init(center:)`.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe; any, if left out. It is not retained.
+    ///   - target: Where the handler runs.
+    ///   - once: Whether the observer ends after it has run once.
+    ///   - handler: What to run. To have it end with an object, keep this observer as that object's property, and capture
+    ///     the object weakly.
+    public func observe<Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, on target: DeliveryTarget = .poster,
+        once: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Notification) -> Void
+    ) {
+        guard let home else {
+            fatalError(
+                "NotificationObserver.observe(_:): this observer came from a center's observe(_:) and has its handler "
+                    + "already; call observe(_:) on the center for another one, or make one with init(center:).")
+        }
+        let request = ObservationRequest(
+            name, from: sender, on: target, once: once, key: nil, at: fileID, line)
+        request.register(self, with: home, attachedTo: nil, handler: handler)
+    }
+}

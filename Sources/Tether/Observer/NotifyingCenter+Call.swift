@@ -1,0 +1,62 @@
+public import Foundation
+
+extension NotifyingCenter {
+    /// Observes as long as an object, the owner, lives, by calling one of its methods: target/action without selectors.
+    ///
+    /// ```swift
+    /// center.observe(.modelDidClose, owner: self, call: Sidebar.close)    // func close(_ note: Notification)
+    /// ```
+    ///
+    /// The method's isolation is read at registration: one that is isolated to the main actor, or to another actor, is
+    /// called on that actor, whatever `target` says (P1).
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
+    ///   - owner: The object whose life bounds the observer, and whose method is called.
+    ///   - target: Where the method runs, unless it is isolated to an actor.
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
+    ///   - method: The method, as `Type.method`.
+    /// - Returns: The token, which need not be kept. It is inactive if `owner` or `sender` is being deinitialised.
+    @discardableResult
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        call method: @escaping @Sendable (Owner) -> @isolated(any) (Notification) -> Void
+    ) -> NotificationObserver {
+        let isolation = method(owner).isolation
+        return observe(
+            ObservationRequest(
+                name, from: sender, on: ObservationRequest.target(target, isolation: isolation),
+                isIsolated: isolation != nil, once: once, key: key, at: fileID, line),
+            for: owner
+        ) { owner, notification in
+            // SAFETY: the target is the method's own isolation, so this runs on its actor; a function value does not
+            // change its form with its isolation.
+            unsafe unsafeBitCast(method(owner), to: ((Notification) -> Void).self)(notification)
+        }
+    }
+
+    /// Observes as long as an object, the owner, lives, by calling one of its methods without the notification.
+    ///
+    /// See `observe(_:from:owner:on:once:key:fileID:line:call:)-(Notification)`.
+    @discardableResult
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        call method: @escaping @Sendable (Owner) -> @isolated(any) () -> Void
+    ) -> NotificationObserver {
+        let isolation = method(owner).isolation
+        return observe(
+            ObservationRequest(
+                name, from: sender, on: ObservationRequest.target(target, isolation: isolation),
+                isIsolated: isolation != nil, once: once, key: key, at: fileID, line),
+            for: owner
+        ) { owner, _ in
+            // SAFETY: as above.
+            unsafe unsafeBitCast(method(owner), to: (() -> Void).self)()
+        }
+    }
+}

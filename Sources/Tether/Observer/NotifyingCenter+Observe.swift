@@ -1,0 +1,62 @@
+public import Foundation
+
+extension NotifyingCenter {
+    /// Observes until the returned token goes, or is stopped.
+    ///
+    /// ```swift
+    /// let token = center.observe(.modelDidChange, from: model, on: .main) { note in … }
+    /// ```
+    ///
+    /// The first call is for posts that begin after this returns (R4). Complexity: O(1) amortised. Any thread.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not retained: when it has ended, so has the observer (M5). Leave it
+    ///     out for any sender.
+    ///   - target: Where the handler runs: on the posting thread, inside the post, if left out.
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of a center has a given key; this one replaces it (M7). Its `==` and
+    ///     `hash(into:)` must be pure.
+    ///   - handler: What to run. It is released when the observer ends (R8).
+    /// - Returns: The token. It is inactive if `sender` is being deinitialised.
+    public func observe<Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, on target: DeliveryTarget = .poster,
+        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Notification) -> Void
+    ) -> NotificationObserver {
+        observe(
+            ObservationRequest(
+                name, from: sender, on: target, once: once, key: key, at: fileID, line),
+            handler)
+    }
+
+    /// Observes on the main actor until the returned token goes, or is stopped (P1).
+    ///
+    /// As `observe(_:from:on:once:key:fileID:line:_:)`; posted to from the main queue, the handler runs inline unless
+    /// something is already pending there (D3).
+    public func observe<Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, on target: MainActorTarget,
+        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @MainActor @Sendable (Notification) -> Void
+    ) -> NotificationObserver {
+        observe(
+            ObservationRequest(
+                name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line)
+        ) { notification in
+            onMainActor(notification) { handler($0) }
+        }
+    }
+
+    /// Registers a handler for an observer that only its token holds.
+    func observe(_ request: ObservationRequest, _ handler: @escaping Registration.Handler) -> NotificationObserver {
+        let observer = NotificationObserver()
+        request.register(observer, with: self, attachedTo: nil, handler: handler)
+        return observer
+    }
+}
+
+/// Calls a main-actor function from the main queue.
+func onMainActor(_ notification: Notification, _ body: @MainActor (Notification) -> Void) {
+    // SAFETY: the notification stays on this thread, which has the main actor for the call.
+    nonisolated(unsafe) let notification = notification
+    MainActor.assumeIsolated { unsafe body(notification) }
+}

@@ -1,0 +1,114 @@
+public import Foundation
+
+extension NotifyingCenter {
+    /// Observes as long as an object, the owner, lives.
+    ///
+    /// ```swift
+    /// center.observe(.modelDidChange, from: model, owner: self, on: .main) { sidebar, note in
+    ///     sidebar.reload(note)
+    /// }                                                   // nothing to remove
+    /// ```
+    ///
+    /// The owner needs nothing for this, and is never retained by it, except while the handler runs. When its last
+    /// strong reference goes, the observer ends before the first line of the owner's `deinit` (O1-O4). The handler is
+    /// handed its owner, so it has no need of `[weak self]`.
+    ///
+    /// An owner that is not `Sendable` is handed over on the thread where the handler runs: the caller answers for that
+    /// being right, as with target/action. The checked ways are `on: .mainActor`, and `call:` with a method of an owner
+    /// that is isolated to the main actor.
+    ///
+    /// Complexity: O(1) amortised. Any thread.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
+    ///   - owner: The object whose life bounds the observer.
+    ///   - target: Where the handler runs: on the posting thread, inside the post, if left out.
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
+    ///   - handler: What to run, with the owner and the notification.
+    /// - Returns: The token, which need not be kept. It is inactive if `owner` or `sender` is being deinitialised.
+    @discardableResult
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Owner, Notification) -> Void
+    ) -> NotificationObserver {
+        observe(
+            ObservationRequest(
+                name, from: sender, on: target, once: once, key: key, at: fileID, line),
+            for: owner, handler)
+    }
+
+    /// Observes as long as an object, the owner, lives, with a handler that is not handed the owner.
+    ///
+    /// The owner is held for the call all the same (O4). See
+    /// `observe(_:from:owner:on:once:key:fileID:line:_:)-(Owner,Notification)`.
+    @discardableResult
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Notification) -> Void
+    ) -> NotificationObserver {
+        observe(
+            ObservationRequest(
+                name, from: sender, on: target, once: once, key: key, at: fileID, line),
+            for: owner
+        ) { _, notification in
+            handler(notification)
+        }
+    }
+
+    /// Observes on the main actor as long as an object, the owner, lives (P1).
+    @discardableResult
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @MainActor @Sendable (Owner, Notification) -> Void
+    ) -> NotificationObserver {
+        observe(
+            ObservationRequest(
+                name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
+            for: owner
+        ) { owner, notification in
+            // SAFETY: the owner stays on this thread, which has the main actor for the call.
+            nonisolated(unsafe) let owner = owner
+            onMainActor(notification) { unsafe handler(owner, $0) }
+        }
+    }
+
+    /// Observes on the main actor as long as an object, the owner, lives, with a handler that is not handed the owner.
+    @discardableResult
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @MainActor @Sendable (Notification) -> Void
+    ) -> NotificationObserver {
+        observe(
+            ObservationRequest(
+                name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
+            for: owner
+        ) { _, notification in
+            onMainActor(notification) { handler($0) }
+        }
+    }
+
+    /// Registers a handler for an observer that is attached to an owner.
+    func observe<Owner: AnyObject>(
+        _ request: ObservationRequest, for owner: Owner, _ handler: @escaping @Sendable (Owner, Notification) -> Void
+    ) -> NotificationObserver {
+        let observer = NotificationObserver()
+        let isExact = (self as? ObserverCenter)?.core.usesExactLifetimes ?? true
+        guard let record = OwnerTable.shared.reserve(owner, exactly: isExact) else { return observer }
+        request.register(observer, with: self, attachedTo: record) { [record] notification in
+            // Held for the call, and let go after it (O4, O9).
+            guard let owner = record.reference.take() else { return OwnerTable.shared.collect(record) }
+            // SAFETY: the record is that of `owner`, whose type `Owner` is.
+            handler(unsafe unsafeDowncast(owner, to: Owner.self), notification)
+        }
+        return observer
+    }
+}

@@ -1,0 +1,23 @@
+public import Foundation
+
+/// A center that Tether's observers can be registered with: `ObserverCenter`, or one of another maker.
+///
+/// A conforming type says how a closure is registered for a name and a sender; everything else, owners, targets,
+/// `once`, keys, stopping and audits, comes with the `observe` methods, which are written once, for this protocol.
+public protocol NotifyingCenter: AnyObject, Sendable {
+    /// Registers a closure for a name (`nil`: any) and a sender (`nil`: any).
+    ///
+    /// Called with no lock of Tether's held. The closure may be called on any thread, and after its removal, and does
+    /// nothing once its observer has ended.
+    func register(
+        name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+    ) -> any NotifyingRegistration
+}
+
+/// What takes a closure off its center again.
+public protocol NotifyingRegistration: Sendable {
+    /// Takes the closure off.
+    ///
+    /// Called once, some time after the observer has ended, on a queue of Tether's that holds no lock of any center.
+    func cancel()
+}

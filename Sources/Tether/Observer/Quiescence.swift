@@ -1,0 +1,85 @@
+internal import Dispatch
+internal import Synchronization
+
+/// Waiting until a registration's handlers have returned (R2).
+enum Quiescence {
+    private struct Waiter {
+        let registration: UInt
+        /// The thread that waits; nobody's for the async form.
+        let thread: PostingThread?
+        let resume: @Sendable () -> Void
+
+        var isDone: Bool { !PostingThread.threads(running: registration).contains { $0 !== thread } }
+    }
+
+    private static let waiters = Mutex<[Waiter]>([])
+    private static let count = Atomic<Int>(0)
+
+    /// Whether posting threads must call `recheck` after a handler.
+    @inline(__always)
+    static var hasWaiters: Bool { count.load(ordering: .relaxed) != 0 }
+
+    /// Lets those go on whose handlers have all returned.
+    @inline(never)
+    static func recheck() {
+        let done = waiters.withLock { waiters in
+            let done = waiters.filter(\.isDone)
+            waiters.removeAll(where: \.isDone)
+            count.store(waiters.count, ordering: .relaxed)
+            return done
+        }
+        for waiter in done { waiter.resume() }
+    }
+
+    /// Waits on this thread for the other threads' handlers; false, at once, if one of those threads waits, directly
+    /// or through others, for a handler of this thread.
+    static func wait(for registration: UInt) -> Bool {
+        let semaphore = DispatchSemaphore(value: 0)
+        let waiter = Waiter(registration: registration, thread: .current) { semaphore.signal() }
+        switch enlist(waiter) {
+        case .done: return true
+        case .wouldDeadlock: return false
+        case .waiting:
+            semaphore.wait()
+            return true
+        }
+    }
+
+    /// Calls `resume` when no handler of the registration runs anywhere.
+    static func whenQuiescent(_ registration: UInt, resume: @escaping @Sendable () -> Void) {
+        guard enlist(Waiter(registration: registration, thread: nil, resume: resume)) == .done else { return }
+        resume()
+    }
+
+    private enum Outcome { case done, waiting, wouldDeadlock }
+
+    private static func enlist(_ waiter: Waiter) -> Outcome {
+        waiters.withLock { waiters in
+            // From here on a handler that returns calls `recheck`; the fence makes that sure for each that is not
+            // seen as returned below.
+            count.store(waiters.count + 1, ordering: .sequentiallyConsistent)
+            PostingThread.fenceOthers()
+            let outcome: Outcome =
+                waiter.isDone ? .done : closesCycle(waiter, among: waiters) ? .wouldDeadlock : .waiting
+            if outcome == .waiting { waiters.append(waiter) }
+            count.store(waiters.count, ordering: .relaxed)
+            return outcome
+        }
+    }
+
+    /// Whether a thread that runs what `waiter` waits for waits, through any number of others, for `waiter`'s thread.
+    private static func closesCycle(_ waiter: Waiter, among waiters: [Waiter]) -> Bool {
+        guard let origin = waiter.thread else { return false }
+        var pending = [waiter.registration]
+        var seen = Set(pending)
+        while let registration = pending.popLast() {
+            for thread in PostingThread.threads(running: registration) {
+                if thread === origin, registration != waiter.registration { return true }
+                for other in waiters where other.thread === thread && seen.insert(other.registration).inserted {
+                    pending.append(other.registration)
+                }
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,72 @@
+#if !canImport(ObjectiveC)
+
+internal import COwnerLifetime
+internal import Synchronization
+
+extension OwnerLifetime {
+    private static let installed = Mutex<Set<ObjectIdentifier>>([])
+
+    /// Puts the hook into a class's metadata; false where it cannot be written.
+    static func install(on type: AnyClass) -> Bool {
+        installed.withLock { installed in
+            let identity = ObjectIdentifier(type)
+            if installed.contains(identity) { return true }
+            // SAFETY: a class's metatype is the address of its metadata; `installed`'s lock makes writers exclusive.
+            let metadata = unsafe unsafeBitCast(type, to: UnsafeMutableRawPointer.self)
+            guard unsafe tether_hook_install(metadata) else { return false }
+            installed.insert(identity)
+            return true
+        }
+    }
+
+    /// Starts to watch for the end of an object that the caller holds; false where it cannot be seen.
+    static func watch(_ object: AnyObject) -> Bool {
+        guard isProven, install(on: type(of: object)) else { return false }
+        // SAFETY: the address is only hashed.
+        unsafe tether_hook_mark(Unmanaged.passUnretained(object).toOpaque())
+        return true
+    }
+
+    /// Ends one `watch`.
+    static func unwatch(_ address: UnsafeMutableRawPointer) {
+        // SAFETY: the address is only hashed.
+        unsafe tether_hook_unmark(address)
+    }
+
+    /// Whether the hook was seen to work: called once for a private object, before that object's `deinit`.
+    static let isProven: Bool = {
+        // SAFETY: the callbacks are plain functions that live as long as the process.
+        unsafe tether_hook_set_callbacks(
+            { object in unsafe Canary.willEnd(object) }, { _, _, _ in })
+        guard install(on: Canary.self) else { return false }
+        let canary = unsafe Unmanaged.passRetained(Canary())
+        unsafe Canary.address.store(UInt(bitPattern: canary.toOpaque()), ordering: .relaxed)
+        unsafe tether_hook_mark(canary.toOpaque())
+        let address = unsafe canary.toOpaque()
+        // SAFETY: gives back the only reference; `address` is only hashed from here on.
+        unsafe canary.release()
+        unsafe tether_hook_unmark(address)
+        guard Canary.order.load(ordering: .relaxed) == 2 else { return false }
+        unsafe tether_hook_set_callbacks(
+            { object in unsafe OwnerTable.shared.willEnd(object) },
+            { context, _, unownedBefore in unsafe OwnerTable.shared.didEnd(context, unownedBefore: unownedBefore) })
+        return true
+    }()
+}
+
+/// The private object that proves the hook: its end must be told first, its `deinit` must run second.
+private final class Canary {
+    static let address = Atomic<UInt>(0)
+    static let order = Atomic<Int>(0)
+
+    static func willEnd(_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        if UInt(bitPattern: object) == address.load(ordering: .relaxed) {
+            _ = order.compareExchange(expected: 0, desired: 1, ordering: .relaxed)
+        }
+        return nil
+    }
+
+    deinit { _ = Canary.order.compareExchange(expected: 1, desired: 2, ordering: .relaxed) }
+}
+
+#endif

@@ -1,0 +1,40 @@
+#if canImport(ObjectiveC)
+
+internal import ObjectiveC
+
+extension OwnerLifetime {
+    /// The Objective-C runtime releases associated objects of every object that ends.
+    static let isProven = true
+
+    static func install(on type: AnyClass) -> Bool { true }
+
+    /// Starts to watch for the end of an object that the caller holds.
+    static func watch(_ object: AnyObject) -> Bool {
+        // SAFETY: the key is an address that is only compared; the association holds its value strongly.
+        unsafe objc_setAssociatedObject(object, Sentinel.key, Sentinel(object), .OBJC_ASSOCIATION_RETAIN)
+        return true
+    }
+
+    /// Ends one `watch`. The sentinel stays until its object ends, and then finds no record.
+    static func unwatch(_ address: UnsafeMutableRawPointer) {}
+}
+
+/// Lives exactly as long as the object it is associated with: after the body of that object's `deinit`, before its
+/// memory goes (O3).
+private final class Sentinel {
+    static let key = unsafe UnsafeRawPointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
+
+    private let address: UnsafeMutableRawPointer
+
+    init(_ object: AnyObject) {
+        unsafe address = unsafe Unmanaged.passUnretained(object).toOpaque()
+    }
+
+    deinit {
+        // SAFETY: the address is used as a key only; the object's memory is still there.
+        guard let context = unsafe OwnerTable.shared.willEnd(address) else { return }
+        unsafe OwnerTable.shared.didEnd(context, unownedBefore: .max)
+    }
+}
+
+#endif

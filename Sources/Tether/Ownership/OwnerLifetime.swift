@@ -1,0 +1,25 @@
+/// How exactly the end of an owner is seen.
+///
+/// Where a class's deallocation can be watched, observers of its instances end *before* the first line of the
+/// instance's `deinit` runs (contract O3). On Linux that is done by the *deallocator hook*: the word of the class's
+/// metadata that names its deallocating function is replaced by a function which tells Tether, then calls the
+/// original. On Apple platforms an associated object tells it. Where neither works, dead owners' observers still
+/// never run; they are collected by the sweep (O10).
+public enum OwnerLifetime {
+    /// Whether ends of owners are seen as they happen, in this process.
+    ///
+    /// Found out once, by watching the end of a private object. Complexity: O(1).
+    public static var isExact: Bool { isProven }
+
+    /// Whether the end of an instance of exactly this class is seen as it happens.
+    ///
+    /// Puts the watch in place if it is not there yet. Subclasses answer for themselves.
+    /// Complexity: O(1); a lock the first time for each class. Any thread.
+    public static func isExact(for type: AnyClass) -> Bool { isProven && install(on: type) }
+
+    /// Ends the observers of owners that have gone where that could not be seen as it happened (O10).
+    ///
+    /// There is nothing to do where `isExact` holds, and never a need: the sweep does the same, amortised over
+    /// attachments. Complexity: O(owners of such classes). Any thread; captured values are released on it.
+    public static func purge() { OwnerTable.shared.purge() }
+}

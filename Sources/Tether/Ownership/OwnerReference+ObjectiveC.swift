@@ -1,0 +1,42 @@
+#if canImport(ObjectiveC)
+
+internal import Foundation
+internal import ObjectiveC
+
+/// A reference that does not keep its object alive, where objects may be Objective-C's: a weak one.
+///
+/// SAFETY: `object` is only written by `init`; loading a weak reference is atomic.
+@safe struct OwnerReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
+    private weak var object: Object?
+    private let address: UnsafeMutableRawPointer
+
+    /// Refers to an object; `nil` if the object is being deinitialised.
+    init?(_ object: Object) {
+        guard !isBeingDeinitialised(object) else { return nil }
+        unsafe self.address = unsafe Unmanaged.passUnretained(object).toOpaque()
+        self.object = object
+    }
+
+    /// The object, held, or `nil` once it is being deinitialised.
+    func take() -> Object? { object }
+
+    /// Unowned counts are not to be had for Objective-C objects.
+    var unownedCount: Int { 1 }
+
+    /// The object's address, never to be read through.
+    var rawAddress: UnsafeMutableRawPointer { unsafe address }
+}
+
+/// Whether an object's last strong reference has gone, so that it must not be kept (X3).
+func isBeingDeinitialised(_ object: AnyObject) -> Bool {
+    let selector = NSSelectorFromString("allowsWeakReference")
+    guard let type = object_getClass(object), let method = unsafe class_getMethodImplementation(type, selector) else {
+        return false
+    }
+    // SAFETY: `allowsWeakReference` takes no arguments and returns BOOL, on every class; the runtime asks it itself
+    // before it forms a weak reference.
+    typealias AllowsWeakReference = @convention(c) (AnyObject, Selector) -> Bool
+    return unsafe !unsafeBitCast(method, to: AllowsWeakReference.self)(object, selector)
+}
+
+#endif

@@ -1,0 +1,56 @@
+#if !canImport(ObjectiveC)
+
+internal import COwnerLifetime
+
+/// A reference that neither keeps its object alive nor lets its address be reused.
+///
+/// It is the runtime's *unowned* reference, taken for a moment with `take()`. Unlike a weak reference it gives the
+/// object no side table, so the object's own retains stay fast, and a `take()` costs one atomic operation.
+///
+/// SAFETY: the address stays that of this one object, alive or dead, from `init` to `deinit`, because the unowned
+/// count that `init` adds keeps the memory; the counts are atomic, so any thread may hold and take it.
+@safe struct OwnerReference<Object: AnyObject>: ~Copyable, @unchecked Sendable {
+    private let address: UnsafeMutableRawPointer
+
+    /// Refers to an object; `nil` if the object is being deinitialised.
+    init?(_ object: Object) {
+        let address = unsafe Unmanaged.passUnretained(object).toOpaque()
+        guard unsafe tether_try_retain(address) else { return nil }
+        // SAFETY: gives back the count that the line above took; the caller still holds the object.
+        unsafe Unmanaged<Object>.fromOpaque(address).release()
+        unsafe tether_unowned_retain(address)
+        unsafe self.address = address
+    }
+
+    deinit {
+        // SAFETY: pairs with the unowned retain in `init`.
+        unsafe tether_unowned_release(address)
+    }
+
+    /// The object, held, or `nil` from the moment its last strong reference has gone.
+    func take() -> Object? {
+        // SAFETY: the memory is kept by our unowned count; a retain that succeeded is handed to the caller.
+        guard unsafe tether_try_retain(address) else { return nil }
+        return unsafe Unmanaged<Object>.fromOpaque(address).takeRetainedValue()
+    }
+
+    /// The number of unowned references, ours and the one that all strong references share included.
+    var unownedCount: Int {
+        // SAFETY: the memory is kept by our unowned count.
+        unsafe tether_unowned_count(address)
+    }
+
+    /// The object's address, never to be read through.
+    var rawAddress: UnsafeMutableRawPointer { unsafe address }
+}
+
+/// Whether an object's last strong reference has gone, so that it must not be kept (X3).
+func isBeingDeinitialised(_ object: AnyObject) -> Bool {
+    let address = unsafe Unmanaged.passUnretained(object).toOpaque()
+    // SAFETY: the caller holds the object's memory for the call; a retain that succeeded is given back.
+    guard unsafe tether_try_retain(address) else { return true }
+    unsafe Unmanaged<AnyObject>.fromOpaque(address).release()
+    return false
+}
+
+#endif

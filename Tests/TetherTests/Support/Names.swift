@@ -1,0 +1,6 @@
+import Foundation
+
+extension Notification.Name {
+    static let sample = Notification.Name("sample")
+    static let other = Notification.Name("other")
+}
