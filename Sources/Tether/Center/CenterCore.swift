@@ -13,6 +13,8 @@ final class CenterCore: Sendable {
     let usesExactLifetimes: Bool
     /// The foreign center that this core stands beside, if it does.
     let foreignCenter: ObjectIdentifier?
+    /// The queues that post to this center later.
+    let ledger = PostingLedger()
     private let state = Mutex(State())
     /// Moves on with every change that leaves something behind; a post notes it when it begins.
     private let era = Atomic<UInt64>(1)

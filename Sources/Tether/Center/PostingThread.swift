@@ -21,8 +21,7 @@ internal import Synchronization
 /// first (`membarrier`, on Linux) and then reads. Where the system has no such fence the stores fence themselves.
 /// Records of threads that exited are used again, and never freed: there are as many as threads ever posted at once.
 ///
-/// SAFETY: `free` is only touched by the thread that has the record; frames live as long as the process; all else is
-/// atomic.
+/// SAFETY: what is not atomic is only touched by the thread that has the record; frames live as long as the process.
 @safe final class PostingThread: @unchecked Sendable {
     static let centerOfDrains: UInt = 1
 
@@ -35,6 +34,11 @@ internal import Synchronization
     private let first: UnsafeMutablePointer<PostingFrame>
     private var free: UnsafeMutablePointer<PostingFrame>
     private let isUsed = Atomic<Bool>(true)
+    /// What ends with the thread; touched by it alone.
+    private var exitActions: [@Sendable () -> Void] = []
+    /// The thread's own posting queue and run loop, made when they are first asked for.
+    var postingQueue: PostingQueue?
+    var loop: ThreadLoop?
     private let older: PostingThread?
 
     private init(older: PostingThread?) {
@@ -74,10 +78,22 @@ internal import Synchronization
         }
         // SAFETY: `newest` keeps the record for ever; the exit function touches it alone.
         unsafe tether_set_thread_record(Unmanaged.passUnretained(record).toOpaque()) { record in
-            unsafe Unmanaged<PostingThread>.fromOpaque(record).takeUnretainedValue()
-                .isUsed.store(false, ordering: .releasing)
+            unsafe Unmanaged<PostingThread>.fromOpaque(record).takeUnretainedValue().exit()
         }
         return record
+    }
+
+    /// Asks for something to be done on this thread when it exits.
+    func atExit(_ action: @escaping @Sendable () -> Void) {
+        exitActions.append(action)
+    }
+
+    private func exit() {
+        // What ends here may post, which takes another record.
+        while let action = exitActions.popLast() { action() }
+        loop = nil
+        postingQueue = nil
+        isUsed.store(false, ordering: .releasing)
     }
 
     /// Its identity, for looking through all records.

@@ -21,6 +21,7 @@ public struct DeliveryTarget: Sendable {
         case dispatchQueue(DispatchQueue, concurrently: Bool)
         case custom(any DeliveryScheduler)
         case actor(any Actor)
+        case thread(ThreadLoop, modes: Set<RunLoop.Mode>)
     }
 
     let kind: Kind
@@ -69,6 +70,8 @@ extension DeliveryTarget: CustomStringConvertible {
             "dispatch queue \(queue.label)\(concurrently ? ", concurrently" : "")"
         case .custom(let scheduler): "custom \(type(of: scheduler))"
         case .actor(let actor): "actor \(type(of: actor))"
+        case .thread(let loop, let modes):
+            loop.description + (modes == [.common] ? "" : ", modes \(modes.map(\.rawValue).sorted())")
         }
     }
 }

@@ -175,7 +175,7 @@ final class Inbox: Sendable {
 
 extension Notification {
     /// The notification as it may be kept: without an object that is being deinitialised (X3).
-    fileprivate var withoutEndingObject: Notification {
+    var withoutEndingObject: Notification {
         guard let object, let instance = SenderKey.instance(in: object), isBeingDeinitialised(instance) else {
             return self
         }

@@ -32,6 +32,7 @@ struct Route: Sendable {
             case .dispatchQueue(let queue, concurrently: false): DispatchDrains.mailbox(of: queue)
             case .custom(let scheduler):
                 Route.mailboxes.mailbox(of: scheduler) { CustomDrains(scheduler: scheduler) }
+            case .thread(let loop, let modes): loop.mailbox(for: modes)
             case .actor(let actor): Route.mailboxes.mailbox(of: actor) { ActorDrains(actor: actor) }
             }
     }

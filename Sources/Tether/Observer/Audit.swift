@@ -45,8 +45,30 @@ public struct Audit: Sendable, RandomAccessCollection {
     /// The row at a position.
     public subscript(position: Int) -> Row { rows[position] }
 
-    init(_ registrations: [Registration]) {
+    /// What waits in one posting queue.
+    public struct WaitingPosts: Sendable, Hashable {
+        /// The thread or dispatch queue that will post.
+        public let place: String
+        /// How many notifications wait for the end of a run loop pass.
+        public let asap: Int
+        /// How many notifications wait for the run loop to be idle.
+        public let whenIdle: Int
+    }
+
+    /// The posting queues of the center in which something waits (Q2).
+    public let waitingPosts: [WaitingPosts]
+
+    /// How many enqueued posts were dropped because their queue or its thread ended.
+    public let droppedPosts: Int
+
+    init(_ registrations: [Registration], ledger: PostingLedger? = nil) {
         rows = registrations.compactMap { $0.hasEnded ? nil : Row($0) }
+        waitingPosts = (ledger?.live ?? []).compactMap { queue in
+            let counts = queue.counts
+            guard counts.asap + counts.whenIdle > 0 else { return nil }
+            return WaitingPosts(place: queue.place, asap: counts.asap, whenIdle: counts.whenIdle)
+        }
+        droppedPosts = ledger?.droppedPosts ?? 0
     }
 }
 
@@ -89,7 +111,11 @@ extension Audit.Row: CustomStringConvertible {
 extension Audit: CustomStringConvertible {
     /// The rows, a line each.
     public var description: String {
-        isEmpty ? "no observers" : map(\.description).joined(separator: "\n")
+        let waiting = waitingPosts.map {
+            "waiting on \($0.place): \($0.asap) as soon as possible, \($0.whenIdle) when idle"
+        }
+        let dropped = droppedPosts > 0 ? ["dropped with their queue or thread: \(droppedPosts) posts"] : []
+        return ((isEmpty ? ["no observers"] : map(\.description)) + waiting + dropped).joined(separator: "\n")
     }
 }
 
@@ -97,7 +123,7 @@ extension NotifyingCenter {
     /// This center's observers, in registration order (L1).
     public func audit() -> Audit {
         let core = (self as? ObserverCenter)?.core ?? ForeignCenters.shared.knownCore(of: self)
-        return Audit(core?.registrations() ?? [])
+        return Audit(core?.registrations() ?? [], ledger: core?.ledger)
     }
 }
 

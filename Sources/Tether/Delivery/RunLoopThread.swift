@@ -1,0 +1,54 @@
+internal import CoreFoundation
+public import Foundation
+
+/// A thread that runs its run loop until it is cancelled, and can be a target before it is started.
+///
+/// ```swift
+/// let worker = RunLoopThread(name: "worker")
+/// center.observe(.modelDidChange, owner: self, on: .thread(worker)) { … }    // held until the thread runs
+/// worker.start()
+/// worker.cancel()
+/// ```
+///
+/// What is posted before it runs is delivered when it does. When it is cancelled, or goes without having been started,
+/// what is pending is dropped and counted (D5).
+public final class RunLoopThread: Thread {
+    let loop: ThreadLoop
+    private let body: (@Sendable () -> Void)?
+    private let stopper: CFRunLoopSource
+
+    /// Makes a thread, not started yet.
+    /// - Parameters:
+    ///   - name: The thread's name.
+    ///   - body: What to do on the thread before its run loop runs.
+    public init(name: String, body: (@Sendable () -> Void)? = nil) {
+        let placeholder = Thread()
+        placeholder.name = name
+        loop = ThreadLoop(of: placeholder)
+        self.body = body
+        // The source keeps the loop from ending for want of anything to wait for, and stops it.
+        var context = unsafe CFRunLoopSourceContext()
+        unsafe context.perform = { _ in CFRunLoopStop(CFRunLoopGetCurrent()) }
+        stopper = unsafe CFRunLoopSourceCreate(nil, 0, &context)
+        super.init()
+        self.name = name
+    }
+
+    deinit { loop.exit() }
+
+    /// Runs the thread's run loop in the default mode until the thread is cancelled; not to be called.
+    public override func main() {
+        CFRunLoopAddSource(CFRunLoopGetCurrent(), stopper, kCFRunLoopDefaultMode)
+        loop.begin()
+        body?()
+        while !isCancelled { CFRunLoopRunInMode(kCFRunLoopDefaultMode, 1.0e10, false) }
+        CFRunLoopSourceInvalidate(stopper)
+    }
+
+    /// Ends the thread after the delivery that it is at. Any thread.
+    public override func cancel() {
+        super.cancel()
+        CFRunLoopSourceSignal(stopper)
+        if let runLoop = loop.runLoop { CFRunLoopWakeUp(runLoop) }
+    }
+}

@@ -1,0 +1,282 @@
+internal import CoreFoundation
+public import Dispatch
+public import Foundation
+internal import Synchronization
+
+/// A queue of notifications that are posted later, by a run loop: when it is idle, or at the end of its current pass.
+///
+/// ```swift
+/// let queue = PostingQueue.current
+/// queue.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
+/// queue.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)   // one redraw
+/// ```
+///
+/// It has the interface of Foundation's `NotificationQueue`. Notifications are posted in the order in which they were
+/// enqueued, those `.asap` before those `.whenIdle` (Q1); a new one takes the place of those that it coalesces with, at
+/// the back (Q3). A handler that enqueues is served in a later pass, so it cannot starve its loop (Q6).
+///
+/// A queue belongs to the thread that made it, and posts there, in the run loop modes that were asked for (Q5). While
+/// that thread runs no run loop its notifications wait, and the center's audit shows them; when it exits they are
+/// released, and counted there. On the main thread of a program that runs the main queue without a run loop
+/// (`dispatchMain`, `@main async`) the main queue posts them.
+///
+/// *Thread safety*: everything may be called from any thread, also from inside handlers that the queue is calling.
+/// Enqueueing wakes the queue's thread.
+public final class PostingQueue: Sendable {
+    private enum Clock {
+        /// The run loop of a thread; also the main queue, if it is the main thread's.
+        case loop(RunLoopAlarm, isMain: Bool)
+        case queue(DispatchQueue)
+    }
+
+    /// SAFETY: only touched under the mutex, which upholds it; what leaves it is on its way to one handler.
+    private struct State: @unchecked Sendable {
+        var backlog = PostingBacklog()
+        /// The backlog's lines when the alarm was last set.
+        var alarmedLines: Set<PostingBacklog.Line> = []
+        /// Whether a block on the dispatch queue is on its way.
+        var isScheduled = false
+        var isClosed = false
+    }
+
+    private let center: ObserverCenter
+    private let clock: Clock
+    /// The name of the thread or the dispatch queue, for the audit.
+    let place: String
+    private let state = Mutex(State())
+
+    // MARK: Making one
+
+    /// The calling thread's queue, for `ObserverCenter.default`: one for each thread, freed with it (Q2).
+    ///
+    /// On the main queue it is the main thread's, on whatever thread the main queue runs.
+    public static var current: PostingQueue {
+        if MainDrains().isCurrent { return main }
+        let thread = PostingThread.current
+        if let known = thread.postingQueue { return known }
+        let made = PostingQueue(center: .default)
+        thread.postingQueue = made
+        return made
+    }
+
+    /// The calling thread's queue: Foundation's name for `current`.
+    public static var `default`: PostingQueue { current }
+
+    private static let main = PostingQueue(center: .default, loop: CFRunLoopGetMain(), isMain: true)
+
+    /// Makes a queue that posts to a center on the calling thread, by its run loop.
+    ///
+    /// The center is held as long as the queue is.
+    public convenience init(center: ObserverCenter) {
+        let isMain = MainDrains().isCurrent
+        self.init(center: center, loop: isMain ? CFRunLoopGetMain() : CFRunLoopGetCurrent(), isMain: isMain)
+        if !isMain { PostingThread.current.atExit { [weak self] in self?.close() } }
+    }
+
+    private init(center: ObserverCenter, loop: CFRunLoop, isMain: Bool) {
+        self.center = center
+        let alarm = RunLoopAlarm(loop: loop)
+        clock = .loop(alarm, isMain: isMain)
+        place = isMain ? "the main thread" : describeThread(.current)
+        alarm.connect(self)
+        center.core.ledger.list(self)
+    }
+
+    /// Makes a queue that posts to a center on a dispatch queue, for threads that run no run loop (Q8).
+    ///
+    /// There `.asap` is as soon as the queue is free, `.whenIdle` one turn behind what is on the queue then. Modes are
+    /// without meaning, and `.now` posts on the calling thread.
+    public init(center: ObserverCenter, queue: DispatchQueue) {
+        self.center = center
+        clock = .queue(queue)
+        place = "dispatch queue \(queue.label)"
+        center.core.ledger.list(self)
+    }
+
+    deinit { close() }
+
+    // MARK: Enqueueing
+
+    /// Enqueues a notification.
+    ///
+    /// It first takes out of the queue, whatever their style, the notifications that the new one coalesces with. `.now`
+    /// does so too, then posts on the calling thread, unless its run loop is running in a mode that is not listed.
+    /// A notification whose object is being deinitialised is enqueued without the object (X3).
+    ///
+    /// Complexity: O(1) amortised, whatever waits.
+    /// - Parameters:
+    ///   - notification: What to post.
+    ///   - postingStyle: When to post it.
+    ///   - coalesceMask: What makes waiting notifications the same as this one.
+    ///   - modes: The run loop modes in which it may be posted; `nil` for the default mode, `.common` for all that are
+    ///     common.
+    public func enqueue(
+        _ notification: Notification, postingStyle: PostingStyle,
+        coalesceMask: NotificationCoalescing = [.onName, .onSender], forModes modes: [RunLoop.Mode]? = nil
+    ) {
+        let modes = Set(modes ?? [.default])
+        let kept = postingStyle == .now ? notification : notification.withoutEndingObject
+        let (removed, outcome) = state.withLock { state -> (PostingBacklog.Removed, Enqueued) in
+            let removed = state.backlog.removeAll(matching: notification, on: coalesceMask)
+            var outcome = Enqueued.waits
+            if postingStyle == .now {
+                outcome = .postsNow
+            } else if state.isClosed {
+                outcome = .dropped
+            } else if state.backlog.append(kept, style: postingStyle, modes: modes) {
+                outcome = .needsWaking
+            }
+            setAlarm(&state)
+            return (removed, outcome)
+        }
+        withExtendedLifetime(removed) {}
+        switch outcome {
+        case .postsNow: if isOpenNow(for: modes) { center.post(notification) }
+        case .needsWaking: wake()
+        case .dropped: center.core.ledger.countDroppedPosts(1)
+        case .waits: break
+        }
+    }
+
+    private enum Enqueued { case postsNow, needsWaking, waits, dropped }
+
+    private func isOpenNow(for modes: Set<RunLoop.Mode>) -> Bool {
+        guard case .loop(let alarm, _) = clock, alarm.loop === CFRunLoopGetCurrent(), let isOpen = alarm.openModes() else {
+            return true
+        }
+        return isOpen(modes)
+    }
+
+    // MARK: Dequeueing
+
+    /// Takes out the notifications that a notification coalesces with; with an empty mask exactly that notification:
+    /// the oldest with its name, its sender and its very `userInfo`.
+    ///
+    /// Complexity: O(1), plus O(1) for each that is taken out.
+    public func dequeueNotifications(matching notification: Notification, coalesceMask: NotificationCoalescing) {
+        let removed = state.withLock { state in
+            let removed =
+                coalesceMask.isEmpty
+                ? state.backlog.removeOne(notification)
+                : state.backlog.removeAll(matching: notification, on: coalesceMask)
+            setAlarm(&state)
+            return removed
+        }
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Posts everything that waits, in order, on the calling thread, in whatever mode (Q8).
+    ///
+    /// What handlers enqueue meanwhile waits for its turn.
+    public func flush() {
+        post([.asap, .whenIdle]) { _ in true }
+    }
+
+    // MARK: Posting
+
+    /// Posts what its run loop's current mode and activity let through.
+    func ring(isIdle: Bool) {
+        guard case .loop(let alarm, _) = clock, let isOpen = alarm.openModes() else { return }
+        post(isIdle ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
+    }
+
+    /// Posts what was enqueued before this call, in order, as far as it is open.
+    private func post(_ styles: [PostingStyle], isOpen: (Set<RunLoop.Mode>) -> Bool) {
+        let limit = state.withLock { $0.backlog.nextSequence }
+        var posted = false
+        for style in styles {
+            while let (notification, removed) = state.withLock({ state -> Popped? in
+                let popped = state.backlog.popFirst(style, before: limit, isOpen: isOpen)
+                guard let popped else { return nil }
+                setAlarm(&state, anew: !posted)
+                return Popped(notification: popped.notification, removed: popped.removed)
+            })?.parts {
+                posted = true
+                center.post(notification)
+                withExtendedLifetime(removed) {}
+            }
+        }
+        // What handlers enqueued waits for another pass; with nothing left, the loop may have a reason to end.
+        if posted { wake() }
+    }
+
+    /// SAFETY: a notification on its way from the queue to its one post.
+    private struct Popped: @unchecked Sendable {
+        let notification: Notification
+        let removed: PostingBacklog.Removed
+
+        var parts: (Notification, PostingBacklog.Removed) { (notification, removed) }
+    }
+
+    /// Sets the alarm to the modes in which something waits; `anew` while it is ringing.
+    private func setAlarm(_ state: inout State, anew: Bool = false) {
+        guard case .loop(let alarm, _) = clock, anew || state.alarmedLines != state.backlog.lines else { return }
+        if anew { alarm.uninstall() }
+        alarm.install(in: state.backlog.modes)
+        state.alarmedLines = state.backlog.lines
+    }
+
+    // MARK: Waking
+
+    /// Sees to it that what waits gets its turn.
+    private func wake() {
+        switch clock {
+        case .loop(let alarm, let isMain):
+            alarm.wake()
+            if isMain { schedule(on: .main) }
+        case .queue(let queue): schedule(on: queue)
+        }
+    }
+
+    /// Whether what waits for some modes may be posted by a dispatch queue: the main queue, where it runs without a run
+    /// loop, stands for the default mode.
+    private func isOpenOnQueue(_ modes: Set<RunLoop.Mode>) -> Bool {
+        if case .queue = clock { true } else { modes.contains(.default) || modes.contains(.common) }
+    }
+
+    /// Whether a dispatch queue is to post at all: the main queue only where it runs without a run loop.
+    private var isPostedByQueue: Bool {
+        if case .loop = clock { CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) == nil } else { true }
+    }
+
+    /// Posts in two turns of a dispatch queue: first what is asap, then what is idle too.
+    private func schedule(on queue: DispatchQueue) {
+        let isNeeded = state.withLock { state in
+            guard !state.isScheduled, state.backlog.lines.contains(where: { isOpenOnQueue($0.modes) }) else {
+                return false
+            }
+            state.isScheduled = true
+            return true
+        }
+        guard isNeeded else { return }
+        queue.async { [weak self] in
+            if let self, isPostedByQueue { post([.asap], isOpen: isOpenOnQueue) }
+            queue.async { [weak self] in
+                guard let self else { return }
+                state.withLock { $0.isScheduled = false }
+                guard isPostedByQueue else { return }
+                post([.asap, .whenIdle], isOpen: isOpenOnQueue)
+                schedule(on: queue)
+            }
+        }
+    }
+
+    // MARK: The end
+
+    /// Takes no more, and drops what waits, counted in the center's audit: the queue's thread exits.
+    func close() {
+        let removed = state.withLock { state in
+            state.isClosed = true
+            let removed = state.backlog.removeAll()
+            setAlarm(&state)
+            return removed
+        }
+        center.core.ledger.countDroppedPosts(removed.count)
+        withExtendedLifetime(removed) {}
+    }
+
+    /// How many notifications wait, by style.
+    var counts: (asap: Int, whenIdle: Int) {
+        state.withLock { ($0.backlog.count(of: .asap), $0.backlog.count(of: .whenIdle)) }
+    }
+}

@@ -1,0 +1,98 @@
+internal import CoreFoundation
+internal import Foundation
+internal import Synchronization
+
+/// Rings in the passes of a run loop, in the modes in which something waits.
+///
+/// It is a run loop observer for each mode, and a source that keeps the loop from ending while something waits: an
+/// observer alone does not.
+///
+/// SAFETY: everything that varies is only touched under the lock of the posting queue that has it; CoreFoundation's
+/// run loop functions used here may be called from any thread.
+final class RunLoopAlarm: @unchecked Sendable {
+    let loop: CFRunLoop
+    private let number: Int
+    private let keepAlive: CFRunLoopSource
+    /// In all common modes, and never called: it tells which they are.
+    private let commonModesProbe: CFRunLoopObserver
+    private var observers: [RunLoop.Mode: CFRunLoopObserver] = [:]
+
+    /// The queues to ring, by number: what the run loop holds is a number, so that an observer which fires on one
+    /// thread while its queue goes on another finds nothing, instead of something freed.
+    private static let queues = Mutex<(last: Int, byNumber: [Int: WeakQueue])>((0, [:]))
+
+    private struct WeakQueue: Sendable { weak var queue: PostingQueue? }
+
+    init(loop: CFRunLoop) {
+        self.loop = loop
+        number = RunLoopAlarm.queues.withLock { queues in
+            queues.last += 1
+            return queues.last
+        }
+        var context = unsafe CFRunLoopSourceContext()
+        unsafe context.perform = { _ in }
+        keepAlive = unsafe CFRunLoopSourceCreate(nil, 0, &context)
+        commonModesProbe = unsafe CFRunLoopObserverCreate(nil, 0, true, 0, { _, _, _ in }, nil)
+        CFRunLoopAddObserver(loop, commonModesProbe, kCFRunLoopCommonModes)
+    }
+
+    deinit {
+        RunLoopAlarm.queues.withLock { $0.byNumber[number] = nil }
+        uninstall()
+        CFRunLoopSourceInvalidate(keepAlive)
+        CFRunLoopObserverInvalidate(commonModesProbe)
+        CFRunLoopWakeUp(loop)
+    }
+
+    /// Sets what is rung.
+    func connect(_ queue: PostingQueue) {
+        RunLoopAlarm.queues.withLock { $0.byNumber[number] = WeakQueue(queue: queue) }
+    }
+
+    /// Rings in these modes from now on, and in no others. The loop is not woken.
+    func install(in modes: Set<RunLoop.Mode>) {
+        for mode in observers.keys where !modes.contains(mode) { remove(mode) }
+        for mode in modes where observers[mode] == nil { add(mode) }
+    }
+
+    /// Stops ringing. A run loop does not call an observer that it is calling already: installed again, the alarm
+    /// rings in a run that is nested in a handler, too.
+    func uninstall() { install(in: []) }
+
+    private func add(_ mode: RunLoop.Mode) {
+        var context = unsafe CFRunLoopObserverContext()
+        unsafe context.info = UnsafeMutableRawPointer(bitPattern: number)
+        let activities: CFRunLoopActivity = [.beforeTimers, .beforeWaiting, .exit]
+        let made = unsafe CFRunLoopObserverCreate(
+            nil, activities.rawValue, true, 0,
+            { _, activity, info in RunLoopAlarm.ring(Int(bitPattern: info), isIdle: activity == .beforeWaiting) },
+            &context)
+        guard let observer = made else { return }
+        observers[mode] = observer
+        CFRunLoopAddObserver(loop, observer, mode.cfMode)
+        CFRunLoopAddSource(loop, keepAlive, mode.cfMode)
+    }
+
+    private func remove(_ mode: RunLoop.Mode) {
+        if let observer = observers.removeValue(forKey: mode) { CFRunLoopObserverInvalidate(observer) }
+        CFRunLoopRemoveSource(loop, keepAlive, mode.cfMode)
+        // The common modes may include one that is still wanted for itself.
+        for mode in observers.keys { CFRunLoopAddSource(loop, keepAlive, mode.cfMode) }
+    }
+
+    private static func ring(_ number: Int, isIdle: Bool) {
+        let queue = queues.withLock { $0.byNumber[number]?.queue }
+        queue?.ring(isIdle: isIdle)
+    }
+
+    /// Gives the loop another pass.
+    func wake() { CFRunLoopWakeUp(loop) }
+
+    /// Says whether what waits for some modes may be posted in the current mode of the calling thread's loop, which is
+    /// this alarm's; `nil` where it is not running.
+    func openModes() -> ((Set<RunLoop.Mode>) -> Bool)? {
+        guard let current = RunLoop.current.currentMode else { return nil }
+        let isCommon = CFRunLoopContainsObserver(loop, commonModesProbe, current.cfMode)
+        return { modes in modes.contains(current) || (isCommon && modes.contains(.common)) }
+    }
+}
