@@ -177,7 +177,7 @@ public final class PostingQueue: Sendable {
     /// Posts what its run loop's current mode and activity let through.
     func ring(isIdle: Bool) {
         guard case .loop(let alarm, _) = clock, let isOpen = alarm.openModes() else { return }
-        post(isIdle ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
+        post(isIdle && !alarm.hasDueTimer ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
     }
 
     /// Posts what was enqueued before this call, in order, as far as it is open.

@@ -95,4 +95,11 @@ final class RunLoopAlarm: @unchecked Sendable {
         let isCommon = CFRunLoopContainsObserver(loop, commonModesProbe, current.cfMode)
         return { modes in modes.contains(current) || (isCommon && modes.contains(.common)) }
     }
+
+    /// Whether a timer is due in the current mode, so that a loop which is about to wait will not.
+    var hasDueTimer: Bool {
+        guard let mode = CFRunLoopCopyCurrentMode(loop) else { return false }
+        let next = CFRunLoopGetNextTimerFireDate(loop, mode)
+        return next != 0 && next <= CFAbsoluteTimeGetCurrent()
+    }
 }

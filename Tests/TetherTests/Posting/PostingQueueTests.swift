@@ -1,0 +1,236 @@
+import Foundation
+@testable import Tether
+import XCTest
+
+/// The queue on the main thread's run loop, which these tests run themselves.
+final class PostingQueueTests: XCTestCase {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+    private var tokens: [NotificationObserver] = []
+
+    private func observe(_ names: Notification.Name...) {
+        for name in names {
+            tokens.append(center.observe(name) { [log] notification in log.add(notification.label) })
+        }
+    }
+
+    /// Runs the loop until nothing is left to wait for, or the log has so many entries.
+    private func run(_ mode: RunLoop.Mode = .default, until count: Int) {
+        RunLoop.current.run(mode, until: { [log] in log.entries.count >= count })
+    }
+
+    private func notification(_ name: Notification.Name, _ label: String, object: Any? = nil) -> Notification {
+        .labelled(label, name: name, object: object)
+    }
+
+    /// Q1: each style in its place, first in first out within a style, asap before idle.
+    func testQ1StylesAndOrder() {
+        observe(.sample)
+        let queue = PostingQueue(center: center)
+        for (label, style) in [("i1", PostingQueue.PostingStyle.whenIdle), ("a1", .asap), ("i2", .whenIdle), ("a2", .asap)] {
+            queue.enqueue(notification(.sample, label), postingStyle: style, coalesceMask: .none)
+        }
+        queue.enqueue(notification(.sample, "now"), postingStyle: .now, coalesceMask: .none)
+        XCTAssertEqual(log.entries, ["now"])
+        run(until: 5)
+        XCTAssertEqual(log.entries, ["now", "a1", "a2", "i1", "i2"])
+    }
+
+    /// Q3: on name and sender by default; the new one goes to the back, whatever the styles.
+    func testQ3CoalescesOnNameAndSender() {
+        observe(.sample, .other)
+        let queue = PostingQueue(center: center)
+        queue.enqueue(notification(.sample, "old"), postingStyle: .asap)
+        queue.enqueue(notification(.other, "other"), postingStyle: .asap)
+        queue.enqueue(notification(.sample, "new"), postingStyle: .asap)
+        run(until: 2)
+        XCTAssertEqual(log.entries, ["other", "new"])
+        queue.enqueue(notification(.sample, "idle"), postingStyle: .whenIdle)
+        queue.enqueue(notification(.sample, "asap"), postingStyle: .asap)
+        queue.enqueue(notification(.other, "last"), postingStyle: .whenIdle)
+        run(until: 4)
+        XCTAssertEqual(log.entries, ["other", "new", "asap", "last"])
+        XCTAssertTrue(center.audit().waitingPosts.isEmpty)
+    }
+
+    /// Q3: every mask, with objects, values and no sender.
+    func testQ3Masks() {
+        observe(.sample, .other)
+        let queue = PostingQueue(center: center)
+        let object = NSObject()
+        func fill() {
+            queue.enqueue(notification(.sample, "s-nil"), postingStyle: .asap, coalesceMask: .none)
+            queue.enqueue(notification(.sample, "s-object", object: object), postingStyle: .asap, coalesceMask: .none)
+            queue.enqueue(notification(.sample, "s-value", object: "value"), postingStyle: .asap, coalesceMask: .none)
+            queue.enqueue(notification(.other, "o-nil"), postingStyle: .whenIdle, coalesceMask: .none)
+            queue.enqueue(notification(.other, "o-value", object: "value"), postingStyle: .whenIdle, coalesceMask: .none)
+        }
+        func left(after body: () -> Void) -> [String] {
+            let before = log.entries.count
+            fill()
+            body()
+            queue.flush()
+            return Array(log.entries.dropFirst(before))
+        }
+        XCTAssertEqual(
+            left { queue.enqueue(notification(.sample, "new"), postingStyle: .asap, coalesceMask: .onName) },
+            ["new", "o-nil", "o-value"])
+        XCTAssertEqual(
+            left { queue.enqueue(notification(.sample, "new"), postingStyle: .asap, coalesceMask: .onSender) },
+            ["s-object", "s-value", "new", "o-value"])
+        XCTAssertEqual(
+            left {
+                queue.enqueue(notification(.sample, "new", object: "value"), postingStyle: .whenIdle, coalesceMask: .onSender)
+            },
+            ["s-nil", "s-object", "o-nil", "new"])
+        XCTAssertEqual(
+            left {
+                queue.enqueue(
+                    notification(.sample, "new", object: object), postingStyle: .asap,
+                    coalesceMask: [.onName, .onSender])
+            },
+            ["s-nil", "s-value", "new", "o-nil", "o-value"])
+        XCTAssertEqual(
+            left { queue.enqueue(notification(.sample, "new"), postingStyle: .asap, coalesceMask: .none) },
+            ["s-nil", "s-object", "s-value", "new", "o-nil", "o-value"])
+        // `.now` removes what it coalesces with, too; but is never itself coalesced with.
+        XCTAssertEqual(
+            left {
+                queue.enqueue(notification(.sample, "now"), postingStyle: .now, coalesceMask: .onName)
+                queue.enqueue(notification(.sample, "now"), postingStyle: .now, coalesceMask: .onName)
+            },
+            ["now", "now", "o-nil", "o-value"])
+    }
+
+    /// Q4: dequeueing by the same masks, and exactly one with an empty mask.
+    func testQ4Dequeueing() {
+        observe(.sample, .other)
+        let queue = PostingQueue(center: center)
+        let first = notification(.sample, "first")
+        let second = notification(.sample, "second")
+        queue.enqueue(first, postingStyle: .asap, coalesceMask: .none)
+        queue.enqueue(second, postingStyle: .whenIdle, coalesceMask: .none)
+        queue.enqueue(notification(.other, "other"), postingStyle: .asap, coalesceMask: .none)
+        queue.dequeueNotifications(matching: second, coalesceMask: .none)
+        queue.flush()
+        XCTAssertEqual(log.entries, ["first", "other"])
+        queue.enqueue(first, postingStyle: .asap, coalesceMask: .none)
+        queue.enqueue(second, postingStyle: .whenIdle, coalesceMask: .none)
+        queue.enqueue(notification(.other, "other"), postingStyle: .asap, coalesceMask: .none)
+        queue.dequeueNotifications(matching: notification(.sample, "any"), coalesceMask: .onName)
+        queue.flush()
+        XCTAssertEqual(log.entries, ["first", "other", "other"])
+        queue.enqueue(first, postingStyle: .asap, coalesceMask: .none)
+        queue.dequeueNotifications(matching: Notification(name: .other), coalesceMask: .onSender)
+        queue.flush()
+        XCTAssertEqual(log.entries, ["first", "other", "other"])
+        XCTAssertTrue(center.audit().waitingPosts.isEmpty)
+    }
+
+    /// Q5: in a listed mode only; `.common` means the common modes; the default is the default mode.
+    func testQ5Modes() {
+        observe(.sample)
+        let queue = PostingQueue(center: center)
+        let custom = RunLoop.Mode("PostingQueueTests.custom")
+        queue.enqueue(notification(.sample, "custom"), postingStyle: .asap, coalesceMask: .none, forModes: [custom])
+        queue.enqueue(notification(.sample, "common"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.common])
+        queue.enqueue(notification(.sample, "default"), postingStyle: .whenIdle, coalesceMask: .none)
+        queue.enqueue(
+            notification(.sample, "both"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [custom, .default])
+        run(until: 3)
+        XCTAssertEqual(log.entries, ["common", "default", "both"])
+        XCTAssertEqual(center.audit().waitingPosts, [.init(place: "the main thread", asap: 1, whenIdle: 0)])
+        run(custom, until: 4)
+        XCTAssertEqual(log.entries, ["common", "default", "both", "custom"])
+    }
+
+    /// Q5: `.now` outside a listed mode posts nothing; where no loop is running it posts.
+    func testQ5NowOutsideItsModes() {
+        observe(.sample)
+        let queue = PostingQueue(center: center)
+        let custom = RunLoop.Mode("PostingQueueTests.custom")
+        let isDone = Log<Bool>()
+        RunLoop.current.perform(inModes: [custom]) {
+            for mode in [RunLoop.Mode.default, .common, custom] {
+                let notification = Notification(name: .sample, object: nil, userInfo: ["label": mode.rawValue])
+                queue.enqueue(notification, postingStyle: .now, forModes: [mode])
+            }
+            isDone.add(true)
+        }
+        let timer = Timer(fire: Date(timeIntervalSinceNow: 0.001), interval: 0, repeats: false) { _ in }
+        RunLoop.current.add(timer, forMode: custom)
+        while isDone.entries.isEmpty, RunLoop.current.run(mode: custom, before: Date(timeIntervalSinceNow: 30)) {}
+        XCTAssertEqual(log.entries, [custom.rawValue])
+        queue.enqueue(notification(.sample, "not running"), postingStyle: .now)
+        XCTAssertEqual(log.entries, [custom.rawValue, "not running"])
+    }
+
+    /// Q6: enqueueing, dequeueing and posting inside a handler; what it enqueues runs in a later pass.
+    func testQ6ReentrantHandlers() {
+        let queue = PostingQueue(center: center)
+        tokens.append(
+            center.observe(.sample) { [log, center] notification in
+                log.add(notification.label)
+                guard notification.label == "first" else { return }
+                queue.enqueue(
+                    Notification(name: .sample, object: nil, userInfo: ["label": "again"]), postingStyle: .asap,
+                    coalesceMask: .none)
+                queue.dequeueNotifications(
+                    matching: Notification(name: .sample, object: "dropped"), coalesceMask: .onSender)
+                center.post(name: .sample, object: nil, userInfo: ["label": "posted"])
+            })
+        queue.enqueue(notification(.sample, "first"), postingStyle: .asap, coalesceMask: .none)
+        queue.enqueue(notification(.sample, "dropped", object: "dropped"), postingStyle: .asap, coalesceMask: .none)
+        queue.enqueue(notification(.sample, "idle"), postingStyle: .whenIdle, coalesceMask: .none)
+        run(until: 4)
+        XCTAssertEqual(log.entries, ["first", "posted", "again", "idle"])
+    }
+
+    /// Q6: a handler that enqueues itself for ever does not keep the loop from its timers.
+    func testQ6SelfEnqueueingDoesNotStarveTheLoop() {
+        for style in [PostingQueue.PostingStyle.asap, .whenIdle] {
+            let queue = PostingQueue(center: center)
+            let token = center.observe(.sample) { [log] notification in
+                log.add("round")
+                queue.enqueue(notification, postingStyle: style)
+            }
+            queue.enqueue(notification(.sample, "round"), postingStyle: style)
+            let fired = Log<Bool>()
+            let timer = Timer(fire: Date(timeIntervalSinceNow: 0.01), interval: 0, repeats: false) { _ in fired.add(true) }
+            RunLoop.current.add(timer, forMode: .default)
+            let limit = Date(timeIntervalSinceNow: 30)
+            while fired.entries.isEmpty, limit.timeIntervalSinceNow > 0 {
+                _ = RunLoop.current.run(mode: .default, before: limit)
+            }
+            XCTAssertEqual(fired.entries, [true], "\(style)")
+            XCTAssertGreaterThan(log.entries.count, 1)
+            token.stop()
+            queue.flush()
+        }
+    }
+
+    /// Q8: flush posts everything that waits, in order, in whatever mode.
+    func testQ8Flush() {
+        observe(.sample)
+        let queue = PostingQueue(center: center)
+        queue.enqueue(notification(.sample, "idle"), postingStyle: .whenIdle, coalesceMask: .none)
+        queue.enqueue(
+            notification(.sample, "asap"), postingStyle: .asap, coalesceMask: .none, forModes: [RunLoop.Mode("never")])
+        queue.flush()
+        XCTAssertEqual(log.entries, ["asap", "idle"])
+    }
+
+    /// X3: what is kept for later is kept without an object whose end has begun.
+    func testX3EndingObjectIsNotKept() {
+        final class Ending {
+            let queue: PostingQueue
+            init(_ queue: PostingQueue) { self.queue = queue }
+            deinit { queue.enqueue(Notification(name: .sample, object: self), postingStyle: .asap) }
+        }
+        let queue = PostingQueue(center: center)
+        tokens.append(center.observe(.sample) { [log] in log.add($0.object == nil ? "no object" : "an object") })
+        _ = Ending(queue)
+        run(until: 1)
+        XCTAssertEqual(log.entries, ["no object"])
+    }
+}

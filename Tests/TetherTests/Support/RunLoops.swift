@@ -1,0 +1,38 @@
+import CoreFoundation
+import Foundation
+
+@testable import Tether
+
+extension RunLoop {
+    /// Runs the calling thread's run loop until a condition holds; gives up after half a minute.
+    ///
+    /// The condition is looked at in the passes that the loop makes anyway: nothing wakes it for that.
+    func run(_ mode: RunLoop.Mode, until isDone: @escaping () -> Bool) {
+        guard !isDone(), let loop = CFRunLoopGetCurrent() else { return }
+        let every: CFRunLoopActivity = [.beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting]
+        let observer = CFRunLoopObserverCreateWithHandler(nil, every.rawValue, true, 1_000_000) { _, _ in
+            if isDone() { CFRunLoopStop(CFRunLoopGetCurrent()) }
+        }
+        let name = mode.cfMode
+        CFRunLoopAddObserver(loop, observer, name)
+        let limit = Date(timeIntervalSinceNow: 30)
+        while !isDone(), limit.timeIntervalSinceNow > 0 {
+            if CFRunLoopRunInMode(name, limit.timeIntervalSinceNow, false) == .finished { break }
+        }
+        CFRunLoopObserverInvalidate(observer)
+    }
+}
+
+extension Notification {
+    /// A notification with a label in its `userInfo`.
+    static func labelled(_ label: String, name: Notification.Name = .sample, object: Any? = nil) -> Notification {
+        Notification(name: name, object: object, userInfo: ["label": label])
+    }
+
+    /// The label in its `userInfo`.
+    var label: String { userInfo?["label"] as? String ?? "" }
+}
+
+extension Notification.Name {
+    static let chained = Notification.Name("chained")
+}
