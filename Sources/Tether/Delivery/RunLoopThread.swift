@@ -14,6 +14,7 @@ public import Foundation
 /// what is pending is dropped and counted (D5).
 public final class RunLoopThread: Thread {
     let loop: ThreadLoop
+    private let ownName: String
     private let body: (@Sendable () -> Void)?
     private let stopper: CFRunLoopSource
 
@@ -22,27 +23,28 @@ public final class RunLoopThread: Thread {
     ///   - name: The thread's name.
     ///   - body: What to do on the thread before its run loop runs.
     public init(name: String, body: (@Sendable () -> Void)? = nil) {
-        let placeholder = Thread()
-        placeholder.name = name
-        loop = ThreadLoop(of: placeholder)
+        ownName = name
+        loop = ThreadLoop(description: "thread \(name)")
         self.body = body
         // The source keeps the loop from ending for want of anything to wait for, and stops it.
         var context = unsafe CFRunLoopSourceContext()
         unsafe context.perform = { _ in CFRunLoopStop(CFRunLoopGetCurrent()) }
         stopper = unsafe CFRunLoopSourceCreate(nil, 0, &context)
         super.init()
-        self.name = name
     }
 
     deinit { loop.exit() }
 
     /// Runs the thread's run loop in the default mode until the thread is cancelled; not to be called.
     public override func main() {
+        // On Linux a name that was set before the thread started has not reached it.
+        name = ownName
         CFRunLoopAddSource(CFRunLoopGetCurrent(), stopper, kCFRunLoopDefaultMode)
         loop.begin()
         body?()
         while !isCancelled { CFRunLoopRunInMode(kCFRunLoopDefaultMode, 1.0e10, false) }
         CFRunLoopSourceInvalidate(stopper)
+        loop.exit()
     }
 
     /// Ends the thread after the delivery that it is at. Any thread.

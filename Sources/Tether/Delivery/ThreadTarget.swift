@@ -60,8 +60,8 @@ final class ThreadLoop: Sendable {
         var hasExited = false
     }
 
-    init(of thread: Thread, isMain: Bool = false) {
-        description = describeThread(thread)
+    init(description: String, isMain: Bool = false) {
+        self.description = description
         self.isMain = isMain
     }
 
@@ -70,7 +70,7 @@ final class ThreadLoop: Sendable {
     private static let known = Mutex<[ObjectIdentifier: ThreadLoop]>([:])
 
     static let main: ThreadLoop = {
-        let main = ThreadLoop(of: Thread.mainThread, isMain: true)
+        let main = ThreadLoop(description: "the main thread", isMain: true)
         main.state.withLock { $0.loop = CFRunLoopGetMain() }
         return main
     }()
@@ -80,7 +80,7 @@ final class ThreadLoop: Sendable {
         let thread = Thread.current
         if thread.isMainThread { return main }
         if let known = PostingThread.current.loop { return known }
-        let made = (thread as? RunLoopThread)?.loop ?? ThreadLoop(of: thread)
+        let made = (thread as? RunLoopThread)?.loop ?? ThreadLoop(description: describeThread(thread))
         made.begin()
         // SAFETY: the identity is removed before the thread object goes: its thread holds it until it exits.
         let identity = ObjectIdentifier(thread)

@@ -141,7 +141,8 @@ public final class PostingQueue: Sendable {
     private enum Enqueued { case postsNow, needsWaking, waits, dropped }
 
     private func isOpenNow(for modes: Set<RunLoop.Mode>) -> Bool {
-        guard case .loop(let alarm, _) = clock, alarm.loop === CFRunLoopGetCurrent(), let isOpen = alarm.openModes() else {
+        guard case .loop(let alarm, _) = clock, alarm.loop === CFRunLoopGetCurrent(), let isOpen = alarm.openModes()
+        else {
             return true
         }
         return isOpen(modes)

@@ -24,7 +24,8 @@ final class PostingQueueLoopTests: XCTestCase {
             queue.enqueue(.labelled(label), postingStyle: .whenIdle, coalesceMask: .none)
         }
         // A timer.
-        RunLoop.current.add(Timer(fire: Date(), interval: 0, repeats: false) { _ in enqueue("timer") }, forMode: .default)
+        RunLoop.current.add(
+            Timer(fire: Date(), interval: 0, repeats: false) { _ in enqueue("timer") }, forMode: .default)
         run(until: 1)
         // A perform block, with the loop woken for it.
         RunLoop.current.perform { enqueue("perform") }

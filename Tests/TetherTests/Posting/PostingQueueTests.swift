@@ -1,6 +1,7 @@
 import Foundation
-@testable import Tether
 import XCTest
+
+@testable import Tether
 
 /// The queue on the main thread's run loop, which these tests run themselves.
 final class PostingQueueTests: XCTestCase {
@@ -27,7 +28,9 @@ final class PostingQueueTests: XCTestCase {
     func testQ1StylesAndOrder() {
         observe(.sample)
         let queue = PostingQueue(center: center)
-        for (label, style) in [("i1", PostingQueue.PostingStyle.whenIdle), ("a1", .asap), ("i2", .whenIdle), ("a2", .asap)] {
+        for (label, style) in [
+            ("i1", PostingQueue.PostingStyle.whenIdle), ("a1", .asap), ("i2", .whenIdle), ("a2", .asap),
+        ] {
             queue.enqueue(notification(.sample, label), postingStyle: style, coalesceMask: .none)
         }
         queue.enqueue(notification(.sample, "now"), postingStyle: .now, coalesceMask: .none)
@@ -63,7 +66,8 @@ final class PostingQueueTests: XCTestCase {
             queue.enqueue(notification(.sample, "s-object", object: object), postingStyle: .asap, coalesceMask: .none)
             queue.enqueue(notification(.sample, "s-value", object: "value"), postingStyle: .asap, coalesceMask: .none)
             queue.enqueue(notification(.other, "o-nil"), postingStyle: .whenIdle, coalesceMask: .none)
-            queue.enqueue(notification(.other, "o-value", object: "value"), postingStyle: .whenIdle, coalesceMask: .none)
+            queue.enqueue(
+                notification(.other, "o-value", object: "value"), postingStyle: .whenIdle, coalesceMask: .none)
         }
         func left(after body: () -> Void) -> [String] {
             let before = log.entries.count
@@ -80,7 +84,8 @@ final class PostingQueueTests: XCTestCase {
             ["s-object", "s-value", "new", "o-value"])
         XCTAssertEqual(
             left {
-                queue.enqueue(notification(.sample, "new", object: "value"), postingStyle: .whenIdle, coalesceMask: .onSender)
+                queue.enqueue(
+                    notification(.sample, "new", object: "value"), postingStyle: .whenIdle, coalesceMask: .onSender)
             },
             ["s-nil", "s-object", "o-nil", "new"])
         XCTAssertEqual(
@@ -133,7 +138,8 @@ final class PostingQueueTests: XCTestCase {
         let queue = PostingQueue(center: center)
         let custom = RunLoop.Mode("PostingQueueTests.custom")
         queue.enqueue(notification(.sample, "custom"), postingStyle: .asap, coalesceMask: .none, forModes: [custom])
-        queue.enqueue(notification(.sample, "common"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.common])
+        queue.enqueue(
+            notification(.sample, "common"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.common])
         queue.enqueue(notification(.sample, "default"), postingStyle: .whenIdle, coalesceMask: .none)
         queue.enqueue(
             notification(.sample, "both"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [custom, .default])
@@ -196,7 +202,9 @@ final class PostingQueueTests: XCTestCase {
             }
             queue.enqueue(notification(.sample, "round"), postingStyle: style)
             let fired = Log<Bool>()
-            let timer = Timer(fire: Date(timeIntervalSinceNow: 0.01), interval: 0, repeats: false) { _ in fired.add(true) }
+            let timer = Timer(fire: Date(timeIntervalSinceNow: 0.01), interval: 0, repeats: false) { _ in
+                fired.add(true)
+            }
             RunLoop.current.add(timer, forMode: .default)
             let limit = Date(timeIntervalSinceNow: 30)
             while fired.entries.isEmpty, limit.timeIntervalSinceNow > 0 {

@@ -1,0 +1,308 @@
+import Foundation
+import Synchronization
+import XCTest
+
+@testable import Tether
+
+/// Delivery to a thread through its run loop, on real threads.
+final class ThreadDeliveryTests: XCTestCase {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    /// A thread whose loop runs, and which has ended when this object is done with it.
+    private func withRunningThread(_ body: (RunLoopThread) -> Void) {
+        let thread = RunLoopThread(name: "worker")
+        thread.start()
+        body(thread)
+        thread.cancelAndWait()
+    }
+
+    private func post(_ labels: String...) {
+        for label in labels { center.post(.labelled(label)) }
+    }
+
+    /// D5: held by a thread that is not started yet, delivered when it runs, on that thread.
+    func testD5NotStartedYet() {
+        let thread = RunLoopThread(name: "worker")
+        let done = Gate()
+        let token = center.observe(.sample, on: .thread(thread)) { [log] notification in
+            log.add(notification.label + " on " + (Thread.current.name ?? ""))
+            if notification.label == "2" { done.open() }
+        }
+        post("1", "2")
+        XCTAssertEqual(log.entries, [])
+        XCTAssertEqual(center.audit().map(\.pending), [2])
+        thread.start()
+        done.wait()
+        XCTAssertEqual(log.entries, ["1 on worker", "2 on worker"])
+        thread.cancelAndWait()
+        withExtendedLifetime(token) {}
+    }
+
+    /// D5: held by a thread that is started and does not run its loop yet.
+    func testD5StartedButNotRunning() {
+        let (isStarted, mayRun, done) = (Gate(), Gate(), Gate())
+        let thread = RunLoopThread(name: "worker") {
+            isStarted.open()
+            mayRun.wait()
+        }
+        thread.start()
+        isStarted.wait()
+        let token = center.observe(.sample, on: .thread(thread)) { [log] in
+            log.add($0.label)
+            done.open()
+        }
+        post("held")
+        XCTAssertEqual(log.entries, [])
+        mayRun.open()
+        done.wait()
+        XCTAssertEqual(log.entries, ["held"])
+        thread.cancelAndWait()
+        withExtendedLifetime(token) {}
+    }
+
+    /// D5, D7: a sleeping loop is woken; 1000 posts made while it is busy arrive in order, in one turn.
+    func testD5ManyPostsDuringOneSleep() {
+        withRunningThread { thread in
+            let (isBusy, goOn, done) = (Gate(), Gate(), Gate())
+            let token = center.observe(.sample, on: .thread(thread)) { [log] notification in
+                log.add(notification.label)
+                switch notification.label {
+                case "first":
+                    isBusy.open()
+                    goOn.wait()
+                case "999": done.open()
+                default: break
+                }
+            }
+            post("first")
+            isBusy.wait()
+            let turns = Atomic<Int>(0)
+            let turnCounter = center.observe(.other, on: .thread(thread)) { _ in
+                turns.wrappingAdd(1, ordering: .relaxed)
+            }
+            for number in 0..<1000 { center.post(.labelled("\(number)")) }
+            goOn.open()
+            done.wait()
+            XCTAssertEqual(log.entries, ["first"] + (0..<1000).map(String.init))
+            withExtendedLifetime((token, turnCounter)) {}
+        }
+    }
+
+    /// D4, D5: one order for all observers on one thread.
+    func testD4OrderAcrossObservers() {
+        let thread = RunLoopThread(name: "worker")
+        let done = Gate()
+        let tokens = ["a", "b"].map { name in
+            center.observe(.sample, on: .thread(thread)) { [log] in log.add(name + $0.label) }
+        }
+        let last = center.observe(.other, on: .thread(thread)) { _ in done.open() }
+        post("1", "2")
+        center.post(name: .other, object: nil)
+        thread.start()
+        done.wait()
+        XCTAssertEqual(log.entries, ["a1", "b1", "a2", "b2"])
+        thread.cancelAndWait()
+        withExtendedLifetime((tokens, last)) {}
+    }
+
+    /// D5: only in a listed mode.
+    func testD5ModeThatIsNotListed() {
+        let custom = RunLoop.Mode("ThreadDeliveryTests.custom")
+        let thread = RunLoopThread(name: "worker")
+        let (hasRunDefault, done) = (Gate(), Gate())
+        let inCustom = center.observe(.sample, on: .thread(thread, modes: [custom])) { [log] in
+            log.add("custom " + $0.label)
+            done.open()
+        }
+        let inDefault = center.observe(.other, on: .thread(thread)) { [log] in
+            log.add("default " + $0.label)
+            hasRunDefault.open()
+        }
+        let nested = center.observe(.chained, on: .thread(thread)) { [log] _ in
+            RunLoop.current.run(custom, until: { log.entries.contains("custom 1") })
+        }
+        post("1")
+        center.post(.labelled("2", name: .other))
+        thread.start()
+        hasRunDefault.wait()
+        XCTAssertEqual(log.entries, ["default 2"])
+        center.post(name: .chained, object: nil)
+        done.wait()
+        XCTAssertEqual(log.entries, ["default 2", "custom 1"])
+        thread.cancelAndWait()
+        withExtendedLifetime((inCustom, inDefault, nested)) {}
+    }
+
+    /// D5, D3: posted from the thread itself inline, unless something is pending there.
+    func testD5FromTheThreadItself() {
+        let thread = RunLoopThread(name: "worker")
+        let done = Gate()
+        let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
+        let poster = center.observe(.other, on: .thread(thread)) { [log, center] notification in
+            log.add("begin " + notification.label)
+            center.post(.labelled("inside " + notification.label))
+            log.add("end " + notification.label)
+            if notification.label == "2" { center.post(name: .chained, object: nil) }
+        }
+        let last = center.observe(.chained, on: .thread(thread)) { _ in done.open() }
+        center.post(.labelled("1", name: .other))
+        center.post(.labelled("2", name: .other))
+        thread.start()
+        done.wait()
+        // While "2" was pending, "inside 1" had to queue behind it; in "2" nothing was pending but that.
+        XCTAssertEqual(log.entries, ["begin 1", "end 1", "begin 2", "end 2", "inside 1", "inside 2"])
+        thread.cancelAndWait()
+        withExtendedLifetime((token, poster, last)) {}
+    }
+
+    /// D5: what is pending when the thread exits is dropped and counted, its payload freed; so is what comes later.
+    func testD5Exited() {
+        let (isStarted, mayExit) = (Gate(), Gate())
+        let target = Log<DeliveryTarget>()
+        let thread = Thread {
+            target.add(.currentThread)
+            isStarted.open()
+            mayExit.wait()
+        }
+        thread.start()
+        isStarted.wait()
+        let token = center.observe(.sample, on: target.entries[0]) { [log] in log.add($0.label) }
+        weak var payload: NSObject?
+        let payloadGone = Gate()
+        do {
+            let object = Signalling(payloadGone)
+            payload = object
+            center.post(name: .sample, object: object)
+        }
+        XCTAssertNotNil(payload)
+        XCTAssertEqual(center.audit().map(\.pending), [1])
+        mayExit.open()
+        payloadGone.wait()
+        post("later")
+        XCTAssertNil(payload)
+        XCTAssertEqual(log.entries, [])
+        XCTAssertEqual(center.audit().map { [$0.pending, $0.dropped] }, [[0, 2]])
+        XCTAssertTrue(token.isActive)
+    }
+
+    /// D5: threads that exit while others post to them: everything is delivered or dropped, and counted.
+    func testD5ExitedBetweenCheckAndSignal() {
+        for _ in 0..<300 {
+            let center = ObserverCenter()
+            let thread = RunLoopThread(name: "worker")
+            let delivered = Atomic<Int>(0)
+            let token = center.observe(.sample, on: .thread(thread)) { _ in
+                delivered.wrappingAdd(1, ordering: .relaxed)
+            }
+            thread.start()
+            for number in 0..<100 {
+                if number == 50 { thread.cancel() }
+                center.post(name: .sample, object: nil)
+            }
+            thread.waitUntilFinished()
+            let row = center.audit()[0]
+            XCTAssertEqual(row.pending, 0)
+            XCTAssertEqual(delivered.load(ordering: .relaxed) + row.dropped, 100)
+            withExtendedLifetime(token) {}
+        }
+    }
+
+    /// D5: a thread that goes without having been started drops what it held, counted.
+    func testD5NeverStarted() {
+        var thread: RunLoopThread? = RunLoopThread(name: "worker")
+        let token = center.observe(.sample, on: .thread(thread!)) { [log] in log.add($0.label) }
+        post("1")
+        thread = nil
+        post("2")
+        XCTAssertEqual(log.entries, [])
+        XCTAssertEqual(center.audit().map { [$0.pending, $0.dropped] }, [[0, 2]])
+        withExtendedLifetime(token) {}
+    }
+
+    /// D5: a thread that prepared itself, and the main thread.
+    func testD5PreparedThreadAndMainThread() {
+        let (isPrepared, mayRun, isDone) = (Gate(), Gate(), Gate())
+        let threads = Log<UncheckedThread>()
+        Thread.detachNewThread { [log] in
+            DeliveryTarget.prepareCurrentThread()
+            threads.add(UncheckedThread(thread: .current))
+            isPrepared.open()
+            mayRun.wait()
+            RunLoop.current.run(.default, until: { log.entries.contains("prepared 1") })
+            isDone.open()
+        }
+        isPrepared.wait()
+        let prepared = center.observe(.sample, on: .thread(threads.entries[0].thread)) { [log] in
+            log.add("prepared " + $0.label)
+        }
+        post("1")
+        mayRun.open()
+        isDone.wait()
+        prepared.stop()
+        let main = center.observe(.sample, on: .thread(.mainThread)) { [log] notification in
+            XCTAssertTrue(Thread.isMainThread)
+            log.add("main " + notification.label)
+        }
+        Thread.detachNewThread { [center] in center.post(.labelled("2")) }
+        RunLoop.current.run(.default, until: { [log] in log.entries.contains("main 2") })
+        post("3")
+        XCTAssertEqual(log.entries, ["prepared 1", "main 2", "main 3"])
+        withExtendedLifetime(main) {}
+    }
+
+    /// R1, O4, R8: what waits for a thread when its observer stops, or its owner ends, does not run and is freed.
+    func testR1StoppedOrEndedWhileWaiting() {
+        let thread = RunLoopThread(name: "worker")
+        let done = Gate()
+        let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add("stopped " + $0.label) }
+        var owner: NSObject? = NSObject()
+        center.observe(.sample, owner: owner!, on: .thread(thread)) { [log] in log.add("owned " + $1.label) }
+        weak var payload: NSObject?
+        do {
+            let object = NSObject()
+            payload = object
+            center.post(.labelled("1", object: object))
+        }
+        XCTAssertNotNil(payload)
+        token.stop()
+        owner = nil
+        XCTAssertNil(payload)
+        let last = center.observe(.other, on: .thread(thread)) { _ in done.open() }
+        center.post(name: .other, object: nil)
+        thread.start()
+        done.wait()
+        XCTAssertEqual(log.entries, [])
+        thread.cancelAndWait()
+        withExtendedLifetime(last) {}
+    }
+
+    /// D6: what waits for a thread that has not been started moves with the switch.
+    func testD6SwitchedAwayFromAThread() {
+        let thread = RunLoopThread(name: "worker")
+        let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
+        post("1", "2")
+        token.target = .poster
+        post("3")
+        XCTAssertEqual(log.entries, ["1", "2", "3"])
+    }
+}
+
+/// SAFETY: a thread object that is only passed to Tether.
+private struct UncheckedThread: @unchecked Sendable {
+    let thread: Thread
+}
+
+extension RunLoopThread {
+    /// Waits until the thread has run to its end.
+    fileprivate func waitUntilFinished() {
+        let limit = Date(timeIntervalSinceNow: 30)
+        while !isFinished, limit.timeIntervalSinceNow > 0 { sched_yield() }
+        XCTAssertTrue(isFinished)
+    }
+
+    fileprivate func cancelAndWait() {
+        cancel()
+        waitUntilFinished()
+    }
+}

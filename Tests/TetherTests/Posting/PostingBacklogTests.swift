@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+@Suite struct PostingBacklogTests {
+    private var backlog = PostingBacklog()
+
+    private mutating func add(_ label: String, _ style: PostingQueue.PostingStyle = .asap, object: Any? = nil) -> Bool {
+        backlog.append(.labelled(label, object: object), style: style, modes: [.default])
+    }
+
+    private mutating func popAll(_ style: PostingQueue.PostingStyle = .asap) -> [String] {
+        var labels: [String] = []
+        while let popped = backlog.popFirst(style, before: .max, isOpen: { _ in true }) {
+            labels.append(popped.notification.label)
+        }
+        return labels
+    }
+
+    @Test mutating func `Q1 lines are first in first out, and say when they begin`() {
+        #expect(add("1"))
+        #expect(!add("2"))
+        #expect(add("idle", .whenIdle))
+        #expect(popAll() == ["1", "2"])
+        #expect(backlog.lines.count == 1)
+        #expect(popAll(.whenIdle) == ["idle"])
+        #expect(backlog.isEmpty && backlog.lines.isEmpty && backlog.modes.isEmpty)
+    }
+
+    @Test mutating func `Q5 a line of closed modes is passed over, and order holds across lines`() {
+        for (label, mode) in [("1", RunLoop.Mode.default), ("2", .common), ("3", .default)] {
+            _ = backlog.append(.labelled(label), style: .asap, modes: [mode])
+        }
+        let first = backlog.popFirst(.asap, before: .max) { $0.contains(.common) }
+        #expect(first?.notification.label == "2")
+        _ = backlog.append(.labelled("4"), style: .asap, modes: [.common])
+        #expect(popAll() == ["1", "3", "4"])
+    }
+
+    @Test mutating func `Q6 what was added after the limit waits`() {
+        _ = add("1")
+        let limit = backlog.nextSequence
+        _ = add("2")
+        #expect(backlog.popFirst(.asap, before: limit) { _ in true } != nil)
+        #expect(backlog.popFirst(.asap, before: limit) { _ in true } == nil)
+        #expect(backlog.count == 1)
+    }
+
+    @Test mutating func `Q3 senders that are values coalesce within their type, those not Hashable with nothing`() {
+        struct Opaque {}
+        _ = add("int", object: 1)
+        _ = add("int8", object: Int8(1))
+        _ = add("opaque", object: Opaque())
+        #expect(backlog.removeAll(matching: .labelled("", object: 1), on: .onSender).count == 1)
+        #expect(backlog.removeAll(matching: .labelled("", object: Opaque()), on: .onSender).count == 0)
+        #expect(popAll() == ["int8", "opaque"])
+    }
+
+    @Test mutating func `Q4 an empty mask takes the very notification out, the middle one of three`() {
+        let notifications = ["1", "2", "3"].map { Notification.labelled($0) }
+        for notification in notifications { _ = backlog.append(notification, style: .asap, modes: [.default]) }
+        #expect(backlog.removeOne(notifications[1]).count == 1)
+        #expect(backlog.removeOne(notifications[1]).count == 0)
+        #expect(popAll() == ["1", "3"])
+    }
+
+    @Test mutating func `Q9 random removals leave exactly what a plain list leaves`() {
+        var generator = SplitMix64(seed: 1)
+        var list: [(name: Notification.Name, object: Int, label: String)] = []
+        for round in 0..<5_000 {
+            let name = [Notification.Name.sample, .other, .chained].randomElement(using: &generator)!
+            let object = Int.random(in: 0..<4, using: &generator)
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0:
+                let mask =
+                    [.onName, .onSender, [.onName, .onSender]].randomElement(using: &generator)!
+                    as PostingQueue.NotificationCoalescing
+                _ = backlog.removeAll(matching: Notification(name: name, object: object), on: mask)
+                list.removeAll {
+                    (!mask.contains(.onName) || $0.name == name) && (!mask.contains(.onSender) || $0.object == object)
+                }
+            case 1 where !list.isEmpty:
+                let popped = backlog.popFirst(.asap, before: .max) { _ in true }
+                #expect(popped?.notification.label == list.removeFirst().label)
+            default:
+                _ = backlog.append(
+                    .labelled("\(round)", name: name, object: object), style: .asap, modes: [.default])
+                list.append((name, object, "\(round)"))
+            }
+            #expect(backlog.count == list.count)
+        }
+        #expect(popAll() == list.map(\.label))
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+import Tether
+
+/// A program whose main queue runs without a run loop: the child process of an exit test is one.
+@Suite struct PostingQueueAsyncMainTests {
+    @Test func `Q2 without a main run loop the main queue posts, asap before idle`() async {
+        await #expect(processExitsWith: .success) {
+            let log = Log<String>()
+            let done = Gate()
+            let token = ObserverCenter.default.observe(.sample) { notification in
+                dispatchPrecondition(condition: .onQueue(.main))
+                log.add(notification.label)
+                if log.entries.count == 2 { done.open() }
+            }
+            await MainActor.run {
+                PostingQueue.current.enqueue(.labelled("idle"), postingStyle: .whenIdle, coalesceMask: .none)
+                PostingQueue.current.enqueue(.labelled("asap"), postingStyle: .asap, coalesceMask: .none)
+                PostingQueue.current.enqueue(
+                    .labelled("never"), postingStyle: .asap, coalesceMask: .none, forModes: [RunLoop.Mode("custom")])
+            }
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    done.wait()
+                    continuation.resume()
+                }
+            }
+            guard log.entries == ["asap", "idle"] else { fatalError("\(log.entries)") }
+            // What no main queue stands for is not lost silently.
+            let waiting = ObserverCenter.default.audit().waitingPosts
+            guard waiting.map(\.asap) == [1], waiting.map(\.place) == ["the main thread"] else {
+                fatalError("\(waiting)")
+            }
+            withExtendedLifetime(token) {}
+        }
+    }
+}

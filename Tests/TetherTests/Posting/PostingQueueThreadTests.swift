@@ -1,0 +1,133 @@
+import Foundation
+import Synchronization
+import XCTest
+
+@testable import Tether
+
+/// Queues and the threads that they belong to.
+final class PostingQueueThreadTests: XCTestCase {
+    /// Q2: one for each thread, by both of its names.
+    func testQ2OnePerThread() {
+        let main = PostingQueue.current
+        XCTAssertTrue(main === PostingQueue.current)
+        XCTAssertTrue(main === PostingQueue.default)
+        let done = Gate()
+        Thread.detachNewThread {
+            XCTAssertTrue(PostingQueue.current === PostingQueue.default)
+            XCTAssertFalse(PostingQueue.current === main)
+            done.open()
+        }
+        done.wait()
+    }
+
+    /// Q2: on the main queue it is the main thread's.
+    func testQ2MainQueue() {
+        let log = Log<Bool>()
+        let main = PostingQueue.current
+        DispatchQueue.main.async { log.add(PostingQueue.current === main) }
+        RunLoop.current.run(.default, until: { !log.entries.isEmpty })
+        XCTAssertEqual(log.entries, [true])
+    }
+
+    /// Q2: a thread that exits takes its queue with it, and what waits there: freed, counted, not posted elsewhere.
+    func testQ2FreedWithItsThread() {
+        let center = ObserverCenter()
+        let log = Log<String>()
+        let token = center.observe(.sample) { log.add($0.label) }
+        let (isGone, isCurrentGone) = (Gate(), Gate())
+        let queues = Log<WeakQueue>()
+        let before = ObserverCenter.default.audit().droppedPosts
+        let mayExit = Gate()
+        let isFilled = Gate()
+        Thread.detachNewThread {
+            let queue = PostingQueue(center: center)
+            queues.add(WeakQueue(queue: queue))
+            queue.enqueue(.labelled("1", object: Signalling(isGone)), postingStyle: .asap)
+            queues.add(WeakQueue(queue: .current))
+            PostingQueue.current.enqueue(.labelled("2", object: Signalling(isCurrentGone)), postingStyle: .whenIdle)
+            isFilled.open()
+            withExtendedLifetime(queue) { mayExit.wait() }
+        }
+        isFilled.wait()
+        XCTAssertEqual(center.audit().waitingPosts.map(\.asap), [1])
+        mayExit.open()
+        isGone.wait()
+        isCurrentGone.wait()
+        XCTAssertEqual(log.entries, [])
+        XCTAssertEqual(center.audit().droppedPosts, 1)
+        XCTAssertEqual(center.audit().waitingPosts, [])
+        // The default center's count is taken before the payload goes.
+        XCTAssertEqual(ObserverCenter.default.audit().droppedPosts, before + 1)
+        withExtendedLifetime(token) {}
+    }
+
+    /// Q2: a queue made for another center is closed when its thread exits, however long it is kept.
+    func testQ2KeptAfterItsThread() {
+        let center = ObserverCenter()
+        let queues = Log<PostingQueue>()
+        let gone = Gate()
+        Thread.detachNewThread {
+            let queue = PostingQueue(center: center)
+            queue.enqueue(.labelled("1", object: Signalling(gone)), postingStyle: .asap)
+            queues.add(queue)
+        }
+        gone.wait()
+        queues.entries[0].enqueue(.labelled("2"), postingStyle: .asap)
+        queues.entries[0].flush()
+        XCTAssertEqual(center.audit().droppedPosts, 2)
+        XCTAssertEqual(center.audit().waitingPosts, [])
+    }
+
+    /// Q1, Q2: used from another thread, it posts on its own, in order.
+    func testQ1PostsOnItsOwnThread() {
+        let center = ObserverCenter()
+        let log = Log<String>()
+        let token = center.observe(.sample) { log.add($0.label + (Thread.isMainThread ? " on main" : " elsewhere")) }
+        let queue = PostingQueue(center: center)
+        Thread.detachNewThread {
+            for number in 0..<3 {
+                queue.enqueue(.labelled("\(number)"), postingStyle: .asap, coalesceMask: .none)
+            }
+        }
+        RunLoop.current.run(.default, until: { log.entries.count == 3 })
+        XCTAssertEqual(log.entries, ["0 on main", "1 on main", "2 on main"])
+        withExtendedLifetime(token) {}
+    }
+
+    /// Q1, R6: enqueued, dequeued and flushed by several threads at once: each is posted at most once, in order for
+    /// each of them, and nothing is lost that was not dequeued.
+    func testQ1ManyThreads() {
+        let center = ObserverCenter()
+        let threads = 3
+        let each = 4_000
+        let log = Log<[Int]>()
+        let token = center.observe(.sample) { log.add($0.userInfo?["number"] as? [Int] ?? []) }
+        let queue = PostingQueue(center: center)
+        let finished = Atomic<Int>(0)
+        for thread in 0..<threads {
+            Thread.detachNewThread {
+                for number in 0..<each {
+                    queue.enqueue(
+                        Notification(name: .sample, object: nil, userInfo: ["number": [thread, number]]),
+                        postingStyle: number.isMultiple(of: 2) ? .asap : .whenIdle, coalesceMask: .none)
+                    if number.isMultiple(of: 100) {
+                        queue.dequeueNotifications(matching: Notification(name: .other), coalesceMask: .onName)
+                    }
+                }
+                finished.wrappingAdd(1, ordering: .releasing)
+            }
+        }
+        RunLoop.current.run(.default, until: { log.entries.count == threads * each })
+        XCTAssertEqual(finished.load(ordering: .acquiring), threads)
+        for thread in 0..<threads {
+            for parity in 0..<2 {
+                let numbers = log.entries.filter { $0[0] == thread && $0[1] % 2 == parity }.map { $0[1] }
+                XCTAssertEqual(numbers, Array(stride(from: parity, to: each, by: 2)))
+            }
+        }
+        XCTAssertEqual(center.audit().waitingPosts, [])
+        withExtendedLifetime(token) {}
+    }
+
+    private struct WeakQueue: Sendable { weak var queue: PostingQueue? }
+}
