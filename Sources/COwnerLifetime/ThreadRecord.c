@@ -1,6 +1,7 @@
 #include "COwnerLifetime.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #if defined(__linux__)
 #include <linux/membarrier.h>
@@ -11,11 +12,11 @@
 static _Thread_local void *current_record;
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
-static void (*exit_function)(void *);
+static void (*_Atomic exit_function)(void *);
 
 static void thread_exits(void *record) {
     current_record = NULL;
-    exit_function(record);
+    atomic_load_explicit(&exit_function, memory_order_acquire)(record);
 }
 
 static void make_exit_key(void) { pthread_key_create(&exit_key, thread_exits); }
@@ -24,7 +25,7 @@ void *tether_thread_record(void) { return current_record; }
 
 void tether_set_thread_record(void *record, void (*on_exit)(void *)) {
     // Every caller passes the same function.
-    __atomic_store_n(&exit_function, on_exit, __ATOMIC_RELEASE);
+    atomic_store_explicit(&exit_function, on_exit, memory_order_release);
     pthread_once(&exit_key_once, make_exit_key);
     current_record = record;
     pthread_setspecific(exit_key, record);

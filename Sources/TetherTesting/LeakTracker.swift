@@ -1,4 +1,3 @@
-internal import Synchronization
 public import Tether
 
 /// Verifies, in a test, that what should have gone has gone: owners, captured values, observers.
@@ -32,7 +31,7 @@ public final class LeakTracker: Sendable {
         }
     }
 
-    private let tracked = Mutex<[Tracked]>([])
+    private let tracked = Guarded<[Tracked]>([])
 
     /// Makes a tracker of nothing.
     public init() {}

@@ -15,7 +15,7 @@ final class CenterCore: Sendable {
     let foreignCenter: ObjectIdentifier?
     /// The queues that post to this center later.
     let ledger = PostingLedger()
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     /// Moves on with every change that leaves something behind; a post notes it when it begins.
     private let era = Atomic<UInt64>(1)
     /// Whether something waits for posts to end.

@@ -26,7 +26,7 @@ internal import Synchronization
     static let centerOfDrains: UInt = 1
 
     /// The newest record, which leads to all.
-    private static let newest = Mutex<PostingThread?>(nil)
+    private static let newest = Guarded<PostingThread?>(nil)
     private static let newestAddress = Atomic<UInt>(0)
     /// Whether a waiter can fence the other threads, so that they need not fence themselves.
     static let fencesAll = tether_fence_prepare()

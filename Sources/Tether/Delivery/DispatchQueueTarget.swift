@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Synchronization
 
 /// Drains on a dispatch queue.
 struct DispatchDrains: DrainScheduler {
@@ -12,7 +11,7 @@ struct DispatchDrains: DrainScheduler {
     private struct Entry: Sendable { weak var mailbox: Mailbox? }
 
     private static let key = DispatchSpecificKey<Entry>()
-    private static let lock = Mutex(())
+    private static let lock = Guarded(())
 
     /// The mailbox that all observers on a serial queue share.
     static func mailbox(of queue: DispatchQueue) -> Mailbox {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 
 /// What is pending for one observer, and where it is delivered.
 ///
@@ -24,10 +23,10 @@ final class Inbox: Sendable {
         var hasEnded = false
     }
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     init(route: Route) {
-        state = Mutex(State(route: route))
+        state = Guarded(State(route: route))
     }
 
     /// The target as the user gave it last.

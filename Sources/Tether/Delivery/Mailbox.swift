@@ -1,12 +1,10 @@
-internal import Synchronization
-
 /// The FIFO of one asynchronous target, shared by all observers that deliver there (D4).
 ///
 /// One drain is scheduled at a time, so a burst of posts costs one wake-up (D7). Locks are taken inbox first, then
 /// mailbox; nothing of the user's runs under either.
 final class Mailbox: Sendable {
     private let scheduler: any DrainScheduler
-    private let state = Mutex(MailboxState())
+    private let state = Guarded(MailboxState())
     private let whenUnused: (@Sendable () -> Void)?
 
     init(scheduler: any DrainScheduler, whenUnused: (@Sendable () -> Void)? = nil) {

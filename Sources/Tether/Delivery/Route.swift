@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import Foundation
-internal import Synchronization
 
 /// A target as one observer uses it: with the mailbox that its deliveries pass through.
 struct Route: Sendable {
@@ -44,7 +43,7 @@ struct Route: Sendable {
 private final class MailboxTable: Sendable {
     private struct Entry: Sendable { weak var mailbox: Mailbox? }
 
-    private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+    private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
 
     func mailbox(of object: AnyObject, scheduler: () -> any DrainScheduler) -> Mailbox {
         let identity = ObjectIdentifier(object)

@@ -1,6 +1,5 @@
 internal import CoreFoundation
 public import Foundation
-internal import Synchronization
 
 extension DeliveryTarget {
     /// The calling thread, by its run loop, in the common modes.
@@ -50,7 +49,7 @@ func describeThread(_ thread: Thread) -> String {
 final class ThreadLoop: Sendable {
     let description: String
     private let isMain: Bool
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// SAFETY: only touched under the mutex; a `CFRunLoop` may be signalled and woken from any thread.
     private struct State: @unchecked Sendable {
@@ -67,7 +66,7 @@ final class ThreadLoop: Sendable {
 
     // MARK: Finding one
 
-    private static let known = Mutex<[ObjectIdentifier: ThreadLoop]>([:])
+    private static let known = Guarded<[ObjectIdentifier: ThreadLoop]>([:])
 
     static let main: ThreadLoop = {
         let main = ThreadLoop(description: "the main thread", isMain: true)
@@ -164,7 +163,7 @@ final class ThreadSource: @unchecked Sendable {
     }
 
     private let modes: Set<RunLoop.Mode>
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let source: CFRunLoopSource
     private let number: Int
 
@@ -233,7 +232,7 @@ final class ThreadSource: @unchecked Sendable {
 private enum RunLoopSources {
     private struct WeakSource: Sendable { weak var source: ThreadSource? }
 
-    private static let sources = Mutex<(last: Int, byNumber: [Int: WeakSource])>((0, [:]))
+    private static let sources = Guarded<(last: Int, byNumber: [Int: WeakSource])>((0, [:]))
 
     static func make() -> (Int, CFRunLoopSource) {
         let number = sources.withLock { sources in

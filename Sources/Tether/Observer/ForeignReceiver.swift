@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import Foundation
-internal import Synchronization
 
 /// The box that a foreign center's closure captures: all that center ever holds of an observer (F2).
 ///
@@ -15,7 +14,7 @@ final class ForeignReceiver: Sendable {
 
     private static let cleaner = DispatchQueue(label: "Tether.ForeignReceiver.cleaner")
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     func open(for registration: Registration) {
         state.withLock { if !$0.hasEnded { $0.registration = registration } }
@@ -66,7 +65,7 @@ final class ForeignCenters: Sendable {
         }
     }
 
-    private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+    private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
 
     /// The core of a center that the caller holds; each call is matched by a `release`.
     func core(of center: any NotifyingCenter) -> CenterCore {

@@ -22,7 +22,7 @@ internal import Synchronization
 public final class NotificationObserver: NSObject, @unchecked Sendable {
     /// The registration, which the center holds; a token does not keep it, so that what a handler captured goes when
     /// the observer ends, also while the token stays (O11).
-    private let current = Mutex<OwnerReference<Registration>?>(nil)
+    private let current = Guarded<OwnerReference<Registration>?>(nil)
     /// The center that an idle observer will register with.
     private let home: (any NotifyingCenter)?
 

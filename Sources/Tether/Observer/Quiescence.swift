@@ -12,7 +12,7 @@ enum Quiescence {
         var isDone: Bool { !PostingThread.threads(running: registration).contains { $0 !== thread } }
     }
 
-    private static let waiters = Mutex<[Waiter]>([])
+    private static let waiters = Guarded<[Waiter]>([])
     private static let count = Atomic<Int>(0)
 
     /// Whether posting threads must call `recheck` after a handler.

@@ -4,7 +4,7 @@ internal import COwnerLifetime
 internal import Synchronization
 
 extension OwnerLifetime {
-    private static let installed = Mutex<Set<ObjectIdentifier>>([])
+    private static let installed = Guarded<Set<ObjectIdentifier>>([])
 
     /// Puts the hook into a class's metadata; false where it cannot be written.
     static func install(on type: AnyClass) -> Bool {

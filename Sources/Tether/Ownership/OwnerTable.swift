@@ -45,7 +45,7 @@ final class OwnerTable: Sendable {
     static let shared = OwnerTable()
 
     private final class Shard: Sendable {
-        let records = Mutex<[ObjectIdentifier: OwnerRecord]>([:])
+        let records = Guarded<[ObjectIdentifier: OwnerRecord]>([:])
     }
 
     private static let shardBits = 4

@@ -4,7 +4,7 @@ internal import Synchronization
 final class PostingLedger: Sendable {
     private struct WeakQueue: Sendable { weak var queue: PostingQueue? }
 
-    private let queues = Mutex<[WeakQueue]>([])
+    private let queues = Guarded<[WeakQueue]>([])
     private let dropped = Atomic<Int>(0)
 
     /// How many posts were dropped because their queue or their thread ended.

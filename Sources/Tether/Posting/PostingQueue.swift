@@ -1,7 +1,6 @@
 internal import CoreFoundation
 public import Dispatch
 public import Foundation
-internal import Synchronization
 
 /// A queue of notifications that are posted later, by a run loop: when it is idle, or at the end of its current pass.
 ///
@@ -43,7 +42,7 @@ public final class PostingQueue: Sendable {
     private let clock: Clock
     /// The name of the thread or the dispatch queue, for the audit.
     let place: String
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     // MARK: Making one
 

@@ -1,6 +1,5 @@
 internal import CoreFoundation
 internal import Foundation
-internal import Synchronization
 
 /// Rings in the passes of a run loop, in the modes in which something waits.
 ///
@@ -19,7 +18,7 @@ final class RunLoopAlarm: @unchecked Sendable {
 
     /// The queues to ring, by number: what the run loop holds is a number, so that an observer which fires on one
     /// thread while its queue goes on another finds nothing, instead of something freed.
-    private static let queues = Mutex<(last: Int, byNumber: [Int: WeakQueue])>((0, [:]))
+    private static let queues = Guarded<(last: Int, byNumber: [Int: WeakQueue])>((0, [:]))
 
     private struct WeakQueue: Sendable { weak var queue: PostingQueue? }
 

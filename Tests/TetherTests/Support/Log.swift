@@ -1,8 +1,8 @@
-import Synchronization
+import Tether
 
 /// What happened, in order, from any thread.
 final class Log<Entry: Sendable>: Sendable {
-    private let content = Mutex<[Entry]>([])
+    private let content = Guarded<[Entry]>([])
 
     var entries: [Entry] { content.withLock(\.self) }
 
