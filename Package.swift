@@ -15,6 +15,8 @@ let package = Package(
         .testTarget(name: "TetherTests", dependencies: ["Tether", "TetherTesting", "COwnerLifetime"]),
         .testTarget(name: "TetherTestingTests", dependencies: ["Tether", "TetherTesting"]),
         .executableTarget(name: "Tour", dependencies: ["Tether"], path: "Examples/Tour"),
+        .executableTarget(name: "Coalescing", dependencies: ["Tether"], path: "Examples/Coalescing"),
+        .executableTarget(name: "ThreadDelivery", dependencies: ["Tether"], path: "Examples/ThreadDelivery"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,43 @@
+// Many changes, one redraw.
+//
+// A view asks for a redraw with every change. Enqueued `.whenIdle`, the requests coalesce on name and sender, and the
+// view is redrawn once, when the run loop has nothing else to do. Posted `.now`, each request is a redraw.
+
+import Foundation
+import Tether
+
+extension Notification.Name {
+    static let needsRedraw = Notification.Name("needsRedraw")
+}
+
+@MainActor final class View {
+    private(set) var redraws = 0
+    private let queue: PostingQueue
+
+    init(center: ObserverCenter) {
+        queue = PostingQueue(center: center)
+        center.observe(.needsRedraw, from: self, owner: self, on: .mainActor) { view, _ in
+            view.redraws += 1
+            print("  redrawn")
+        }
+    }
+
+    func change(_ what: String, style: PostingQueue.PostingStyle) {
+        print("  \(what) changed")
+        queue.enqueue(Notification(name: .needsRedraw, object: self), postingStyle: style)
+    }
+}
+
+let center = ObserverCenter()
+let view = View(center: center)
+
+for style in [PostingQueue.PostingStyle.whenIdle, .now] {
+    print("Three changes, posted \(style):")
+    let before = view.redraws
+    for what in ["title", "colour", "size"] { view.change(what, style: style) }
+    // The loop ends by itself when the queue has posted and there is nothing left to wait for.
+    while view.redraws == before, RunLoop.main.run(mode: .default, before: .distantFuture) {}
+    print("Redrawn \(view.redraws - before) times.\n")
+}
+
+guard view.redraws == 1 + 3 else { fatalError("Expected 1 redraw when idle and 3 at once, saw \(view.redraws).") }

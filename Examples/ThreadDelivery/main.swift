@@ -1,0 +1,55 @@
+// Posted on one thread, handled on another.
+//
+// A decoder belongs to its own thread: everything that it is told reaches it there, through that thread's run loop, in
+// the order in which it was posted, whichever thread posted it. Nobody removes the observers: they end with the decoder.
+
+import Foundation
+import Tether
+
+extension Notification.Name {
+    static let packet = Notification.Name("packet")
+    static let endOfStream = Notification.Name("endOfStream")
+}
+
+final class Decoder: Sendable {
+    init(center: ObserverCenter, thread: RunLoopThread, finished: DispatchSemaphore) {
+        center.observe(.packet, owner: self, on: .thread(thread), call: Decoder.decode)
+        center.observe(.endOfStream, owner: self, on: .thread(thread)) { _, _ in
+            print("end of stream, on \(currentThreadName())")
+            finished.signal()
+        }
+    }
+
+    func decode(_ notification: Notification) {
+        print("packet \(notification.userInfo?["number"] ?? "?") decoded on \(currentThreadName())")
+    }
+}
+
+func currentThreadName() -> String {
+    Thread.isMainThread ? "the main thread" : "thread \(Thread.current.name ?? "?")"
+}
+
+let center = ObserverCenter()
+let thread = RunLoopThread(name: "decoder")
+let finished = DispatchSemaphore(value: 0)
+var decoder: Decoder? = Decoder(center: center, thread: thread, finished: finished)
+
+// Posted before the thread is started: it is held until the thread's loop runs.
+center.post(name: .packet, object: nil, userInfo: ["number": 0])
+print("packet 0 posted on \(currentThreadName()); \(center.audit()[0].pending) waiting for the thread to start")
+thread.start()
+
+let network = Thread {
+    for number in 1...3 {
+        center.post(name: .packet, object: nil, userInfo: ["number": number])
+    }
+    center.post(name: .endOfStream, object: nil)
+}
+network.name = "network"
+network.start()
+finished.wait()
+
+decoder = nil
+print("decoder gone: \(center.audit())")
+guard center.audit().isEmpty else { fatalError("The decoder's observers are still there.") }
+thread.cancel()
