@@ -1,6 +1,10 @@
 internal import CoreFoundation
 public import Foundation
 
+#if canImport(Glibc)
+internal import Glibc
+#endif
+
 /// A thread that runs its run loop until it is cancelled, and can be a target before it is started.
 ///
 /// ```swift
@@ -14,7 +18,7 @@ public import Foundation
 /// what is pending is dropped and counted (D5).
 public final class RunLoopThread: Thread {
     let loop: ThreadLoop
-    private let ownName: String
+    private let ownName: Guarded<String?>
     private let body: (@Sendable () -> Void)?
     private let stopper: CFRunLoopSource
 
@@ -23,7 +27,7 @@ public final class RunLoopThread: Thread {
     ///   - name: The thread's name.
     ///   - body: What to do on the thread before its run loop runs.
     public init(name: String, body: (@Sendable () -> Void)? = nil) {
-        ownName = name
+        ownName = Guarded(name)
         loop = ThreadLoop(description: "thread \(name)")
         self.body = body
         // The source keeps the loop from ending for want of anything to wait for, and stops it.
@@ -35,10 +39,28 @@ public final class RunLoopThread: Thread {
 
     deinit { loop.exit() }
 
+    /// The thread's name.
+    public override var name: String? {
+        get { ownName.withLock(\.self) }
+        set {
+            ownName.withLock { $0 = newValue }
+            super.name = newValue
+        }
+    }
+
+    /// Gives the system's thread its name, which on Linux a `Thread` does not do for one that has just started.
+    private func nameSystemThread() {
+        #if canImport(Glibc)
+        // SAFETY: the string is copied; 15 characters are what the system takes.
+        _ = unsafe pthread_setname_np(pthread_self(), String((name ?? "").utf8.prefix(15)) ?? "")
+        #else
+        super.name = name
+        #endif
+    }
+
     /// Runs the thread's run loop in the default mode until the thread is cancelled; not to be called.
     public override func main() {
-        // On Linux a name that was set before the thread started has not reached it.
-        name = ownName
+        nameSystemThread()
         CFRunLoopAddSource(CFRunLoopGetCurrent(), stopper, kCFRunLoopDefaultMode)
         loop.begin()
         body?()
