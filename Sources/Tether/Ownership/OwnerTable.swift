@@ -223,8 +223,10 @@ final class OwnerTable: Sendable {
     func collect(_ record: OwnerRecord) {
         guard record.reference.take() == nil else { return }
         endObservers(of: record)
-        let postponedEnd = change(record) { $0.postponedEnd }
-        if let postponedEnd, record.reference.unownedCount >= postponedEnd { return }
+        // While the `deinit` runs the strong references still have their share of the unowned count (M5). Where the count
+        // before it is not known, the end is taken to be complete when the record's own reference is the only one.
+        let countBefore = change(record) { $0.postponedEnd } ?? 2
+        guard record.reference.unownedCount < countBefore else { return }
         endSenderWatches(of: record)
     }
 }
