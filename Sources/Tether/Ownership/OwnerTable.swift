@@ -45,12 +45,18 @@ final class OwnerTable: Sendable {
     static let shared = OwnerTable()
 
     private final class Shard: Sendable {
-        let records = Mutex<[ObjectIdentifier: OwnerRecord]>([:])
+        let records = Mutex(Records())
+    }
+
+    private struct Records: Sendable {
+        var all: [ObjectIdentifier: OwnerRecord] = [:]
+        /// Those that only a sweep can end.
+        var sweepable: [ObjectIdentifier: OwnerRecord] = [:]
     }
 
     private static let shardBits = 4
     private let shards = (0..<(1 << shardBits)).map { _ in Shard() }
-    /// Records that only a sweep can end, and attachments to such since the last one.
+    /// How many records only a sweep can end, and attachments since the last one.
     private let sweepable = Atomic<Int>(0)
     private let sinceSweep = Atomic<Int>(0)
 
@@ -66,22 +72,18 @@ final class OwnerTable: Sendable {
     func reserve(_ object: AnyObject, exactly: Bool) -> OwnerRecord? {
         let identity = ObjectIdentifier(object)
         let shard = shard(of: identity)
-        let (record, isInexact) = shard.records.withLock { records -> (OwnerRecord?, Bool) in
-            var known = records[identity]
-            if known == nil, let made = OwnerRecord(object) {
-                records[identity] = made
-                sweepable.wrappingAdd(1, ordering: .relaxed)
-                known = made
-            }
-            guard let record = known, !isBeingDeinitialised(object) else { return (nil, false) }
-            if !record.state.isExact, exactly, OwnerLifetime.watch(object) {
-                record.state.isExact = true
-                sweepable.wrappingSubtract(1, ordering: .relaxed)
+        let record = shard.records.withLock { records -> OwnerRecord? in
+            let known = records.all[identity]
+            guard let record = known ?? OwnerRecord(object), !isBeingDeinitialised(object) else { return nil }
+            if known == nil { records.all[identity] = record }
+            if !record.state.isExact {
+                record.state.isExact = exactly && OwnerLifetime.watch(object)
+                list(record, in: &records)
             }
             record.state.reservations += 1
-            return (record, !record.state.isExact)
+            return record
         }
-        if isInexact { sweepIfDue() }
+        if sweepable.load(ordering: .relaxed) > 0 { sweepIfDue() }
         return record
     }
 
@@ -132,12 +134,12 @@ final class OwnerTable: Sendable {
     /// The observers of an owner, in order of attachment.
     func observers(of owner: AnyObject) -> [NotificationObserver] {
         let identity = ObjectIdentifier(owner)
-        return shard(of: identity).records.withLock { $0[identity]?.state.observers.elements.map(\.observer) ?? [] }
+        return shard(of: identity).records.withLock { $0.all[identity]?.state.observers.elements.map(\.observer) ?? [] }
     }
 
     /// Whether anything is kept for an object.
     func hasRecord(of identity: ObjectIdentifier) -> Bool {
-        shard(of: identity).records.withLock { $0[identity] != nil }
+        shard(of: identity).records.withLock { $0.all[identity] != nil }
     }
 
     @discardableResult
@@ -147,15 +149,24 @@ final class OwnerTable: Sendable {
         shard(of: record.identity).records.withLock { records in
             let result = body(&record.state)
             // An object whose end is under way keeps its record until `didEnd` or a sweep.
-            if record.state.isUnused, records[record.identity] === record { remove(record, from: &records) }
+            if record.state.isUnused, records.all[record.identity] === record { remove(record, from: &records) }
             return result
         }
     }
 
-    private func remove(_ record: OwnerRecord, from records: inout [ObjectIdentifier: OwnerRecord]) {
-        records[record.identity] = nil
-        if record.state.needsSweep { sweepable.wrappingSubtract(1, ordering: .relaxed) }
+    private func remove(_ record: OwnerRecord, from records: inout Records) {
+        records.all[record.identity] = nil
+        list(record, in: &records)
         if record.state.isExact { unsafe OwnerLifetime.unwatch(record.reference.rawAddress) }
+    }
+
+    /// Lists a record for the sweep, or no longer, as its state says.
+    private func list(_ record: OwnerRecord, in records: inout Records) {
+        let isToBe = record.state.needsSweep && records.all[record.identity] === record
+        guard isToBe || !records.sweepable.isEmpty else { return }
+        guard isToBe != (records.sweepable[record.identity] === record) else { return }
+        records.sweepable[record.identity] = isToBe ? record : nil
+        sweepable.wrappingAdd(isToBe ? 1 : -1, ordering: .relaxed)
     }
 
     // MARK: The end of an owner
@@ -167,7 +178,7 @@ final class OwnerTable: Sendable {
         // SAFETY: the address is that of an object; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
         let record = shard(of: identity).records.withLock { records in
-            records[identity].flatMap { $0.state.isExact ? $0 : nil }
+            records.all[identity].flatMap { $0.state.isExact ? $0 : nil }
         }
         guard let record else { return nil }
         endObservers(of: record)
@@ -183,10 +194,9 @@ final class OwnerTable: Sendable {
         // The strong references' share of the unowned count falls when the `deinit` has run. An `isolated deinit`
         // that was sent to its actor is still to come: the sweep will see the fall.
         guard record.reference.unownedCount < unownedBefore else {
-            change(record) { state in
-                guard !state.needsSweep else { return }
-                state.postponedEnd = unownedBefore
-                sweepable.wrappingAdd(1, ordering: .relaxed)
+            shard(of: record.identity).records.withLock { records in
+                record.state.postponedEnd = unownedBefore
+                list(record, in: &records)
             }
             return
         }
@@ -214,7 +224,7 @@ final class OwnerTable: Sendable {
         sinceSweep.store(0, ordering: .relaxed)
         guard sweepable.load(ordering: .relaxed) > 0 else { return }
         for shard in shards {
-            let candidates = shard.records.withLock { records in records.values.filter(\.state.needsSweep) }
+            let candidates = shard.records.withLock { Array($0.sweepable.values) }
             for record in candidates { collect(record) }
         }
     }
