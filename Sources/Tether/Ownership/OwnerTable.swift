@@ -59,6 +59,8 @@ final class OwnerTable: Sendable {
     /// How many records only a sweep can end, and attachments since the last one.
     private let sweepable = Atomic<Int>(0)
     private let sinceSweep = Atomic<Int>(0)
+    /// After how many attachments a sweep is due: as many as the last one left to look at, so that an attachment pays O(1).
+    private let sweepInterval = Atomic<Int>(64)
 
     private func shard(of identity: ObjectIdentifier) -> Shard {
         let hash = UInt64(UInt(bitPattern: identity)) &* 0x9E37_79B9_7F4A_7C15
@@ -214,19 +216,18 @@ final class OwnerTable: Sendable {
     // MARK: The sweep
 
     private func sweepIfDue() {
-        let due = max(64, sweepable.load(ordering: .relaxed))
-        guard sinceSweep.wrappingAdd(1, ordering: .relaxed).newValue >= due else { return }
-        purge()
+        let attachments = sinceSweep.wrappingAdd(1, ordering: .relaxed).newValue
+        if attachments >= sweepInterval.load(ordering: .relaxed) { purge() }
     }
 
     /// Ends what belongs to objects that have gone unseen.
     func purge() {
         sinceSweep.store(0, ordering: .relaxed)
-        guard sweepable.load(ordering: .relaxed) > 0 else { return }
         for shard in shards {
             let candidates = shard.records.withLock { Array($0.sweepable.values) }
             for record in candidates { collect(record) }
         }
+        sweepInterval.store(max(64, sweepable.load(ordering: .relaxed)), ordering: .relaxed)
     }
 
     /// Ends what belongs to one object, if that object has gone.
