@@ -7,12 +7,19 @@ internal import Synchronization
 final class OwnerRecord: @unchecked Sendable {
     let reference: OwnerReference<AnyObject>
     let identity: ObjectIdentifier
+    private let type: AnyClass
     fileprivate var state = State()
 
     fileprivate init?(_ object: AnyObject) {
         guard let reference = OwnerReference(object) else { return nil }
         self.reference = reference
         identity = ObjectIdentifier(object)
+        type = Swift.type(of: object)
+    }
+
+    /// The owner's type and address; it is not retained to tell.
+    var description: String {
+        reference.hasEnded ? "an owner that has gone" : describeInstance(of: type, at: identity)
     }
 
     fileprivate struct State {
@@ -232,7 +239,7 @@ final class OwnerTable: Sendable {
 
     /// Ends what belongs to one object, if that object has gone.
     func collect(_ record: OwnerRecord) {
-        guard record.reference.take() == nil else { return }
+        guard record.reference.hasEnded else { return }
         endObservers(of: record)
         // While the `deinit` runs the strong references still have their share of the unowned count (M5). Where the count
         // before it is not known, the end is taken to be complete when the record's own reference is the only one.
