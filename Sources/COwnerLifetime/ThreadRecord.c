@@ -1,7 +1,12 @@
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE // pthread_setname_np
+#endif
+
 #include "COwnerLifetime.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 #if defined(__linux__)
 #include <linux/membarrier.h>
@@ -29,6 +34,16 @@ void tether_set_thread_record(void *record, void (*on_exit)(void *)) {
     pthread_once(&exit_key_once, make_exit_key);
     current_record = record;
     pthread_setspecific(exit_key, record);
+}
+
+void tether_name_thread(const char *name) {
+    char start[16];
+    snprintf(start, sizeof start, "%s", name);
+#if defined(__APPLE__)
+    pthread_setname_np(start);
+#elif defined(__linux__)
+    pthread_setname_np(pthread_self(), start);
+#endif
 }
 
 bool tether_fence_prepare(void) {

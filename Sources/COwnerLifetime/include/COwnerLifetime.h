@@ -38,6 +38,9 @@ void tether_unowned_retain(void *_Nonnull object);
 void tether_unowned_release(void *_Nonnull object);
 size_t tether_unowned_count(void *_Nonnull object);
 
+/// Whether the object's last strong reference has gone. Its memory is held by any reference.
+bool tether_has_ended(void *_Nonnull object);
+
 /// Retains an object that may be gone by now, or returns false. Its memory is held by an unowned reference.
 bool tether_try_retain(void *_Nonnull object);
 
@@ -48,6 +51,9 @@ void *_Nullable tether_thread_record(void);
 
 /// Sets the calling thread's record; `on_exit` is called with it, on this thread, when the thread exits.
 void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(void *_Nonnull record));
+
+/// Gives the calling thread a name, as much of it as the system takes.
+void tether_name_thread(const char *_Nonnull name);
 
 // MARK: Asymmetric fence
 

@@ -150,9 +150,11 @@ final class CenterCore: Sendable {
         }
     }
 
-    /// Ends every registration of a sender that has gone.
+    /// Ends every registration of a sender that has gone, after what is pending for it.
+    ///
+    /// Until then it stays where it is: it pins the sender's address, so no post can match it.
     func endAll(from sender: ObjectIdentifier) {
-        for registration in registrations(from: .object(sender)) { registration.end() }
+        for registration in registrations(from: .object(sender)) { registration.endAfterPending() }
     }
 
     /// Ends every registration, and takes no more.

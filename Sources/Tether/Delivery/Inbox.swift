@@ -20,7 +20,11 @@ final class Inbox: Sendable {
         /// Whether a drain, or a poster that delivers what was left from before a switch, is calling the handler.
         var isDelivering = false
         var dropped = 0
+        /// Whether the sender has gone, so that the observer ends when nothing is pending any more (M5).
+        var isLast = false
         var hasEnded = false
+
+        var isDone: Bool { isLast && pending.isEmpty && !isDelivering }
     }
 
     private let state: Guarded<State>
@@ -65,12 +69,12 @@ final class Inbox: Sendable {
         case .done: break
         case .inline: registration.runInline(notification)
         case .pending(let mailbox, let drain): if let drain { mailbox.schedule(drain) }
-        case .deliverPending: deliverPending()
+        case .deliverPending: deliverPending(for: registration)
         }
     }
 
     /// Delivers everything that is pending, on the poster: what was left from before a switch, then what joins.
-    private func deliverPending() {
+    private func deliverPending(for registration: Registration) {
         while let delivery = state.withLock({ state -> Delivery? in
             let delivery = state.pending.popFirst()
             state.isDelivering = delivery != nil
@@ -79,6 +83,7 @@ final class Inbox: Sendable {
             delivery.registration.run(delivery.notification)
         }
         leave()
+        endIfDone(registration)
     }
 
     /// Delivers one turn of a mailbox's drain, if it is still ours there.
@@ -90,7 +95,11 @@ final class Inbox: Sendable {
         }
         guard let delivery else { return }
         delivery.registration.run(delivery.notification)
-        state.withLock { $0.isDelivering = false }
+        let isDone = state.withLock { state in
+            state.isDelivering = false
+            return state.isDone
+        }
+        if isDone { delivery.registration.end() }
     }
 
     /// Drops one turn of a mailbox whose drain will not run.
@@ -102,7 +111,8 @@ final class Inbox: Sendable {
             return delivery
         }
         // A delivery that was dropped has used a once observer up (R7).
-        if let delivery, delivery.registration.details.isOnce { delivery.registration.end() }
+        guard let registration = delivery?.registration else { return }
+        if registration.details.isOnce { registration.end() } else { endIfDone(registration) }
     }
 
     // MARK: The target switch (D6)
@@ -144,6 +154,8 @@ final class Inbox: Sendable {
 
     private func move(_ state: inout State) -> Move? {
         guard !state.hasEnded, let new = state.nextRoute.take() else { return nil }
+        // No post of a sender that has gone would come to deliver what is pending on the poster.
+        if state.isLast, new.isPoster { return nil }
         let old = state.route
         state.route = new
         var drains: [Drain] = []
@@ -159,6 +171,21 @@ final class Inbox: Sendable {
     }
 
     // MARK: The end
+
+    /// Ends the observer, whose sender has gone, after what is pending (M5).
+    func endAfterPending(_ registration: Registration) {
+        let isLeftToPosts = state.withLock { state in
+            state.isLast = true
+            guard state.route.isPoster, !state.pending.isEmpty, !state.isDelivering else { return false }
+            state.isDelivering = true
+            return true
+        }
+        if isLeftToPosts { deliverPending(for: registration) } else { endIfDone(registration) }
+    }
+
+    private func endIfDone(_ registration: Registration) {
+        if state.withLock(\.isDone) { registration.end() }
+    }
 
     /// Takes no more; the caller releases what was pending.
     func end() -> [any Sendable] {

@@ -1,9 +1,6 @@
+internal import COwnerLifetime
 internal import CoreFoundation
 public import Foundation
-
-#if canImport(Glibc)
-internal import Glibc
-#endif
 
 /// A thread that runs its run loop until it is cancelled, and can be a target before it is started.
 ///
@@ -48,19 +45,10 @@ public final class RunLoopThread: Thread {
         }
     }
 
-    /// Gives the system's thread its name, which on Linux a `Thread` does not do for one that has just started.
-    private func nameSystemThread() {
-        #if canImport(Glibc)
-        // SAFETY: the string is copied; 15 characters are what the system takes.
-        _ = unsafe pthread_setname_np(pthread_self(), String((name ?? "").utf8.prefix(15)) ?? "")
-        #else
-        super.name = name
-        #endif
-    }
-
     /// Runs the thread's run loop in the default mode until the thread is cancelled; not to be called.
     public override func main() {
-        nameSystemThread()
+        // On Linux a `Thread` does not name the system's thread when it has just started.
+        unsafe tether_name_thread(name ?? "")
         CFRunLoopAddSource(CFRunLoopGetCurrent(), stopper, kCFRunLoopDefaultMode)
         loop.begin()
         body?()

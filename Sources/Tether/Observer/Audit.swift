@@ -79,10 +79,7 @@ extension Audit.Row {
         let counts = inbox?.counts ?? (pending: 0, dropped: 0)
         name = registration.center.subject(of: registration)?.name
         sender = details.senderDescription
-        // Held for the description only.
-        owner = details.attachment.map { attachment in
-            attachment.record.reference.take().map(describeInstance) ?? "an owner that has gone"
-        }
+        owner = details.attachment?.record.description
         file = registration.site.file.description
         line = Int(registration.site.line)
         target = (inbox?.target ?? .poster).description

@@ -19,6 +19,7 @@ extension NotifyingCenter {
     ///   - method: The method, as `Type.method`.
     /// - Returns: The token, which need not be kept. It is inactive if `owner` or `sender` is being deinitialised.
     @discardableResult
+    @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
         on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
@@ -42,6 +43,7 @@ extension NotifyingCenter {
     ///
     /// See `observe(_:from:owner:on:once:key:fileID:line:call:)-(Notification)`.
     @discardableResult
+    @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
         on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,

@@ -140,6 +140,11 @@ final class Registration: @unchecked Sendable {
         if close() { finish() }
     }
 
+    /// Ends the registration, whose sender has gone, as soon as what is pending for it has been delivered (M5).
+    func endAfterPending() {
+        if let inbox = details.inbox.load() { inbox.endAfterPending(self) } else { end() }
+    }
+
     /// What follows the closing of the gate, with no lock held.
     func finish() {
         // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done.

@@ -20,6 +20,9 @@ internal import ObjectiveC
     /// The object, held, or `nil` once it is being deinitialised.
     func take() -> Object? { object }
 
+    /// Whether the object is being deinitialised, or has gone.
+    var hasEnded: Bool { object == nil }
+
     /// Unowned counts are not to be had for Objective-C objects.
     var unownedCount: Int { 1 }
 

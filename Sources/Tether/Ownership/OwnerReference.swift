@@ -15,9 +15,8 @@ internal import COwnerLifetime
     /// Refers to an object; `nil` if the object is being deinitialised.
     init?(_ object: Object) {
         let address = unsafe Unmanaged.passUnretained(object).toOpaque()
-        guard unsafe tether_try_retain(address) else { return nil }
-        // SAFETY: gives back the count that the line above took; the caller still holds the object.
-        unsafe Unmanaged<Object>.fromOpaque(address).release()
+        // SAFETY: the caller holds the object for the call.
+        guard unsafe !tether_has_ended(address) else { return nil }
         unsafe tether_unowned_retain(address)
         unsafe self.address = address
     }
@@ -34,6 +33,12 @@ internal import COwnerLifetime
         return unsafe Unmanaged<Object>.fromOpaque(address).takeRetainedValue()
     }
 
+    /// Whether the object's last strong reference has gone; it is not retained to find out.
+    var hasEnded: Bool {
+        // SAFETY: the memory is kept by our unowned count.
+        unsafe tether_has_ended(address)
+    }
+
     /// The number of unowned references, ours and the one that all strong references share included.
     var unownedCount: Int {
         // SAFETY: the memory is kept by our unowned count.
@@ -46,11 +51,8 @@ internal import COwnerLifetime
 
 /// Whether an object's last strong reference has gone, so that it must not be kept (X3).
 func isBeingDeinitialised(_ object: AnyObject) -> Bool {
-    let address = unsafe Unmanaged.passUnretained(object).toOpaque()
-    // SAFETY: the caller holds the object's memory for the call; a retain that succeeded is given back.
-    guard unsafe tether_try_retain(address) else { return true }
-    unsafe Unmanaged<AnyObject>.fromOpaque(address).release()
-    return false
+    // SAFETY: the caller holds the object's memory for the call.
+    unsafe tether_has_ended(Unmanaged.passUnretained(object).toOpaque())
 }
 
 #endif

@@ -7,12 +7,19 @@ internal import Synchronization
 final class OwnerRecord: @unchecked Sendable {
     let reference: OwnerReference<AnyObject>
     let identity: ObjectIdentifier
+    private let type: AnyClass
     fileprivate var state = State()
 
     fileprivate init?(_ object: AnyObject) {
         guard let reference = OwnerReference(object) else { return nil }
         self.reference = reference
         identity = ObjectIdentifier(object)
+        type = Swift.type(of: object)
+    }
+
+    /// The owner's type and address; it is not retained to tell.
+    var description: String {
+        reference.hasEnded ? "an owner that has gone" : describeInstance(of: type, at: identity)
     }
 
     fileprivate struct State {
@@ -45,14 +52,22 @@ final class OwnerTable: Sendable {
     static let shared = OwnerTable()
 
     private final class Shard: Sendable {
-        let records = Guarded<[ObjectIdentifier: OwnerRecord]>([:])
+        let records = Guarded(Records())
+    }
+
+    private struct Records: Sendable {
+        var all: [ObjectIdentifier: OwnerRecord] = [:]
+        /// Those that only a sweep can end.
+        var sweepable: [ObjectIdentifier: OwnerRecord] = [:]
     }
 
     private static let shardBits = 4
     private let shards = (0..<(1 << shardBits)).map { _ in Shard() }
-    /// Records that only a sweep can end, and attachments to such since the last one.
+    /// How many records only a sweep can end, and attachments since the last one.
     private let sweepable = Atomic<Int>(0)
     private let sinceSweep = Atomic<Int>(0)
+    /// After how many attachments a sweep is due: as many as the last one left to look at, so that an attachment pays O(1).
+    private let sweepInterval = Atomic<Int>(64)
 
     private func shard(of identity: ObjectIdentifier) -> Shard {
         let hash = UInt64(UInt(bitPattern: identity)) &* 0x9E37_79B9_7F4A_7C15
@@ -66,22 +81,18 @@ final class OwnerTable: Sendable {
     func reserve(_ object: AnyObject, exactly: Bool) -> OwnerRecord? {
         let identity = ObjectIdentifier(object)
         let shard = shard(of: identity)
-        let (record, isInexact) = shard.records.withLock { records -> (OwnerRecord?, Bool) in
-            var known = records[identity]
-            if known == nil, let made = OwnerRecord(object) {
-                records[identity] = made
-                sweepable.wrappingAdd(1, ordering: .relaxed)
-                known = made
-            }
-            guard let record = known, !isBeingDeinitialised(object) else { return (nil, false) }
-            if !record.state.isExact, exactly, OwnerLifetime.watch(object) {
-                record.state.isExact = true
-                sweepable.wrappingSubtract(1, ordering: .relaxed)
+        let record = shard.records.withLock { records -> OwnerRecord? in
+            let known = records.all[identity]
+            guard let record = known ?? OwnerRecord(object), !isBeingDeinitialised(object) else { return nil }
+            if known == nil { records.all[identity] = record }
+            if !record.state.isExact {
+                record.state.isExact = exactly && OwnerLifetime.watch(object)
+                list(record, in: &records)
             }
             record.state.reservations += 1
-            return (record, !record.state.isExact)
+            return record
         }
-        if isInexact { sweepIfDue() }
+        if sweepable.load(ordering: .relaxed) > 0 { sweepIfDue() }
         return record
     }
 
@@ -132,12 +143,12 @@ final class OwnerTable: Sendable {
     /// The observers of an owner, in order of attachment.
     func observers(of owner: AnyObject) -> [NotificationObserver] {
         let identity = ObjectIdentifier(owner)
-        return shard(of: identity).records.withLock { $0[identity]?.state.observers.elements.map(\.observer) ?? [] }
+        return shard(of: identity).records.withLock { $0.all[identity]?.state.observers.elements.map(\.observer) ?? [] }
     }
 
     /// Whether anything is kept for an object.
     func hasRecord(of identity: ObjectIdentifier) -> Bool {
-        shard(of: identity).records.withLock { $0[identity] != nil }
+        shard(of: identity).records.withLock { $0.all[identity] != nil }
     }
 
     @discardableResult
@@ -147,15 +158,24 @@ final class OwnerTable: Sendable {
         shard(of: record.identity).records.withLock { records in
             let result = body(&record.state)
             // An object whose end is under way keeps its record until `didEnd` or a sweep.
-            if record.state.isUnused, records[record.identity] === record { remove(record, from: &records) }
+            if record.state.isUnused, records.all[record.identity] === record { remove(record, from: &records) }
             return result
         }
     }
 
-    private func remove(_ record: OwnerRecord, from records: inout [ObjectIdentifier: OwnerRecord]) {
-        records[record.identity] = nil
-        if record.state.needsSweep { sweepable.wrappingSubtract(1, ordering: .relaxed) }
+    private func remove(_ record: OwnerRecord, from records: inout Records) {
+        records.all[record.identity] = nil
+        list(record, in: &records)
         if record.state.isExact { unsafe OwnerLifetime.unwatch(record.reference.rawAddress) }
+    }
+
+    /// Lists a record for the sweep, or no longer, as its state says.
+    private func list(_ record: OwnerRecord, in records: inout Records) {
+        let isToBe = record.state.needsSweep && records.all[record.identity] === record
+        guard isToBe || !records.sweepable.isEmpty else { return }
+        guard isToBe != (records.sweepable[record.identity] === record) else { return }
+        records.sweepable[record.identity] = isToBe ? record : nil
+        sweepable.wrappingAdd(isToBe ? 1 : -1, ordering: .relaxed)
     }
 
     // MARK: The end of an owner
@@ -167,7 +187,7 @@ final class OwnerTable: Sendable {
         // SAFETY: the address is that of an object; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
         let record = shard(of: identity).records.withLock { records in
-            records[identity].flatMap { $0.state.isExact ? $0 : nil }
+            records.all[identity].flatMap { $0.state.isExact ? $0 : nil }
         }
         guard let record else { return nil }
         endObservers(of: record)
@@ -183,10 +203,9 @@ final class OwnerTable: Sendable {
         // The strong references' share of the unowned count falls when the `deinit` has run. An `isolated deinit`
         // that was sent to its actor is still to come: the sweep will see the fall.
         guard record.reference.unownedCount < unownedBefore else {
-            change(record) { state in
-                guard !state.needsSweep else { return }
-                state.postponedEnd = unownedBefore
-                sweepable.wrappingAdd(1, ordering: .relaxed)
+            shard(of: record.identity).records.withLock { records in
+                record.state.postponedEnd = unownedBefore
+                list(record, in: &records)
             }
             return
         }
@@ -204,27 +223,28 @@ final class OwnerTable: Sendable {
     // MARK: The sweep
 
     private func sweepIfDue() {
-        let due = max(64, sweepable.load(ordering: .relaxed))
-        guard sinceSweep.wrappingAdd(1, ordering: .relaxed).newValue >= due else { return }
-        purge()
+        let attachments = sinceSweep.wrappingAdd(1, ordering: .relaxed).newValue
+        if attachments >= sweepInterval.load(ordering: .relaxed) { purge() }
     }
 
     /// Ends what belongs to objects that have gone unseen.
     func purge() {
         sinceSweep.store(0, ordering: .relaxed)
-        guard sweepable.load(ordering: .relaxed) > 0 else { return }
         for shard in shards {
-            let candidates = shard.records.withLock { records in records.values.filter(\.state.needsSweep) }
+            let candidates = shard.records.withLock { Array($0.sweepable.values) }
             for record in candidates { collect(record) }
         }
+        sweepInterval.store(max(64, sweepable.load(ordering: .relaxed)), ordering: .relaxed)
     }
 
     /// Ends what belongs to one object, if that object has gone.
     func collect(_ record: OwnerRecord) {
-        guard record.reference.take() == nil else { return }
+        guard record.reference.hasEnded else { return }
         endObservers(of: record)
-        let postponedEnd = change(record) { $0.postponedEnd }
-        if let postponedEnd, record.reference.unownedCount >= postponedEnd { return }
+        // While the `deinit` runs the strong references still have their share of the unowned count (M5). Where the count
+        // before it is not known, the end is taken to be complete when the record's own reference is the only one.
+        let countBefore = change(record) { $0.postponedEnd } ?? 2
+        guard record.reference.unownedCount < countBefore else { return }
         endSenderWatches(of: record)
     }
 }

@@ -1,0 +1,91 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Tether
+
+/// New objects at the addresses of dead owners and senders.
+@Suite struct AddressReuseTests {
+    private let rounds = 1000
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O5 a new object at a dead owner's address inherits nothing`(mode: LifetimeMode) {
+        let center = mode.makeCenter()
+        let calls = Atomic<Int>(0)
+        let object = Holder<Plain>()
+        var (reused, inherited, address) = (0, 0, ObjectIdentifier(center))
+        for _ in 0..<rounds {
+            object.object = Plain()
+            if ObjectIdentifier(object.object!) == address { reused += 1 }
+            inherited += NotificationObserver.attached(to: object.object!).count
+            inherited += OwnerTable.shared.hasRecord(of: ObjectIdentifier(object.object!)) ? 1 : 0
+            center.post(name: .sample, object: nil)
+            center.observe(.sample, owner: object.object!) { _, _ in calls.wrappingAdd(1, ordering: .relaxed) }
+            address = ObjectIdentifier(object.object!)
+            object.release()
+            if mode == .sweep { OwnerLifetime.purge() }
+        }
+        #expect(reused > 0)
+        #expect(inherited == 0)
+        #expect(calls.load(ordering: .relaxed) == 0)
+        mode.expectAfterEnd(center.core.isEmpty)
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `M5 a new object at a dead sender's address is a stranger`(mode: LifetimeMode) {
+        let center = mode.makeCenter()
+        let calls = Atomic<Int>(0)
+        let object = Holder<Plain>()
+        var tokens: [NotificationObserver] = []
+        var (reused, address) = (0, ObjectIdentifier(center))
+        for _ in 0..<rounds {
+            object.object = Plain()
+            if ObjectIdentifier(object.object!) == address { reused += 1 }
+            center.post(name: .sample, object: object.object!)
+            tokens.append(
+                center.observe(.sample, from: object.object!) { _ in calls.wrappingAdd(1, ordering: .relaxed) })
+            address = ObjectIdentifier(object.object!)
+            object.release()
+            if mode == .sweep { OwnerLifetime.purge() }
+        }
+        #expect(reused > 0)
+        #expect(calls.load(ordering: .relaxed) == 0)
+        mode.expectAfterEnd(center.core.isEmpty && !tokens.contains { $0.isActive })
+    }
+
+    @Test func `O5 M5 an address is not used again while the sweep has yet to collect`() {
+        let center = LifetimeMode.sweep.makeCenter()
+        let calls = Atomic<Int>(0)
+        let object = Holder<Plain>()
+        var tokens: [NotificationObserver] = []
+        for index in 0..<rounds {
+            object.object = Plain()
+            #expect(NotificationObserver.attached(to: object.object!).isEmpty)
+            center.post(name: .sample, object: object.object!)
+            if index.isMultiple(of: 2) {
+                center.observe(.sample, owner: object.object!) { _, _ in calls.wrappingAdd(1, ordering: .relaxed) }
+            } else {
+                tokens.append(
+                    center.observe(.sample, from: object.object!) { _ in calls.wrappingAdd(1, ordering: .relaxed) })
+            }
+            object.release()
+        }
+        #expect(calls.load(ordering: .relaxed) == 0)
+        LifetimeMode.sweep.expectAfterEnd(center.core.isEmpty)
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `M7 O5 a key is free again for a new owner at a dead owner's address`(mode: LifetimeMode) {
+        let center = mode.makeCenter()
+        let object = Holder<Plain>()
+        var tokens: [NotificationObserver] = []
+        for _ in 0..<rounds {
+            object.object = Plain()
+            tokens.append(center.observe(.sample, owner: object.object!, key: "key") { _, _ in })
+            #expect(tokens.last!.isActive)
+            object.release()
+            if mode == .sweep { OwnerLifetime.purge() }
+        }
+        mode.expectAfterEnd(center.core.isEmpty && !tokens.contains { $0.isActive })
+    }
+}

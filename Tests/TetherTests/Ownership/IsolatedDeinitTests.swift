@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Owners and senders whose `deinit` is sent to an actor when their last reference goes.
+@Suite(.serialized) struct IsolatedDeinitTests {
+    private let log = Log<String>()
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O3 O4 an owner with an isolated deinit ends at the release`(mode: LifetimeMode) {
+        let center = mode.makeCenter()
+        let owner = Holder(IsolatedObject(log) { _ in center.post(name: .sample, object: nil) })
+        let trace = Trace(owner.object!)
+        let token = center.observe(.sample, owner: owner.object!) { [log] _, _ in log.add("handler") }
+        owner.release()
+        mode.expectAfterEnd(!token.isActive && center.core.isEmpty && !trace.hasRecord)
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == [])
+        HeldActor.run(until: !log.entries.isEmpty)
+        #expect(log.entries == ["isolated deinit"])
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `M5 a post in an isolated deinit reaches the sender's observers, which a sweep then ends`(mode: LifetimeMode) {
+        let center = mode.makeCenter()
+        let sender = Holder(IsolatedObject(log) { sender in center.post(name: .sample, object: sender) })
+        // A trace is an unowned reference, with which the sweep takes no end that it did not see to be complete.
+        let trace = mode == .hook ? Trace(sender.object!) : nil
+        let token = center.observe(.sample, from: sender.object!) { [log] _ in log.add("handler") }
+        sender.release()
+        OwnerLifetime.purge()
+        #expect(token.isActive && log.entries == [])
+        HeldActor.run(until: !log.entries.isEmpty)
+        #expect(log.entries == ["isolated deinit", "handler"])
+        expectAfterSweep(!token.isActive && center.core.isEmpty && trace?.hasRecord != true)
+    }
+
+    @Test func `M5 the sweep after an isolated deinit is amortised over attachments of any kind`() {
+        let center = ObserverCenter()
+        let (sender, owner) = (Holder(IsolatedObject(log)), LoggedObject("owner", log))
+        let token = center.observe(.sample, from: sender.object!) { _ in }
+        sender.release()
+        HeldActor.run(until: log.entries == ["isolated deinit"])
+        for _ in 0..<1000 { center.observe(.other, owner: owner) { _, _ in }.stop() }
+        #expect(!token.isActive && center.core.isEmpty)
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `M5 an isolated deinit that is run at the release ends the sender's observers at once`() {
+        let center = ObserverCenter()
+        // On the actor already, so that the deinit need not be sent there.
+        Task { @HeldActor [log] in
+            let sender = Holder(IsolatedObject(log) { sender in center.post(name: .sample, object: sender) })
+            let token = center.observe(.sample, from: sender.object!) { _ in log.add("handler") }
+            sender.release()
+            log.add("active \(token.isActive), empty \(center.core.isEmpty)")
+        }
+        HeldActor.run(until: log.entries.count == 3)
+        #expect(log.entries == ["isolated deinit", "handler", "active false, empty true"])
+    }
+
+    /// Expects what must hold after a sweep; one that is under way on a thread of another test is waited for.
+    private func expectAfterSweep(
+        _ condition: @autoclosure () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        LifetimeMode.sweep.expectAfterEnd(condition(), sourceLocation: sourceLocation)
+    }
+}

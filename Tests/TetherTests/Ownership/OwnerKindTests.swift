@@ -1,0 +1,178 @@
+import Foundation
+import Synchronization
+import Testing
+import TetherTesting
+
+@testable import Tether
+
+@Suite struct OwnerKindTests {
+    // MARK: Swift classes
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 a final class is an owner`(mode: LifetimeMode) { expectOwner(Plain(), mode) }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 an open class and its subclass are owners`(mode: LifetimeMode) {
+        expectOwner(Base(Log()), mode)
+        expectOwner(Derived(Log()), mode)
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 every instantiation of a generic class is an owner`(mode: LifetimeMode) {
+        expectOwner(Pair(first: 1, second: "one"), mode)
+        expectOwner(Pair(first: "one", second: [Plain()]), mode)
+        expectOwner(TaggedPair(first: "one", second: 1), mode)
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 an actor is an owner`(mode: LifetimeMode) { expectOwner(Counter(), mode) }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 a class that is not Sendable is an owner`(mode: LifetimeMode) { expectOwner(Mutable(), mode) }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 a class with tail-allocated elements is an owner`(mode: LifetimeMode) {
+        expectOwner(Buffer.create(minimumCapacity: 16) { _ in 7 }, mode)
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 a class with a local type is an owner`(mode: LifetimeMode) {
+        final class Local { let text = "local" }
+        expectOwner(Local(), mode)
+    }
+
+    // MARK: Foundation's classes
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 an NSObject and its subclass are owners`(mode: LifetimeMode) {
+        expectOwner(NSObject(), mode)
+        expectOwner(Model(), mode)
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 Foundation's own classes are owners`(mode: LifetimeMode) {
+        expectOwner(NSMutableArray(array: [1, 2, 3]), mode)
+        expectOwner(NSMutableDictionary(), mode)
+        expectOwner(DateFormatter(), mode)
+        expectOwner(Progress(totalUnitCount: 1), mode)
+        expectOwner(OperationQueue(), mode)
+        expectOwner(BlockOperation {}, mode)
+        expectOwner(Thread {}, mode)
+        expectOwner(NotificationCenter(), mode)
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 Tether's own classes are owners`(mode: LifetimeMode) {
+        expectOwner(ObserverCenter(), mode)
+        expectOwner(NotificationObserver(center: ObserverCenter()), mode)
+    }
+
+    // MARK: Odd lives
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 O3 of a class chain, observers end before the first line of the most derived deinit`(mode: LifetimeMode) {
+        let log = Log<String>()
+        let center = mode.makeCenter()
+        let owner = Holder<Base>(Derived(log))
+        do {
+            let capture = LoggedObject("capture", log)
+            center.observe(.sample, owner: owner.object!) { _, _ in capture.touch() }
+        }
+        owner.release()
+        mode.expectAfterEnd(center.core.isEmpty && log.entries.count == 3)
+        switch mode {
+        case .hook: #expect(log.entries == ["capture deinit", "derived deinit", "base deinit"])
+        case .sweep: #expect(log.entries == ["derived deinit", "base deinit", "capture deinit"])
+        }
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 O3 an init that throws after it attached ends the observer`(mode: LifetimeMode) {
+        let log = Log<String>()
+        let center = mode.makeCenter()
+        #expect(throws: Throwing.Failure.self) { _ = try Throwing(center, log) }
+        #expect(throws: Throwing.Failure.self) { _ = try ThrowingLate(center, log) }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["handler", "handler"])
+        mode.expectAfterEnd(center.core.isEmpty)
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 a class that attaches itself in its init is an owner`(mode: LifetimeMode) {
+        let log = Log<String>()
+        let center = mode.makeCenter()
+        let owner = Holder<SelfAttaching>(SelfAttachingSubclass(center, log))
+        center.post(name: .sample, object: nil)
+        owner.release()
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["SelfAttachingSubclass receives", "deinit"])
+        mode.expectAfterEnd(center.core.isEmpty)
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 O2 weak and unowned references of the user's are left as they are`(mode: LifetimeMode) {
+        let log = Log<String>()
+        let center = mode.makeCenter()
+        let owner = Holder(LoggedObject("owner", log))
+        weak let earlier = owner.object
+        unowned let pinned = owner.object!
+        center.observe(.sample, owner: owner.object!) { _, _ in log.add("handler") }
+        weak let later = owner.object
+        center.post(name: .sample, object: nil)
+        #expect(earlier != nil && later != nil && pinned === owner.object)
+        owner.release()
+        #expect(earlier == nil && later == nil)
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["handler", "owner deinit"])
+        mode.expectAfterEnd(center.core.isEmpty)
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
+    func `O1 P1 a main-actor class is an owner`(mode: LifetimeMode) async {
+        let center = mode.makeCenter()
+        let leaks = LeakTracker()
+        await MainActor.run {
+            let owner = Holder(leaks.track(Window()))
+            center.observe(.sample, owner: owner.object!, on: .mainActor) { window, _ in window.updates += 1 }
+            center.post(name: .sample, object: nil)
+            #expect(owner.object?.updates == 1)
+            owner.release()
+        }
+        mode.expectAfterEnd(leaks.leaks(in: center).isEmpty)
+    }
+}
+
+/// Attaches to an owner, delivers to it, ends it, and expects nothing to be left of it, of what its observers captured
+/// or of them.
+private func expectOwner<Owner: AnyObject>(
+    _ make: @autoclosure () -> Owner, _ mode: LifetimeMode, sourceLocation: SourceLocation = #_sourceLocation
+) {
+    let center = mode.makeCenter()
+    let leaks = LeakTracker()
+    let calls = Atomic<Int>(0)
+    let owner = Holder(make())
+    let identity = ObjectIdentifier(owner.object!)
+    let trace = Trace(owner.object!)
+    leaks.track(owner.object!)
+    do {
+        let capture = leaks.probe()
+        leaks.track(
+            center.observe(.sample, owner: owner.object!) { owner, _ in
+                capture.touch()
+                if ObjectIdentifier(owner) == identity { calls.wrappingAdd(1, ordering: .relaxed) }
+            })
+        leaks.track(
+            center.observe(nil, from: owner.object!, owner: owner.object!) { _ in
+                calls.wrappingAdd(1, ordering: .relaxed)
+            })
+    }
+    center.post(name: .sample, object: owner.object!)
+    #expect(calls.load(ordering: .relaxed) == 2, sourceLocation: sourceLocation)
+    #expect(leaks.leaks(in: center).count == 6, sourceLocation: sourceLocation)
+    owner.release()
+    #expect(trace.hasGone, sourceLocation: sourceLocation)
+    center.post(name: .sample, object: nil)
+    #expect(calls.load(ordering: .relaxed) == 2, sourceLocation: sourceLocation)
+    mode.expectAfterEnd(leaks.leaks(in: center).isEmpty, sourceLocation: sourceLocation)
+    mode.expectAfterEnd(center.core.isEmpty && !trace.hasRecord, sourceLocation: sourceLocation)
+}

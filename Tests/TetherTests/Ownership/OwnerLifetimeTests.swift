@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+@Suite struct OwnerLifetimeTests {
+    #if os(Linux)
+    @Test func `O3 O10 on Linux the ends of owners are seen as they happen`() {
+        // Without the hook most promises about owners would be kept by the sweep only, and most tests of it pass.
+        #expect(OwnerLifetime.isExact)
+    }
+    #endif
+
+    @Test func `O10 the end of every kind of owner is seen as it happens`() {
+        let kinds: [AnyClass] = [
+            Plain.self, Base.self, Derived.self, Pair<Int, String>.self, Counter.self, Mutable.self, Buffer.self,
+            NSObject.self, Model.self, NSMutableArray.self, DateFormatter.self, Progress.self, Window.self,
+            IsolatedObject.self, ObserverCenter.self,
+        ]
+        for kind in kinds { #expect(OwnerLifetime.isExact(for: kind) == OwnerLifetime.isExact, "\(kind)") }
+    }
+
+    @Test func `O10 asking for a class again, or for its subclass, changes nothing`() {
+        class Parent {
+            let log: Log<String>
+            init(_ log: Log<String>) { self.log = log }
+            deinit { log.add("parent deinit") }
+        }
+        final class Child: Parent {
+            deinit { log.add("child deinit") }
+        }
+        let log = Log<String>()
+        for _ in 0..<3 {
+            #expect(OwnerLifetime.isExact(for: Child.self) == OwnerLifetime.isExact)
+            #expect(OwnerLifetime.isExact(for: Parent.self) == OwnerLifetime.isExact)
+        }
+        _ = Child(log)
+        _ = Parent(log)
+        #expect(log.entries == ["child deinit", "parent deinit", "parent deinit"])
+    }
+
+    @Test func `O3 instances that nobody attached to end as ever, beside those that are watched`() {
+        let log = Log<String>()
+        let center = ObserverCenter()
+        let owner = Holder(LoggedObject("watched", log))
+        center.observe(.sample, owner: owner.object!) { _, _ in }
+        for index in 0..<1000 { _ = LoggedObject("\(index)", log) }
+        #expect(log.entries == (0..<1000).map { "\($0) deinit" })
+        #expect(center.core.count == 1)
+        owner.release()
+        #expect(log.entries.last == "watched deinit" && log.entries.count == 1001)
+        #expect(center.core.isEmpty)
+    }
+}

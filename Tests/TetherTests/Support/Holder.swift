@@ -1,0 +1,36 @@
+@testable import Tether
+
+/// A strong reference that is let go at a definite point.
+///
+/// SAFETY: a test that shares one between threads orders its uses with latches.
+final class Holder<Object: AnyObject>: @unchecked Sendable {
+    var object: Object?
+
+    init(_ object: Object? = nil) {
+        self.object = object
+    }
+
+    func release() {
+        // Out first, so that what its `deinit` does may use this holder.
+        let last = object.take()
+        withExtendedLifetime(last) {}
+    }
+}
+
+/// Keeps an object's address from being used again, so that it can be asked after when the object has gone.
+final class Trace: Sendable {
+    private let reference: OwnerReference<AnyObject>
+    private let identity: ObjectIdentifier
+
+    /// Traces an object that is not being deinitialised.
+    init(_ object: AnyObject) {
+        guard let reference = OwnerReference(object) else { fatalError("Trace: the object is being deinitialised.") }
+        self.reference = reference
+        identity = ObjectIdentifier(object)
+    }
+
+    var hasGone: Bool { reference.take() == nil }
+
+    /// Whether the side table keeps anything for the object.
+    var hasRecord: Bool { OwnerTable.shared.hasRecord(of: identity) }
+}
