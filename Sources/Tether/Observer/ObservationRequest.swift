@@ -59,6 +59,8 @@ struct ObservationRequest {
         if case .object(let object) = sender {
             senderRecord = OwnerTable.shared.reserve(object, exactly: core.usesExactLifetimes)
             guard senderRecord != nil else {
+                // One that is configured anew is idle then, too.
+                observer.stop()
                 if let owner { OwnerTable.shared.cancel(owner) }
                 if let foreignCenter = core.foreignCenter { ForeignCenters.shared.release(foreignCenter) }
                 return
