@@ -140,7 +140,8 @@ import Testing
         let (log, center, done) = (log, center, Turnstile())
         let underlying = DispatchQueue(label: "underlying")
         let queue = OperationQueue()
-        queue.underlyingQueue = underlying
+        // SAFETY: the queue does not keep its underlying queue; this test does.
+        unsafe queue.underlyingQueue = underlying
         let token = center.addObserver(forName: .sample, object: nil, queue: queue) { _ in
             log.add("called")
             done.open()
@@ -151,7 +152,7 @@ import Testing
         }
         done.pass()
         #expect(log.entries == ["post ends", "called"])
-        withExtendedLifetime(token) {}
+        withExtendedLifetime((token, underlying)) {}
     }
 
     @Test func `D2 a queue that nobody else keeps is kept, and delivers`() {
