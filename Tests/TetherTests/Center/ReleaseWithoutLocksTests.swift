@@ -202,4 +202,29 @@ import Testing
         token.target = .poster
         #expect(releases.entries == ["first true", "second true"])
     }
+
+    /// In a process of its own, because what it excludes is the end of the process.
+    @Test
+    func
+        `R6 D6 a target that was asked for during a delivery, and given up before it came to it, may use its observer`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            let (center, jobs, log) = (ObserverCenter(), HeldJobs(), Log<String>())
+            let token = Holder<NotificationObserver>()
+            @Sendable func scheduler(_ label: String) -> HeldJobs {
+                HeldJobs { log.add("\(label) \(token.value?.target.description ?? "none")") }
+            }
+            token.set(
+                center.observe(.sample, on: .custom(jobs)) { note in
+                    token.value?.target = .custom(scheduler("replaced"))
+                    token.value?.target = .custom(scheduler("stopped"))
+                    if note.object == nil { token.value?.stop() }
+                })
+            center.post(name: .sample, object: nil)
+            jobs.run()
+            token.drop()
+            precondition(log.entries.map { $0.prefix(8) } == ["replaced", "stopped "])
+        }
+    }
 }
