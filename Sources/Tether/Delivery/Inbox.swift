@@ -202,9 +202,9 @@ final class Inbox: Sendable {
 extension Notification {
     /// The notification as it may be kept: without an object that is being deinitialised (X3).
     var withoutEndingObject: Notification {
-        guard let object, let instance = SenderKey.instance(in: object), isBeingDeinitialised(instance) else {
-            return self
-        }
+        guard let object = object.flatMap(SenderFilter.unwrapped), let instance = SenderKey.instance(in: object),
+            isBeingDeinitialised(instance)
+        else { return self }
         return Notification(name: name, object: nil, userInfo: userInfo)
     }
 }

@@ -29,9 +29,15 @@ struct ObservationRequest {
         _ name: Notification.Name?, from sender: AnyObject, on target: DeliveryTarget, isIsolated: Bool = false,
         once: Bool, key: (any Hashable)?, at file: StaticString, _ line: UInt
     ) {
+        let key = key.map { AnyHashable($0) }
+        guard key == key else {
+            fatalError(
+                "observe(_:key:): the key \(String(reflecting: key?.base ?? "")) is not equal to itself, so no observer "
+                    + "could ever be found by it; pass a key that is.")
+        }
         self.init(
             name: name, sender: sender === AnySender.any ? .any : .object(sender), target: target,
-            isIsolated: isIsolated, once: once, key: key.map { AnyHashable($0) },
+            isIsolated: isIsolated, once: once, key: key,
             site: RegistrationSite(file: file, line: line))
     }
 
@@ -53,6 +59,8 @@ struct ObservationRequest {
         if case .object(let object) = sender {
             senderRecord = OwnerTable.shared.reserve(object, exactly: core.usesExactLifetimes)
             guard senderRecord != nil else {
+                // One that is configured anew is idle then, too.
+                observer.stop()
                 if let owner { OwnerTable.shared.cancel(owner) }
                 if let foreignCenter = core.foreignCenter { ForeignCenters.shared.release(foreignCenter) }
                 return

@@ -1,0 +1,158 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// The end of a center.
+@Suite struct CenterEndTests {
+    private final class Object: Sendable {}
+
+    private let log = Log<String>()
+
+    /// An observer whose handler captures something that logs its release.
+    private func observe(_ center: ObserverCenter, on target: DeliveryTarget = .poster) -> NotificationObserver {
+        let log = log
+        let captured = AtDeinit { log.add("released") }
+        return center.observe(.sample, on: target) { _ in
+            captured.touch()
+            log.add("called")
+        }
+    }
+
+    @Test func `R10 its observers become inactive, and what they captured is released`() {
+        let center = SharedHolder(ObserverCenter())
+        let owner = Object()
+        let tokens = [
+            observe(center.value!), observe(center.value!),
+            center.value!.observe(nil, from: owner, owner: owner, once: true, key: 1) { _ in },
+        ]
+        center.drop()
+        #expect(tokens.map(\.isActive) == [false, false, false])
+        #expect(log.entries == ["released", "released"])
+        #expect(NotificationObserver.attached(to: owner).isEmpty)
+        #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
+        for token in tokens {
+            token.stop()
+            token.target = .main
+            #expect(token.target.description == "poster")
+        }
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `R10 the center itself goes, though tokens and owners stay`() {
+        weak var weakCenter: ObserverCenter?
+        weak var weakCore: CenterCore?
+        let owner = Object()
+        var token: NotificationObserver?
+        do {
+            let center = ObserverCenter()
+            (weakCenter, weakCore) = (center, center.core)
+            token = center.observe(.sample, from: owner, owner: owner) { _ in }
+        }
+        #expect(weakCenter == nil)
+        #expect(weakCore == nil)
+        withExtendedLifetime((owner, token)) {}
+    }
+
+    @Test func `R10 a handler may drop the last reference to its center, in a post of it`() {
+        let (log, center) = (log, SharedHolder(ObserverCenter()))
+        let token = center.value!.observe(.sample) { _ in
+            center.drop()
+            log.add("handler ends")
+        }
+        center.value!.post(name: .sample, object: nil)
+        #expect(log.entries == ["handler ends"])
+        #expect(center.value == nil)
+        #expect(!token.isActive)
+    }
+
+    @Test func `R10 R1 a center that dies inside its own handler calls no further observer`() {
+        let (log, center) = (log, SharedHolder(ObserverCenter()))
+        // A channel does not keep the center, so that the handler drops the last reference.
+        let channel = center.value!.channel(for: .sample)
+        let first = center.value!.observe(.sample) { _ in
+            center.drop()
+            log.add("center gone")
+        }
+        let second = observe(center.value!)
+        channel.post()
+        #expect(log.entries == ["center gone", "released"])
+        #expect([first.isActive, second.isActive] == [false, false])
+    }
+
+    @Test func `R10 a center may die in a nested post of it, and the outer one ends well`() {
+        let (log, center) = (log, SharedHolder(ObserverCenter()))
+        let (outer, inner) = (center.value!.channel(for: .sample), center.value!.channel(for: .other))
+        let tokens = [
+            center.value!.observe(.sample) { _ in
+                inner.post()
+                log.add("inner post ended")
+            },
+            center.value!.observe(.other) { _ in center.drop() }, observe(center.value!),
+        ]
+        outer.post()
+        #expect(log.entries == ["inner post ended", "released"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `R10 a center may die while a post of it is under way on another thread`() {
+        let (log, center) = (log, SharedHolder(ObserverCenter()))
+        let channel = center.value!.channel(for: .sample)
+        let (isPosting, mayGoOn) = (Turnstile(), Turnstile())
+        let first = center.value!.observe(.sample) { _ in
+            isPosting.open()
+            mayGoOn.pass()
+            log.add("first ends")
+        }
+        let second = observe(center.value!)
+        let posting = Crew { channel.post() }
+        isPosting.pass()
+        center.drop()
+        #expect([first.isActive, second.isActive] == [false, false])
+        mayGoOn.open()
+        posting.join()
+        #expect(log.entries == ["first ends", "released"])
+    }
+
+    @Test func `R10 queued deliveries are dropped with their payload`() {
+        let (log, jobs, center) = (log, HeldJobs(), SharedHolder(ObserverCenter()))
+        let token = observe(center.value!, on: .custom(jobs))
+        do {
+            let payload = AtDeinit { log.add("payload") }
+            center.value!.post(name: .sample, object: payload)
+        }
+        center.drop()
+        #expect(log.entries.sorted() == ["payload", "released"])
+        jobs.run()
+        #expect(log.entries.count == 2)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `R10 a delivery may drop the last reference to its center, on its target`() {
+        let (log, jobs, center) = (log, HeldJobs(), SharedHolder(ObserverCenter()))
+        let tokens = (0..<2).map { number in
+            center.value!.observe(.sample, on: .custom(jobs)) { _ in
+                log.add("\(number)")
+                center.drop()
+            }
+        }
+        center.value!.post(name: .sample, object: nil)
+        jobs.run()
+        #expect(log.entries == ["0"])
+        #expect(tokens.map(\.isActive) == [false, false])
+    }
+
+    @Test func `R10 an observer that is kept as a property keeps its center`() {
+        weak var weakCenter: ObserverCenter?
+        var observer: NotificationObserver?
+        do {
+            let center = ObserverCenter()
+            weakCenter = center
+            observer = NotificationObserver(center: center)
+        }
+        #expect(weakCenter != nil)
+        withExtendedLifetime(observer) {}
+        observer = nil
+        #expect(weakCenter == nil)
+    }
+}

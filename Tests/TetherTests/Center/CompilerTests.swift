@@ -1,0 +1,107 @@
+#if os(Linux)
+
+import Foundation
+import Testing
+
+/// What the compiler says to a user of Tether.
+@Suite struct CompilerTests {
+    /// The diagnostics of statements in a file that imports Tether; each stands on a line of its own, from 1000 on.
+    private func diagnostics(of statements: [String]) throws -> String {
+        try Compiler().diagnostics(
+            of: """
+                import Foundation
+                import Tether
+
+                final class Owner: Sendable {
+                    func changed(_ notification: Notification) {}
+                    func closed() {}
+                }
+
+                func use(
+                    _ center: ObserverCenter, _ owner: Owner, _ sender: Owner, _ optional: Owner?, _ name: Notification.Name
+                ) {
+                #sourceLocation(file: "Statements.swift", line: 1000)
+                \(statements.joined(separator: "\n"))
+                #sourceLocation()
+                }
+                """)
+    }
+
+    /// The statements of which the compiler says something.
+    private func statements(_ statements: [String], with diagnostic: String) throws -> [String] {
+        let text = try diagnostics(of: statements)
+        return statements.enumerated().filter { index, _ in
+            text.split(separator: "\n").contains {
+                $0.contains("Statements.swift:\(1000 + index):") && $0.contains(diagnostic)
+            }
+        }.map(\.element)
+    }
+
+    @Test func `X2 a token that is dropped at once is a warning`() throws {
+        let calls = [
+            "center.observe(name) { _ in }",
+            "center.observe(nil) { _ in }",
+            "center.observe(name, from: sender, on: .main, once: true, key: 1) { _ in }",
+            "center.observe(name, on: .mainActor) { _ in }",
+            "center.addObserver(forName: name, object: nil, queue: nil) { _ in }",
+        ]
+        #expect(try statements(calls, with: "warning: result of call to") == calls)
+        #expect(try statements(calls, with: "error:") == [])
+    }
+
+    @Test func `X2 a token that is attached to an owner may be discarded, and one that is kept is none`() throws {
+        let text = try diagnostics(
+            of: [
+                "center.observe(name, owner: owner) { _ in }",
+                "center.observe(name, from: sender, owner: owner) { _ in }",
+                "center.observe(nil, owner: owner) { _, _ in }",
+                "center.observe(nil, from: sender, owner: owner, on: .main, once: true, key: 1) { _, _ in }",
+                "center.observe(name, owner: owner, on: .mainActor) { _, _ in }",
+                "center.observe(name, owner: owner, on: .mainActor) { _ in }",
+                "center.observe(name, owner: owner, call: Owner.changed)",
+                "center.observe(name, from: sender, owner: owner, call: Owner.closed)",
+                "center.addObserver(owner, action: Owner.changed, name: name, object: nil)",
+                "let token = center.observe(name) { _ in }",
+                "token.stop()",
+                "token.stopAndWait()",
+            ])
+        #expect(text == "")
+    }
+
+    @Test func `M5 an optional sender does not compile`() throws {
+        let calls = [
+            "_ = center.observe(name, from: optional) { _ in }",
+            "_ = center.observe(name, from: nil) { _ in }",
+            "_ = center.observe(nil, from: optional, on: .mainActor) { _ in }",
+            "center.observe(name, from: optional, owner: owner) { _, _ in }",
+            "center.observe(name, from: optional, owner: owner) { _ in }",
+            "center.observe(name, from: optional, owner: owner, on: .mainActor) { _, _ in }",
+            "center.observe(name, from: optional, owner: owner, call: Owner.changed)",
+            "center.observe(name, from: optional, owner: owner, call: Owner.closed)",
+            "center.observe(name, owner: optional) { _, _ in }",
+            "center.removeObservers(named: name, from: optional)",
+            "center.removeObservers(owner: optional)",
+            "NotificationObserver(center: center).observe(name, from: optional) { _ in }",
+        ]
+        #expect(try statements(calls, with: "error:") == calls)
+        // The same calls with an object are right, so that the errors are the optional's.
+        let mended = calls.map { $0.replacing("optional", with: "sender").replacing("from: nil", with: "from: sender") }
+        #expect(try statements(mended, with: "error:") == [])
+    }
+
+    @Test func `R2 waiting does not compile in an asynchronous function`() throws {
+        let text = try Compiler().diagnostics(
+            of: """
+                import Tether
+                func use(_ token: NotificationObserver) async { token.stopAndWait() }
+                """)
+        #expect(text.contains("unavailable from asynchronous contexts") && text.contains("await stopped()"))
+    }
+
+    @Test func `M8 the center cannot be subclassed`() throws {
+        let text = try Compiler().diagnostics(of: "import Tether\nclass Mine: ObserverCenter {}")
+        #expect(text.contains("error:") && text.contains("final class"))
+    }
+}
+
+#endif

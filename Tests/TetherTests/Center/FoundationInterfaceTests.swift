@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// The calls of Foundation's center.
+@Suite struct FoundationInterfaceTests {
+    private final class Sidebar: Sendable {
+        let log: Log<String>
+
+        init(_ log: Log<String>) {
+            self.log = log
+        }
+
+        func changed(_ notification: Notification) { log.add("changed \(notification.object ?? "nothing")") }
+        func closed(_ notification: Notification) { log.add("closed") }
+    }
+
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    @Test func `M1 a block is called for its name and object`() {
+        let (log, object) = (log, Sidebar(log))
+        let token: any NSObjectProtocol = center.addObserver(forName: .sample, object: object, queue: nil) { note in
+            log.add("called \((note.object as? Sidebar) === object)")
+        }
+        center.post(name: .sample, object: object)
+        center.post(name: .sample, object: nil)
+        center.post(name: .sample, object: NSObject())
+        center.post(Notification(name: .sample, object: object))
+        center.post(Notification(name: .other, object: object))
+        #expect(log.entries == ["called true", "called true"])
+        center.removeObserver(token)
+        center.post(name: .sample, object: object)
+        #expect(log.entries.count == 2)
+    }
+
+    @Test func `M1 without a name, and without an object, a block hears all`() {
+        let log = log
+        let token = center.addObserver(forName: nil, object: nil, queue: nil) { note in log.add(note.name.rawValue) }
+        center.post(name: .sample, object: nil)
+        center.post(name: .other, object: 1, userInfo: [1: 2])
+        #expect(log.entries == ["sample", "other"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `M5 the object is not retained by a block's registration`() {
+        weak var weakObject: NSObject?
+        var token: NotificationObserver?
+        do {
+            let object = NSObject()
+            weakObject = object
+            token = center.addObserver(forName: .sample, object: object, queue: nil) { _ in }
+        }
+        #expect(weakObject == nil)
+        #expect(token?.isActive == false)
+    }
+
+    @Test func `D2 a queue runs the block later, and the poster does not wait for it`() {
+        let (log, queue) = (log, OperationQueue())
+        queue.isSuspended = true
+        let token = center.addObserver(forName: .sample, object: nil, queue: queue) { _ in
+            log.add("called \(OperationQueue.current === queue)")
+        }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == [])
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == ["called true"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `O1 O3 target and action without selectors, until the object goes`() {
+        let sidebar = SharedHolder(Sidebar(log))
+        center.addObserver(sidebar.value!, action: Sidebar.changed, name: .sample, object: nil)
+        center.addObserver(sidebar.value!, action: Sidebar.closed, name: .other, object: "document")
+        center.post(name: .sample, object: 5)
+        center.post(name: .other, object: "another document")
+        center.post(name: .other, object: "document")
+        #expect(log.entries == ["changed 5", "closed"])
+        sidebar.drop()
+        #expect(sidebar.value == nil)
+        center.post(name: .sample, object: 6)
+        #expect(log.entries.count == 2)
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `R9 target and action are removed for one name, and for all`() {
+        let (sidebar, other) = (Sidebar(log), Sidebar(log))
+        for observer in [sidebar, other] {
+            center.addObserver(observer, action: Sidebar.changed, name: .sample, object: nil)
+            center.addObserver(observer, action: Sidebar.closed, name: .other, object: nil)
+        }
+        center.removeObserver(sidebar, name: .sample, object: nil)
+        center.post(name: .sample, object: 1)
+        center.post(name: .other, object: nil)
+        #expect(log.entries == ["changed 1", "closed", "closed"])
+        center.removeObserver(sidebar)
+        center.post(name: .other, object: nil)
+        #expect(log.entries.count == 4)
+        withExtendedLifetime((sidebar, other)) {}
+    }
+
+    @Test func `M7 adding the same target and action twice is two deliveries, as on Foundation's center`() {
+        let sidebar = Sidebar(log)
+        for _ in 0..<2 { center.addObserver(sidebar, action: Sidebar.closed, name: .sample, object: nil) }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["closed", "closed"])
+        withExtendedLifetime(sidebar) {}
+    }
+
+    @Test func `P1 an action that is isolated to the main actor runs there, whoever posts`() async {
+        @MainActor final class View {
+            let log: Log<String>
+            private let done: AsyncStream<Void>.Continuation
+
+            init(_ log: Log<String>, _ done: AsyncStream<Void>.Continuation) {
+                self.log = log
+                self.done = done
+            }
+
+            func changed(_ notification: Notification) {
+                MainActor.assertIsolated()
+                log.add("changed")
+                done.yield()
+            }
+        }
+        let (signals, done) = AsyncStream.makeStream(of: Void.self)
+        let view = await View(log, done)
+        center.addObserver(view, action: View.changed, name: .sample, object: nil)
+        let center = center
+        await Task.detached { center.post(name: .sample, object: nil) }.value
+        for await _ in signals { break }
+        #expect(log.entries == ["changed"])
+        withExtendedLifetime(view) {}
+    }
+
+    @Test func `R3 tokens can be stored, compared and removed as objects`() {
+        var tokens: [any NSObjectProtocol] = (0..<3).map { _ in
+            center.addObserver(forName: .sample, object: nil, queue: nil) { _ in }
+        }
+        let set = NSMutableSet()
+        for token in tokens { set.add(token) }
+        #expect(set.count == 3)
+        #expect(tokens[0].isEqual(tokens[0]))
+        #expect(!tokens[0].isEqual(tokens[1]))
+        set.removeAllObjects()
+        #expect(center.core.count == 3)
+        tokens.forEach(center.removeObserver)
+        #expect(center.core.isEmpty)
+        tokens = []
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+import Tether
+
+/// Which observers a post reaches.
+@Suite struct MatchingTests {
+    private final class Sender: Sendable {}
+
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    private func observe(_ name: Notification.Name?, _ sender: Sender?, _ label: String) -> NotificationObserver {
+        let log = log
+        return if let sender {
+            center.observe(name, from: sender) { _ in log.add(label) }
+        } else {
+            center.observe(name) { _ in log.add(label) }
+        }
+    }
+
+    @Test(arguments: 0..<24)
+    func `M1 M2 M3 a post reaches each of the four kinds once, in registration order, and no other`(seed: Int) {
+        let (a, b, stranger) = (Sender(), Sender(), Sender())
+        var kinds: [(name: Notification.Name?, sender: Sender?)] = []
+        for name in [.sample, .other, nil] as [Notification.Name?] {
+            for sender in [a, b, nil] { kinds += [(name, sender), (name, sender)] }
+        }
+        var dice = Dice(seed: UInt64(seed))
+        kinds.shuffle(using: &dice)
+        let tokens = kinds.enumerated().map { observe($1.name, $1.sender, "\($0)") }
+
+        for name in [.sample, .other, Notification.Name("nobody's")] {
+            for sender in [a, b, stranger, nil] {
+                let expected = kinds.indices.filter { index in
+                    let (observed, from) = kinds[index]
+                    return (observed == nil || observed == name) && (from == nil || from === sender)
+                }
+                let before = log.entries.count
+                center.post(name: name, object: sender)
+                #expect(log.entries.dropFirst(before) == expected.map(String.init)[...])
+            }
+        }
+        withExtendedLifetime((tokens, a, b)) {}
+    }
+
+    @Test func `M1 a post of a name and sender reaches its four kinds of observers`() {
+        let sender = Sender()
+        let tokens = [
+            observe(nil, nil, "any, any"), observe(.sample, nil, "name, any"), observe(nil, sender, "any, sender"),
+            observe(.sample, sender, "name, sender"),
+        ]
+        center.post(name: .sample, object: sender)
+        #expect(log.entries == ["any, any", "name, any", "any, sender", "name, sender"])
+        withExtendedLifetime((tokens, sender)) {}
+    }
+
+    @Test func `M2 an observer of a name and sender is not reached by another sender, no sender or another name`() {
+        let sender = Sender()
+        let token = observe(.sample, sender, "reached")
+        center.post(name: .sample, object: Sender())
+        center.post(name: .sample, object: nil)
+        center.post(name: .other, object: sender)
+        #expect(log.entries.isEmpty)
+        center.post(name: .sample, object: sender)
+        #expect(log.entries == ["reached"])
+        withExtendedLifetime((token, sender)) {}
+    }
+
+    @Test func `M2 an observer of any name from a sender is not reached by a post without that sender`() {
+        let sender = Sender()
+        let token = observe(nil, sender, "reached")
+        center.post(name: .sample, object: nil)
+        center.post(name: .sample, object: Sender())
+        #expect(log.entries.isEmpty)
+        withExtendedLifetime((token, sender)) {}
+    }
+
+    @Test func `M1 names match by their text`() {
+        let token = observe(.sample, nil, "reached")
+        center.post(name: Notification.Name(["sam", "ple"].joined()), object: nil)
+        center.post(name: Notification.Name("Sample"), object: nil)
+        center.post(name: Notification.Name(""), object: nil)
+        #expect(log.entries == ["reached"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `M1 the notification arrives as it was posted`() throws {
+        let sender = Sender()
+        let received = Log<String>()
+        let token = center.observe(.sample) { notification in
+            let isSender = (notification.object as? Sender) === sender
+            received.add("\(notification.name.rawValue) \(isSender) \(notification.userInfo?["key"] ?? "nothing")")
+        }
+        center.post(name: .sample, object: sender, userInfo: ["key": 7])
+        center.post(Notification(name: .sample, object: sender, userInfo: ["key": 8]))
+        #expect(received.entries == ["sample true 7", "sample true 8"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `M6 posts that match nobody do nothing, and a registration alone fires nothing`() {
+        center.post(name: .sample, object: nil)
+        center.post(Notification(name: .sample))
+        let tokens = [observe(.sample, nil, "a"), observe(nil, nil, "b"), observe(.sample, Sender(), "c")]
+        #expect(log.entries.isEmpty)
+        center.removeObservers(named: nil)
+        center.post(name: .sample, object: nil)
+        #expect(log.entries.isEmpty)
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `M7 the same registration made n times is n deliveries`() {
+        let tokens = (0..<3).map { _ in observe(.sample, nil, "again") }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["again", "again", "again"])
+        tokens[1].stop()
+        center.post(name: .sample, object: nil)
+        #expect(log.entries.count == 5)
+        withExtendedLifetime(tokens) {}
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+import Tether
+
+/// Programmer errors, which stop the program with one sentence: the call, the value, the remedy.
+@Suite struct MisuseTests {
+    private struct Unhashable { let number = 41 }
+    private final class Owner: Sendable { func changed(_ notification: Notification) {} }
+
+    private func sentence(_ result: ExitTest.Result) -> String {
+        String(decoding: result.standardErrorContent, as: UTF8.self)
+    }
+
+    @Test func `X1 M4 a sender that is a value and not Hashable is refused`() async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            _ = ObserverCenter().addObserver(forName: .sample, object: Unhashable(), queue: nil) { _ in }
+        }
+        let sentence = sentence(result)
+        #expect(sentence.contains("ObserverCenter.addObserver(forName:object:queue:using:)"))
+        #expect(sentence.contains("Unhashable(number: 41)"))
+        #expect(sentence.contains("is not Hashable"))
+        #expect(sentence.contains("pass a class instance or a Hashable value"))
+    }
+
+    @Test func `X1 M4 so it is in an optional, and for an action`() async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            let nested: Unhashable?? = Unhashable()
+            ObserverCenter().addObserver(Owner(), action: Owner.changed, name: nil, object: nested as Any)
+        }
+        let sentence = sentence(result)
+        #expect(sentence.contains("ObserverCenter.addObserver(_:action:name:object:)"))
+        #expect(sentence.contains("Unhashable(number: 41)"))
+        #expect(sentence.contains("pass a class instance or a Hashable value"))
+    }
+
+    @Test func `X1 M4 a sender that is not equal to itself is refused`() async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            _ = ObserverCenter().addObserver(forName: nil, object: Double.nan, queue: nil) { _ in }
+        }
+        let sentence = sentence(result)
+        #expect(sentence.contains("ObserverCenter.addObserver(forName:object:queue:using:)"))
+        #expect(sentence.contains("the sender nan is not equal to itself"))
+        #expect(sentence.contains("pass a value that is"))
+    }
+
+    @Test func `X1 an observer that came from a center cannot be configured again`() async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            let token = ObserverCenter().observe(.sample) { _ in }
+            token.observe(.other) { _ in }
+        }
+        let sentence = sentence(result)
+        #expect(sentence.contains("NotificationObserver.observe(_:)"))
+        #expect(sentence.contains("came from a center's observe(_:)"))
+        #expect(sentence.contains("make one with init(center:)"))
+    }
+
+    @Test func `X1 nor can one that was attached to an owner`() async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            let owner = Owner()
+            ObserverCenter().observe(.sample, owner: owner) { _ in }.observe(nil) { _ in }
+        }
+        #expect(sentence(result).contains("make one with init(center:)"))
+    }
+
+    @Test func `X1 M4 M7 a key that is not equal to itself is refused`() async throws {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
+            _ = ObserverCenter().observe(.sample, key: Double.nan) { _ in }
+        }
+        let sentence = sentence(result)
+        #expect(sentence.contains("observe(_:key:)"))
+        #expect(sentence.contains("the key nan is not equal to itself"))
+        #expect(sentence.contains("pass a key that is"))
+    }
+}

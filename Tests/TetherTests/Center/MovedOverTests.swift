@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// A file that was written for Foundation's center.
+@Suite struct MovedOverTests {
+    @Test func `M8 code written for Foundation's center runs on ours as it is`() {
+        let center = ObserverCenter()
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let document = Document(title: "Letter", center: center)
+        do {
+            let log = DocumentLog(document, queue: queue, center: center)
+            document.open()
+            #expect(log.text == ["opened Letter", "heard documentDidOpen"])
+            document.change(line: 3)
+            #expect(log.text.dropFirst(2) == ["heard documentDidChange", "any document changed"])
+            queue.isSuspended = false
+            queue.waitUntilAllOperationsAreFinished()
+            #expect(log.text.dropFirst(4) == ["changed line 3"])
+            log.stopListeningToOpen()
+            log.stopListeningByName()
+            document.open()
+            #expect(log.text.dropFirst(5) == ["heard documentDidOpen"])
+            Document(title: "Another", center: center).change(line: 1)
+            #expect(log.text.count == 6)
+            document.close()
+            #expect(log.text.dropFirst(6) == ["closed, saved true", "heard documentDidClose"])
+        }
+        document.open()
+        #expect(center.core.isEmpty)
+    }
+
+    #if os(Linux)
+    @Test func `M8 that code compiles against Foundation's center with only the type's name changed`() throws {
+        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "MovedOver.swift")
+        let ours = try String(contentsOf: source, encoding: .utf8)
+        let theirs =
+            ours
+            .replacing("import Tether\n", with: "")
+            .replacing("ObserverCenter", with: "NotificationCenter")
+        #expect(theirs != ours)
+        let compiler = try Compiler()
+        #expect(try compiler.diagnostics(of: theirs).contains("error") == false)
+        #expect(try compiler.diagnostics(of: ours).contains("error") == false)
+    }
+    #endif
+}

@@ -1,0 +1,215 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// The registry as a value, without threads and without a center.
+@Suite struct RegistryTests {
+    private final class Object: Sendable {}
+
+    /// Never registers anything; registrations need one to refer to.
+    private let core = CenterCore(usesExactLifetimes: true)
+
+    private func registration(key: ObserverKey? = nil) -> Registration {
+        Registration(
+            center: core, route: .poster,
+            details: Registration.Details(
+                attachment: nil, sender: nil, senderDescription: nil, key: key, isOnce: false, isIsolated: false,
+                foreign: nil),
+            site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
+    }
+
+    /// The registrations that a post reaches, each bucket's in order.
+    private func reached(
+        _ registry: Registry, _ name: Notification.Name, _ sender: SenderKey? = nil
+    ) -> [[Registration]] {
+        let matches = registry.matches(name: name, node: nil, sender: { sender })
+        let entries = [matches.entries.0, matches.entries.1, matches.entries.2, matches.entries.3].compactMap { $0 }
+        #expect(entries.count == matches.count)
+        return entries.map { entry in
+            let slots = unsafe entry.slots.takeUnretainedValue()
+            return (0..<entry.used).compactMap { index in
+                unsafe slots.registration(at: index)?.takeUnretainedValue()
+            }
+        }
+    }
+
+    private func ids(_ registrations: [Registration]) -> [UInt64] { registrations.map(\.id) }
+
+    @Test func `M6 an empty registry matches nothing`() {
+        let registry = Registry()
+        #expect(registry.isEmpty)
+        #expect(reached(registry, .sample).isEmpty)
+        #expect(registry.registrations().isEmpty)
+    }
+
+    @Test func `M1 M2 a post finds one bucket of each kind that has observers`() {
+        var registry = Registry()
+        let (a, b) = (Object(), Object())
+        let keys = [SenderKey(a), SenderKey(b)]
+        let all = (0..<9).map { _ in registration() }
+        var index = 0
+        for name in [.sample, .other, nil] as [Notification.Name?] {
+            for sender in [keys[0], keys[1], nil] as [SenderKey?] {
+                _ = registry.add(all[index], name: name, sender: sender)
+                index += 1
+            }
+        }
+        #expect(registry.count == 9)
+        #expect(ids(reached(registry, .sample, keys[0]).flatMap(\.self)).sorted() == [1, 3, 7, 9])
+        #expect(ids(reached(registry, .other, keys[1]).flatMap(\.self)).sorted() == [5, 6, 8, 9])
+        #expect(ids(reached(registry, .sample).flatMap(\.self)).sorted() == [3, 9])
+        #expect(ids(reached(registry, Notification.Name("third"), keys[0]).flatMap(\.self)).sorted() == [7, 9])
+        for registration in all { _ = registry.remove(registration) }
+        #expect(registry.isEmpty)
+        withExtendedLifetime((a, b)) {}
+    }
+
+    @Test func `M1 the sender is asked for only where someone observes one`() {
+        var registry = Registry()
+        let (plain, particular) = (registration(), registration())
+        let object = Object()
+        _ = registry.add(plain, name: .sample, sender: nil)
+        _ = registry.add(particular, name: .other, sender: SenderKey(object))
+        var asked = 0
+        for name in [Notification.Name.sample, .other] {
+            _ = registry.matches(
+                name: name, node: nil,
+                sender: {
+                    asked += 1
+                    return nil
+                })
+        }
+        #expect(asked == 1)
+        _ = (registry.remove(plain), registry.remove(particular))
+        withExtendedLifetime(object) {}
+    }
+
+    @Test func `R3 ids rise and are never given again`() {
+        var registry = Registry()
+        var last: UInt64 = 0
+        for _ in 0..<50 {
+            let registration = registration()
+            _ = registry.add(registration, name: .sample, sender: nil)
+            #expect(registration.id == last + 1)
+            last = registration.id
+            _ = registry.remove(registration)
+        }
+        #expect(registry.isEmpty)
+    }
+
+    @Test func `M3 a bucket stays in order through any additions and removals`() {
+        var registry = Registry()
+        var dice = Dice(seed: 1)
+        var live: [Registration] = []
+        for _ in 0..<2_000 {
+            if !live.isEmpty, Bool.random(using: &dice) {
+                _ = registry.remove(live.remove(at: Int.random(in: 0..<live.count, using: &dice)))
+            } else {
+                let made = registration()
+                _ = registry.add(made, name: .sample, sender: nil)
+                live.append(made)
+            }
+            #expect(registry.count == live.count)
+            #expect(ids(reached(registry, .sample).flatMap(\.self)) == ids(live))
+        }
+        for registration in live { _ = registry.remove(registration) }
+        #expect(registry.isEmpty)
+    }
+
+    @Test func `R4 an addition is not seen in the slots that a post has found before it`() {
+        var registry = Registry()
+        let registrations = (0..<20).map { _ in registration() }
+        _ = registry.add(registrations[0], name: .sample, sender: nil)
+        let matches = registry.matches(name: .sample, node: nil, sender: { nil })
+        var leftovers: Registry.Leftovers = []
+        for registration in registrations.dropFirst() {
+            leftovers += registry.add(registration, name: .sample, sender: nil).leftovers
+        }
+        #expect(matches.entries.0?.used == 1)
+        // What was outgrown is handed out, so that a post which is walking it can go on.
+        #expect(leftovers.contains { $0 is BucketSlots })
+        for registration in registrations { leftovers += registry.remove(registration) }
+        withExtendedLifetime(leftovers) {}
+    }
+
+    @Test func `R8 a removal hands out the registration, and its bucket when that is empty`() {
+        var registry = Registry()
+        let (first, second) = (registration(), registration())
+        let object = Object()
+        for registration in [first, second] {
+            _ = registry.add(registration, name: .sample, sender: SenderKey(object))
+        }
+        let one = registry.remove(first)
+        #expect(one.contains { $0 === first })
+        #expect(!one.contains { $0 is Bucket })
+        let other = registry.remove(second)
+        #expect(other.contains { $0 === second })
+        #expect(other.contains { $0 is Bucket })
+        #expect(registry.isEmpty)
+        withExtendedLifetime(object) {}
+    }
+
+    @Test func `R3 removing what is not in changes nothing`() {
+        var registry = Registry()
+        let (inside, removed, never) = (registration(), registration(), registration())
+        _ = registry.add(inside, name: nil, sender: nil)
+        _ = registry.add(removed, name: nil, sender: nil)
+        _ = registry.remove(removed)
+        #expect(registry.remove(removed).isEmpty)
+        #expect(registry.remove(never).isEmpty)
+        #expect(ids(registry.registrations()) == [1])
+        _ = registry.remove(inside)
+    }
+
+    @Test func `M7 an equal key hands out the one that it replaces`() {
+        var registry = Registry()
+        let key = ObserverKey(owner: nil, key: "key")
+        let owned = ObserverKey(owner: ObjectIdentifier(self.core), key: "key")
+        let (first, second, other) = (registration(key: key), registration(key: key), registration(key: owned))
+        #expect(registry.add(first, name: .sample, sender: nil).replaced == nil)
+        #expect(registry.add(other, name: .sample, sender: nil).replaced == nil)
+        #expect(registry.add(second, name: .other, sender: nil).replaced === first)
+        #expect(registry.keyed[key] === second)
+        // The replaced one's removal leaves the key to its successor.
+        _ = registry.remove(first)
+        #expect(registry.keyed[key] === second)
+        _ = (registry.remove(second), registry.remove(other))
+        #expect(registry.isEmpty)
+    }
+
+    @Test func `R9 registrations are found by name and by sender, in order`() {
+        var registry = Registry()
+        let object = Object()
+        let key = SenderKey(object)
+        let all = (0..<6).map { _ in registration() }
+        let subjects: [(Notification.Name?, SenderKey?)] = [
+            (.sample, key), (nil, key), (.other, nil), (.sample, nil), (nil, nil), (.sample, key),
+        ]
+        for (registration, subject) in zip(all, subjects) {
+            _ = registry.add(registration, name: subject.0, sender: subject.1)
+        }
+        #expect(ids(registry.registrations()) == [1, 2, 3, 4, 5, 6])
+        #expect(ids(registry.registrations(named: .sample)) == [1, 4, 6])
+        #expect(ids(registry.registrations(from: key)) == [1, 2, 6])
+        #expect(ids(registry.registrations(named: .sample, from: key)) == [1, 6])
+        #expect(registry.registrations(named: Notification.Name("third")).isEmpty)
+        for registration in all { _ = registry.remove(registration) }
+        #expect(registry.isEmpty)
+        withExtendedLifetime(object) {}
+    }
+
+    @Test func `M9 a name that a channel holds stays until the channel lets go`() {
+        var registry = Registry()
+        let node = registry.node(.sample)
+        node.channels += 1
+        let registration = registration()
+        _ = registry.add(registration, name: .sample, sender: nil)
+        _ = registry.remove(registration)
+        #expect(registry.node(.sample) === node)
+        #expect(!registry.isEmpty)
+        node.channels -= 1
+        registry.discardIfUnused(node)
+        #expect(registry.isEmpty)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+import Tether
+
+/// Senders that are values, as the Foundation-shaped calls take them.
+@Suite struct ValueSenderTests {
+    private struct Point: Hashable, Sendable { var x = 0, y = 0 }
+    private struct Lookalike: Hashable, Sendable { var x = 0, y = 0 }
+    private enum Suit: Hashable, Sendable {
+        case hearts, spades
+        case joker(Int)
+    }
+    private struct Unhashable: Sendable {}
+
+    /// Says that it is equal to all others of its class.
+    private final class Conformist: Hashable, Sendable {
+        static func == (a: Conformist, b: Conformist) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
+    private let center = ObserverCenter()
+
+    /// How many of `posts`, made one after the other, reach an observer of `sender`.
+    private func reached(_ sender: Any?, by posts: Any?...) -> [Bool] {
+        let log = Log<Int>()
+        let token = center.addObserver(forName: .sample, object: sender, queue: nil) { _ in log.add(0) }
+        return withExtendedLifetime(token) {
+            posts.map { post in
+                let before = log.entries.count
+                center.post(name: .sample, object: post)
+                return log.entries.count == before + 1
+            }
+        }
+    }
+
+    @Test func `M4 a string matches by equality, whoever made it`() {
+        let made = ["he", "llo"].joined()
+        #expect(reached("hello", by: "hello", made, "Hello", "", nil) == [true, true, false, false, false])
+    }
+
+    @Test func `M4 an integer matches by equality, also a large one`() {
+        #expect(reached(7, by: 7, 8, nil) == [true, false, false])
+        #expect(reached(Int.max, by: Int.max, Int.max - 1) == [true, false])
+    }
+
+    @Test func `M4 a number matches within its own type only`() {
+        #expect(reached(Int(1), by: Int(1), Int8(1), UInt(1), Double(1), true) == [true, false, false, false, false])
+        #expect(reached(Int8(1), by: Int8(1), Int(1)) == [true, false])
+        #expect(reached(Double(1), by: Double(1), Float(1), Int(1)) == [true, false, false])
+    }
+
+    @Test func `M4 a string matches neither its substring nor its object form`() {
+        #expect(reached("hello", by: "hello".dropFirst(0), NSString(string: "hello")) == [false, false])
+    }
+
+    @Test func `M4 structs and enums match by equality within their type`() {
+        #expect(reached(Point(x: 1), by: Point(x: 1), Point(x: 2), Lookalike(x: 1)) == [true, false, false])
+        #expect(reached(Suit.hearts, by: Suit.hearts, Suit.spades) == [true, false])
+        #expect(reached(Suit.joker(1), by: Suit.joker(1), Suit.joker(2)) == [true, false])
+        #expect(reached([1, 2], by: [1, 2], [1], [UInt8](arrayLiteral: 1, 2)) == [true, false, false])
+    }
+
+    @Test func `M4 an optional is what is in it, however deep`() {
+        let one: Int? = 1
+        let nested: Int?? = .some(.some(1))
+        let deep: Int??? = .some(.some(.some(1)))
+        #expect(reached(1, by: one, nested as Any, deep as Any) == [true, true, true])
+        #expect(reached(nested as Any, by: 1, one, 2) == [true, true, false])
+        #expect(reached(deep as Any, by: 1) == [true])
+    }
+
+    @Test func `M4 an object in an optional is that object`() {
+        let object = Conformist()
+        let nested: Conformist?? = .some(.some(object))
+        #expect(reached(object, by: nested as Any, Optional(object) as Any) == [true, true])
+        #expect(reached(nested as Any, by: object, Conformist()) == [true, false])
+    }
+
+    @Test func `M4 an empty optional, however deep, is no sender`() {
+        let nested: Int?? = .some(.none)
+        #expect(reached(1, by: nested as Any, Int?.none as Any) == [false, false])
+        #expect(reached(nested as Any, by: 1, nil, "any") == [true, true, true])
+    }
+
+    @Test func `M4 a class instance matches by identity, whatever its equality says`() {
+        let (a, b) = (Conformist(), Conformist())
+        #expect(reached(a, by: a, b) == [true, false])
+        let token = center.observe(.sample, from: a) { _ in Issue.record("a stranger's post arrived") }
+        center.post(name: .sample, object: b)
+        withExtendedLifetime((token, a)) {}
+    }
+
+    @Test func `M4 Foundation's own value classes match by identity too`() {
+        let (a, b) = (NSMutableString(string: "a"), NSMutableString(string: "a"))
+        #expect(reached(a, by: a, b, "a") == [true, false, false])
+        let (x, y) = (NSArray(array: [1]), NSArray(array: [1]))
+        #expect(reached(x, by: x, y) == [true, false])
+    }
+
+    @Test func `M4 posting for a value that cannot match reaches those who observe any sender`() {
+        #expect(reached(nil, by: Unhashable(), Double.nan, Unhashable?.none as Any) == [true, true, true])
+        #expect(reached(1.5, by: Double.nan, Unhashable()) == [false, false])
+    }
+
+    @Test func `M4 M3 value and class senders keep registration order with the other kinds`() {
+        let log = Log<Int>()
+        let senders: [(Notification.Name?, Any?)] = [(nil, 5), (.sample, nil), (.sample, 5), (nil, nil), (.sample, 5)]
+        let tokens = senders.enumerated().map { index, observed in
+            center.addObserver(forName: observed.0, object: observed.1, queue: nil) { _ in log.add(index) }
+        }
+        center.post(name: .sample, object: 5)
+        #expect(log.entries == [0, 1, 2, 3, 4])
+        center.post(name: .other, object: 5)
+        #expect(log.entries.dropFirst(5) == [0, 3])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `M4 any hashable box is a type of its own`() {
+        #expect(reached(AnyHashable(1), by: AnyHashable(1), AnyHashable(2)) == [true, false])
+    }
+}

@@ -1,0 +1,184 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Who observes what, for whom, registered where, on which target.
+@Suite struct AuditTests {
+    private final class Object: Sendable {}
+    private enum Key { case only }
+
+    private let center = ObserverCenter()
+
+    private func identity(_ object: AnyObject) -> String {
+        "\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))"
+    }
+
+    @Test func `L1 an empty center has an empty audit`() {
+        #expect(center.audit().isEmpty)
+        #expect(center.audit().description == "no observers")
+    }
+
+    @Test func `L1 rows tell name, sender and owner of every kind of observer, in registration order`() throws {
+        let (sender, owner) = (Object(), Object())
+        let property = NotificationObserver(center: center)
+        let tokens = [
+            center.observe(.sample) { _ in },
+            center.observe(nil) { _ in },
+            center.observe(.sample, from: sender) { _ in },
+            center.observe(nil, from: sender, owner: owner) { _ in },
+            center.observe(.other, owner: owner) { _, _ in },
+            center.addObserver(forName: .sample, object: "a value", queue: nil) { _ in },
+            center.addObserver(forName: nil, object: Optional(5) as Any, queue: nil) { _ in },
+        ]
+        property.observe(.other, from: sender) { _ in }
+        center.addObserver(owner, action: { _ in { _ in } }, name: .sample, object: sender)
+
+        let rows = center.audit()
+        #expect(rows.map(\.name) == [.sample, nil, .sample, nil, .other, .sample, nil, .other, .sample])
+        let (from, of) = (identity(sender), identity(owner))
+        #expect(rows.map(\.sender) == [nil, nil, from, from, nil, "\"a value\"", "5", from, from])
+        #expect(rows.map(\.owner) == [nil, nil, nil, of, of, nil, nil, nil, of])
+        withExtendedLifetime((tokens, property, sender, owner)) {}
+    }
+
+    @Test func `L1 rows tell file and line of every registering call`() throws {
+        let (owner, property) = (Object(), NotificationObserver(center: center))
+        let start = #line
+        let tokens = [
+            center.observe(.sample) { _ in },
+            center.observe(.sample, on: .mainActor) { _ in },
+            center.observe(.sample, owner: owner) { _ in },
+            center.observe(.sample, owner: owner) { _, _ in },
+            center.observe(.sample, owner: owner, on: .mainActor) { _ in },
+            center.observe(.sample, owner: owner, on: .mainActor) { _, _ in },
+            center.observe(.sample, owner: owner, call: { _ in { (_: Notification) in } }),
+            center.observe(.sample, owner: owner, call: { _ in { () in } }),
+            center.addObserver(forName: .sample, object: nil, queue: nil) { _ in },
+        ]
+        let end = #line
+        center.addObserver(owner, action: { _ in { _ in } }, name: .sample, object: nil)
+        property.observe(.sample) { _ in }
+
+        let rows = center.audit()
+        #expect(Set(rows.map(\.file)) == ["TetherTests/AuditTests.swift"])
+        #expect(rows.map(\.line) == Array(start + 2...start + 10) + [end + 1, end + 2])
+        #expect(rows.first?.description.contains("registered at TetherTests/AuditTests.swift:\(start + 2)") == true)
+        withExtendedLifetime((tokens, owner, property)) {}
+    }
+
+    @Test func `L1 rows tell the target, also after a switch`() {
+        let queue = OperationQueue()
+        queue.name = "operations"
+        let work = DispatchQueue(label: "work")
+        let tokens = [
+            center.observe(.sample) { _ in },
+            center.observe(.sample, on: .main) { _ in },
+            center.observe(.sample, on: .mainActor) { _ in },
+            center.observe(.sample, on: .dispatchQueue(.main)) { _ in },
+            center.observe(.sample, on: .operationQueue(.main)) { _ in },
+            center.observe(.sample, on: .operationQueue(queue)) { _ in },
+            center.observe(.sample, on: .dispatchQueue(work)) { _ in },
+            center.observe(.sample, on: .dispatchQueue(work, concurrently: true)) { _ in },
+            center.observe(.sample, on: .custom(HeldJobs())) { _ in },
+            center.addObserver(forName: .sample, object: nil, queue: queue) { _ in },
+        ]
+        #expect(
+            center.audit().map(\.target) == [
+                "poster", "main", "main", "main", "main", "operation queue operations", "dispatch queue work",
+                "dispatch queue work, concurrently", "custom HeldJobs", "operation queue operations",
+            ])
+        tokens[0].target = .dispatchQueue(work)
+        tokens[1].target = .poster
+        // Isolated to the main actor, which it does not leave.
+        tokens[2].target = .poster
+        #expect(center.audit().prefix(3).map(\.target) == ["dispatch queue work", "poster", "main"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 rows tell what is pending and what was dropped`() {
+        let jobs = HeldJobs()
+        let tokens = [
+            center.observe(.sample, on: .custom(jobs)) { _ in }, center.observe(nil, on: .custom(jobs)) { _ in },
+            center.observe(.sample) { _ in },
+        ]
+        func counts() -> [[Int]] { center.audit().map { [$0.pending, $0.dropped] } }
+        #expect(counts() == [[0, 0], [0, 0], [0, 0]])
+        for name in [Notification.Name.sample, .other, .sample] { center.post(name: name, object: nil) }
+        #expect(counts() == [[2, 0], [3, 0], [0, 0]])
+        jobs.run()
+        #expect(counts() == [[0, 0], [0, 0], [0, 0]])
+        center.post(name: .sample, object: nil)
+        jobs.drop()
+        #expect(counts() == [[0, 1], [0, 1], [0, 0]])
+        center.post(name: .other, object: nil)
+        #expect(counts() == [[0, 1], [1, 1], [0, 0]])
+        #expect(center.audit()[1].description.hasSuffix("(1 pending, 1 dropped)"))
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 rows tell once and key`() {
+        let owner = Object()
+        let tokens = [
+            center.observe(.sample, once: true) { _ in }, center.observe(.sample, key: "key") { _ in },
+            center.observe(.sample, owner: owner, once: true, key: 7) { _ in },
+        ]
+        #expect(center.audit().map(\.isOnce) == [true, false, true])
+        #expect(center.audit().map(\.key) == [nil, "\"key\"", "7"])
+        withExtendedLifetime((tokens, owner)) {}
+    }
+
+    @Test func `L1 what has ended is in no audit`() {
+        let (owner, sender) = (SharedHolder(Object()), SharedHolder(Object()))
+        let tokens = [
+            center.observe(.sample) { _ in }, center.observe(.sample, once: true) { _ in },
+            center.observe(.sample, from: sender.value!) { _ in },
+            center.observe(.sample, owner: owner.value!) { _ in },
+            center.observe(.other) { _ in },
+        ]
+        #expect(center.audit().count == 5)
+        tokens[0].stop()
+        center.post(name: .sample, object: nil)
+        owner.drop()
+        sender.drop()
+        #expect(center.audit().map(\.name) == [.other])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 O7 an owner's audit tells its observers on all centers, and nobody else's`() {
+        let (owner, other, second) = (Object(), Object(), ObserverCenter())
+        center.observe(.sample, owner: owner) { _ in }
+        second.observe(.other, owner: owner) { _ in }
+        center.observe(.sample, owner: other) { _ in }
+        let rows = NotificationObserver.audit(ofOwner: owner)
+        #expect(rows.map(\.name) == [.sample, .other])
+        #expect(rows.map(\.owner) == [identity(owner), identity(owner)])
+        #expect(NotificationObserver.audit(ofOwner: Object()).isEmpty)
+        withExtendedLifetime((owner, other)) {}
+    }
+
+    @Test func `L1 O2 an audit keeps nothing alive`() {
+        let (owner, sender) = (SharedHolder(Object()), SharedHolder(Object()))
+        let log = Log<String>()
+        let token = {
+            let captured = AtDeinit { log.add("released") }
+            return center.observe(.sample, from: sender.value!, owner: owner.value!) { _ in captured.touch() }
+        }()
+        let audit = center.audit()
+        owner.drop()
+        sender.drop()
+        #expect(log.entries == ["released"])
+        #expect(!token.isActive)
+        #expect(audit.count == 1)
+        #expect(audit[0].description.hasPrefix("sample from Object 0x"))
+    }
+
+    @Test func `L1 R5 an audit may be taken inside a handler, and tells the observer that is running`() {
+        let (log, center) = (Log<Int>(), center)
+        let token = center.observe(.sample, once: true) { _ in log.add(center.audit().count) }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == [1])
+        withExtendedLifetime(token) {}
+    }
+}

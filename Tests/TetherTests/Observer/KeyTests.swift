@@ -1,0 +1,186 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Tether
+
+/// Observers with a key: at most one for each.
+@Suite struct KeyTests {
+    private final class Object: Sendable {}
+    private enum Key { case a, b }
+
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    @Test func `M7 a second observer with a key replaces the first`() {
+        let log = log
+        let first = center.observe(.sample, key: Key.a) { _ in log.add("first") }
+        let second = center.observe(.sample, key: Key.a) { _ in log.add("second") }
+        #expect([first.isActive, second.isActive] == [false, true])
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["second"])
+        #expect(center.audit().count == 1)
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test func `M7 the replaced observer may have had another name, sender and target`() {
+        let log = log
+        let sender = Object()
+        let first = center.observe(.other, from: sender, on: .custom(HeldJobs()), key: 1) { _ in log.add("first") }
+        let second = center.observe(.sample, key: 1) { _ in log.add("second") }
+        center.post(name: .other, object: sender)
+        center.post(name: .sample, object: sender)
+        #expect(log.entries == ["second"])
+        withExtendedLifetime((first, second, sender)) {}
+    }
+
+    @Test func `M7 different keys, centers and owners do not meet`() {
+        let (x, y, elsewhere) = (Object(), Object(), ObserverCenter())
+        let tokens = [
+            center.observe(.sample, key: Key.a) { _ in },
+            center.observe(.sample, key: Key.b) { _ in },
+            center.observe(.sample, key: "a") { _ in },
+            center.observe(.sample) { _ in },
+            center.observe(.sample) { _ in },
+            center.observe(.sample, owner: x, key: Key.a) { _ in },
+            center.observe(.sample, owner: y, key: Key.a) { _ in },
+            center.observe(.sample, owner: y) { _ in },
+            elsewhere.observe(.sample, key: Key.a) { _ in },
+            elsewhere.observe(.sample, owner: x, key: Key.a) { _ in },
+        ]
+        #expect(tokens.map(\.isActive) == Array(repeating: true, count: 10))
+        let replacement = center.observe(.other, owner: x, key: Key.a) { _ in }
+        #expect(tokens.map(\.isActive) == [true, true, true, true, true, false, true, true, true, true])
+        withExtendedLifetime((replacement, x, y)) {}
+    }
+
+    @Test func `M7 O7 a replaced observer leaves its owner's list`() {
+        let owner = Object()
+        for _ in 0..<100 { center.observe(.sample, owner: owner, key: 1) { _ in } }
+        #expect(NotificationObserver.attached(to: owner).count == 1)
+        #expect(center.core.count == 1)
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `M7 R8 what the replaced handler captured goes before the replacing call returns`() {
+        let log = log
+        let first = {
+            let captured = AtDeinit { log.add("released") }
+            return center.observe(.sample, key: 1) { _ in captured.touch() }
+        }()
+        let second = center.observe(.sample, key: 1) { _ in }
+        #expect(log.entries == ["released"])
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test func `M7 a post under way that has not reached the replaced one calls neither`() {
+        let (log, center, second) = (log, center, SharedHolder<NotificationObserver>())
+        let replacing = center.observe(.sample, once: true) { _ in
+            second.set(center.observe(.sample, key: 1) { _ in log.add("second") })
+        }
+        let first = center.observe(.sample, key: 1) { _ in log.add("first") }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == [])
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["second"])
+        withExtendedLifetime((replacing, first)) { second.drop() }
+    }
+
+    @Test func `M7 a post made after the replacement, inside a post under way, calls the new one only`() {
+        let (log, center, second) = (log, center, SharedHolder<NotificationObserver>())
+        let replacing = center.observe(.sample, once: true) { _ in
+            second.set(center.observe(.sample, key: 1) { _ in log.add("second") })
+            center.post(name: .sample, object: nil)
+        }
+        let first = center.observe(.sample, key: 1) { _ in log.add("first") }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["second"])
+        withExtendedLifetime((replacing, first)) { second.drop() }
+    }
+
+    @Test func `M7 a post that had reached the old one does not call the new one too`() {
+        let (log, center, second) = (log, center, SharedHolder<NotificationObserver>())
+        let first = center.observe(.sample, key: 1) { _ in
+            log.add("first")
+            second.set(center.observe(.sample, key: 1) { _ in log.add("second") })
+        }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["first"])
+        withExtendedLifetime(first) { second.drop() }
+    }
+
+    @Test func `M7 no post ever sees two observers of a key, from any thread`() {
+        let (center, most) = (center, SharedHolder(0))
+        let calls = Atomic<Int>(0)
+        let isDone = Atomic<Bool>(false)
+        let posting = Crew {
+            while !isDone.load(ordering: .acquiring) {
+                calls.store(0, ordering: .relaxed)
+                center.post(name: .sample, object: nil)
+                most.set(max(most.value!, calls.load(ordering: .relaxed)))
+            }
+        }
+        let latest = SharedHolder<NotificationObserver>()
+        for _ in 0..<2_000 {
+            latest.set(center.observe(.sample, key: 1) { _ in calls.add(1, ordering: .relaxed) })
+        }
+        isDone.store(true, ordering: .releasing)
+        posting.join()
+        #expect(most.value! <= 1)
+        #expect(center.core.count == 1)
+        latest.drop()
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `M7 a key is free again once its observer has stopped, run once or lost its owner`() {
+        let stopped = center.observe(.sample, key: 1) { _ in }
+        stopped.stop()
+        let once = center.observe(.sample, once: true, key: 1) { _ in }
+        #expect(once.isActive)
+        center.post(name: .sample, object: nil)
+        let owner = SharedHolder(Object())
+        let owned = center.observe(.sample, owner: owner.value!, key: 1) { _ in }
+        owner.drop()
+        #expect(!owned.isActive)
+        #expect(center.core.isEmpty)
+        let last = center.observe(.sample, key: 1) { _ in }
+        #expect([stopped.isActive, once.isActive, last.isActive] == [false, false, true])
+    }
+
+    @Test func `M7 R3 the token of a replaced observer does nothing to its successor`() {
+        var first: NotificationObserver? = center.observe(.sample, key: 1) { _ in }
+        let second = center.observe(.sample, key: 1) { _ in }
+        first?.stop()
+        center.removeObserver(first as Any)
+        first?.target = .main
+        first = nil
+        #expect(second.isActive)
+        #expect(center.audit().map(\.target) == ["poster"])
+        withExtendedLifetime(second) {}
+    }
+
+    @Test func `M7 R6 a key's own value is released with no lock held, whichever observer it came with`() {
+        struct Tagged: Hashable {
+            let tag: AtDeinit
+            static func == (a: Tagged, b: Tagged) -> Bool { true }
+            func hash(into hasher: inout Hasher) {}
+        }
+        let (log, center) = (log, center)
+        func observe(_ label: String) -> NotificationObserver {
+            let tag = AtDeinit {
+                center.post(name: .other, object: nil)
+                center.observe(.other, key: Key.b) { _ in }.stop()
+                log.add(label)
+            }
+            return center.observe(.sample, key: Tagged(tag: tag)) { _ in }
+        }
+        let first = observe("first")
+        let second = observe("second")
+        #expect(log.entries == ["first"])
+        let third = observe("third")
+        third.stop()
+        #expect(log.entries == ["first", "second", "third"])
+        #expect(center.core.isEmpty)
+        withExtendedLifetime((first, second)) {}
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Removal in bulk, by owner, name and sender.
+@Suite struct RemovalTests {
+    private final class Object: Sendable {}
+
+    /// What a removal is asked for, each part given or left out.
+    struct Mix: CustomTestStringConvertible, Sendable {
+        let name, sender, owner: Bool
+
+        var testDescription: String {
+            [name ? "name" : nil, sender ? "sender" : nil, owner ? "owner" : nil].compactMap(\.self).joined(
+                separator: ", ")
+        }
+
+        static let all = (0..<8).map { Mix(name: $0 & 1 != 0, sender: $0 & 2 != 0, owner: $0 & 4 != 0) }
+    }
+
+    private struct Kind {
+        let name: Notification.Name?
+        let sender: Object?
+        let owner: Object?
+    }
+
+    private let center = ObserverCenter()
+
+    private func observe(_ kind: Kind) -> NotificationObserver {
+        let sender: AnyObject = kind.sender ?? AnySender.any
+        return if let owner = kind.owner {
+            center.observe(kind.name, from: sender, owner: owner) { _ in }
+        } else {
+            center.observe(kind.name, from: sender) { _ in }
+        }
+    }
+
+    /// Two of every kind of observer.
+    private func kinds(_ senders: [Object], _ owners: [Object]) -> [Kind] {
+        var kinds: [Kind] = []
+        for name in [.sample, .other, nil] as [Notification.Name?] {
+            for sender in senders + [nil] {
+                for owner in owners + [nil] {
+                    kinds += Array(repeating: Kind(name: name, sender: sender, owner: owner), count: 2)
+                }
+            }
+        }
+        return kinds
+    }
+
+    @Test(arguments: Mix.all) func `R9 bulk removal ends what matches all that is given, and nothing else`(mix: Mix) {
+        let (senders, owners) = ([Object(), Object()], [Object(), Object()])
+        let kinds = kinds(senders, owners)
+        let tokens = kinds.map(observe)
+        let sender: AnyObject = mix.sender ? senders[0] : AnySender.any
+        let owner: AnyObject = mix.owner ? owners[0] : AnySender.any
+
+        center.removeObservers(named: mix.name ? .sample : nil, from: sender, owner: owner)
+
+        let expected = kinds.map { kind in
+            let matches =
+                (!mix.name || kind.name == .sample) && (!mix.sender || kind.sender === senders[0])
+                && (!mix.owner || kind.owner === owners[0])
+            return !matches
+        }
+        #expect(tokens.map(\.isActive) == expected)
+        #expect(center.core.count == expected.count { $0 })
+        withExtendedLifetime((senders, owners)) {}
+    }
+
+    @Test(arguments: Mix.all.filter { !$0.owner })
+    func `R9 Foundation's removal of an owner ends what matches the name and sender`(mix: Mix) {
+        let (senders, owners) = ([Object(), Object()], [Object(), Object()])
+        let kinds = kinds(senders, owners)
+        let tokens = kinds.map(observe)
+
+        center.removeObserver(owners[1], name: mix.name ? .other : nil, object: mix.sender ? senders[1] : nil)
+
+        let expected = kinds.map { kind in
+            let matches =
+                kind.owner === owners[1] && (!mix.name || kind.name == .other)
+                && (!mix.sender || kind.sender === senders[1])
+            return !matches
+        }
+        #expect(tokens.map(\.isActive) == expected)
+        withExtendedLifetime((senders, owners)) {}
+    }
+
+    @Test func `R9 wildcards are not of a name or a sender, and stay`() {
+        let (sender, log) = (Object(), Log<Int>())
+        let tokens = [
+            center.observe(nil) { _ in log.add(0) },
+            center.observe(nil, from: sender) { _ in log.add(1) },
+            center.observe(.sample) { _ in log.add(2) },
+            center.observe(.sample, from: sender) { _ in log.add(3) },
+        ]
+        center.removeObservers(named: .sample, from: sender)
+        center.post(name: .sample, object: sender)
+        #expect(log.entries == [0, 1, 2])
+        center.removeObservers(named: .sample)
+        center.post(name: .sample, object: sender)
+        #expect(log.entries.dropFirst(3) == [0, 1])
+        center.removeObservers(from: sender)
+        center.post(name: .sample, object: sender)
+        #expect(log.entries.dropFirst(5) == [0])
+        center.removeObservers()
+        #expect(center.core.isEmpty)
+        withExtendedLifetime((tokens, sender)) {}
+    }
+
+    @Test func `R9 Foundation's blocks are removed in bulk like all others`() {
+        let sender = Object()
+        let tokens = [
+            center.addObserver(forName: .sample, object: sender, queue: nil) { _ in },
+            center.addObserver(forName: .sample, object: "value", queue: OperationQueue()) { _ in },
+            center.addObserver(forName: nil, object: nil, queue: nil) { _ in },
+        ]
+        center.removeObservers(from: sender)
+        #expect(tokens.map(\.isActive) == [false, true, true])
+        center.removeObservers(named: .sample)
+        #expect(tokens.map(\.isActive) == [false, false, true])
+        center.removeObservers()
+        #expect(tokens.map(\.isActive) == [false, false, false])
+        withExtendedLifetime(sender) {}
+    }
+
+    @Test func `R9 one token is removed for a name and a sender only if it was registered for them`() {
+        let (sender, stranger) = (Object(), Object())
+        let token = center.observe(.sample, from: sender) { _ in }
+        center.removeObserver(token, name: .other, object: nil)
+        center.removeObserver(token, name: nil, object: stranger)
+        center.removeObserver(token, name: .sample, object: stranger)
+        center.removeObserver(token, name: .sample, object: "a value")
+        center.removeObserver(token, name: .sample, object: Double.nan)
+        #expect(token.isActive)
+        center.removeObserver(token, name: .sample, object: sender)
+        #expect(!token.isActive)
+        let value = center.addObserver(forName: .sample, object: 5, queue: nil) { _ in }
+        center.removeObserver(value, name: .sample, object: Int8(5))
+        #expect(value.isActive)
+        center.removeObserver(value, name: nil, object: 5)
+        #expect(!value.isActive)
+        withExtendedLifetime((sender, stranger)) {}
+    }
+
+    @Test func `R9 removing what was never added changes nothing`() {
+        let token = center.observe(.sample) { _ in }
+        center.removeObserver(Object())
+        center.removeObserver("a value")
+        center.removeObserver(Object?.none as Any)
+        center.removeObservers(named: .other)
+        center.removeObservers(from: Object())
+        center.removeObservers(owner: Object())
+        #expect(token.isActive)
+        let nested: NotificationObserver?? = .some(.some(token))
+        center.removeObserver(nested as Any)
+        #expect(!token.isActive)
+    }
+
+    @Test func `O7 all observers of an owner end together, on all centers`() {
+        let (owner, other, second) = (Object(), Object(), ObserverCenter())
+        let tokens = [
+            center.observe(.sample, owner: owner) { _ in }, second.observe(nil, owner: owner) { _ in },
+            center.observe(.sample, owner: other) { _ in }, center.observe(.sample) { _ in },
+        ]
+        #expect(NotificationObserver.attached(to: owner) == [tokens[0], tokens[1]])
+        NotificationObserver.stopAll(attachedTo: owner)
+        #expect(tokens.map(\.isActive) == [false, false, true, true])
+        #expect(NotificationObserver.attached(to: owner).isEmpty)
+        withExtendedLifetime((owner, other)) {}
+    }
+}

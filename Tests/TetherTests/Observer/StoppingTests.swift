@@ -1,0 +1,228 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// The end of an observer, as posts on one thread see it.
+@Suite struct StoppingTests {
+    private final class Object: Sendable {}
+
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    /// The ways in which an observer can end while its token is kept.
+    enum End: CaseIterable, Sendable {
+        case stop, removeToken, removeTokenForName, removeByName, removeBySender, removeByOwner, removeOwner
+        case removeAll, stopAll, stopAndWait, ownerGoes, senderGoes, replaced
+
+        /// A notification keeps its object, so that a sender does not go during a post of its own.
+        static let duringPosts = allCases.filter { $0 != .senderGoes }
+    }
+
+    /// An observer of the sample name that can be ended in each of those ways.
+    private struct Subject: Sendable {
+        let owner = SharedHolder(Object())
+        let sender = SharedHolder(Object())
+        let token: NotificationObserver
+        let replacement = SharedHolder<NotificationObserver>()
+        let center: ObserverCenter
+
+        init(_ center: ObserverCenter, on target: DeliveryTarget = .poster, _ handler: @escaping @Sendable () -> Void) {
+            self.center = center
+            token = center.observe(
+                .sample, from: sender.value!, owner: owner.value!, on: target, key: 1
+            ) { _ in handler() }
+        }
+
+        func post() { center.post(name: .sample, object: sender.value) }
+
+        func end(_ end: End) {
+            switch end {
+            case .stop: token.stop()
+            case .stopAndWait: token.stopAndWait()
+            case .removeToken: center.removeObserver(token)
+            case .removeTokenForName: center.removeObserver(token, name: .sample, object: sender.value)
+            case .removeByName: center.removeObservers(named: .sample)
+            case .removeBySender: center.removeObservers(from: sender.value!)
+            case .removeByOwner: center.removeObservers(owner: owner.value!)
+            case .removeOwner: center.removeObserver(owner.value!)
+            case .removeAll: center.removeObservers()
+            case .stopAll: NotificationObserver.stopAll(attachedTo: owner.value!)
+            case .ownerGoes: owner.drop()
+            case .senderGoes: sender.drop()
+            case .replaced: replacement.set(center.observe(.other, owner: owner.value!, key: 1) { _ in })
+            }
+        }
+    }
+
+    @Test(arguments: End.allCases) func `R1 once it has ended no post calls it`(end: End) {
+        let log = log
+        let subject = Subject(center) { log.add("called") }
+        subject.post()
+        #expect(log.entries == ["called"])
+        subject.end(end)
+        #expect(!subject.token.isActive)
+        subject.post()
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["called"])
+        subject.replacement.drop()
+        subject.owner.drop()
+        #expect(center.core.isEmpty)
+    }
+
+    @Test(arguments: End.duringPosts)
+    func `R1 R4 ended by an earlier handler of the same post it is not called`(end: End) {
+        let (log, subject) = (log, SharedHolder<Subject>())
+        let ending = center.observe(nil, once: true) { _ in
+            log.add("ending")
+            subject.value!.end(end)
+        }
+        subject.set(Subject(center) { log.add("called") })
+        let last = center.observe(.sample, key: "last") { _ in log.add("last") }
+        subject.value!.post()
+        // Bulk removal by name, and of all, takes the last one too.
+        let expected = [.removeByName, .removeAll].contains(end) ? ["ending"] : ["ending", "last"]
+        #expect(log.entries == expected)
+        withExtendedLifetime((ending, last)) { subject.drop() }
+    }
+
+    @Test(arguments: End.duringPosts)
+    func `R1 ended while enqueued it is not called from the queue`(end: End) {
+        let (log, jobs) = (log, HeldJobs())
+        let subject = Subject(center, on: .custom(jobs)) { log.add("called") }
+        subject.post()
+        subject.post()
+        #expect(jobs.count == 1)
+        subject.end(end)
+        jobs.run()
+        #expect(log.entries == [])
+    }
+
+    @Test func `R1 the token's going ends it`() {
+        let (log, jobs) = (log, HeldJobs())
+        let token = SharedHolder(center.observe(.sample, on: .custom(jobs)) { _ in log.add("called") })
+        center.post(name: .sample, object: nil)
+        token.drop()
+        jobs.run()
+        center.post(name: .sample, object: nil)
+        jobs.run()
+        #expect(log.entries == [])
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `R1 R4 a token dropped by an earlier handler of the same post ends its observer for that post`() {
+        let (log, token) = (log, SharedHolder<NotificationObserver>())
+        let dropping = center.observe(.sample) { _ in token.drop() }
+        token.set(center.observe(.sample) { _ in log.add("called") })
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == [])
+        withExtendedLifetime(dropping) {}
+    }
+
+    @Test func `R3 stopping is idempotent`() {
+        let log = log
+        let tokens = (0..<3).map { number in center.observe(.sample) { _ in log.add("\(number)") } }
+        for _ in 0..<3 {
+            tokens[1].stop()
+            tokens[1].stopAndWait()
+            center.removeObserver(tokens[1])
+        }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["0", "2"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `R3 stopping from several threads at once ends it once`() {
+        let log = log
+        for _ in 0..<200 {
+            let token = {
+                let captured = AtDeinit { log.add("released") }
+                return center.observe(.sample) { _ in captured.touch() }
+            }()
+            Crew.run(3) { _ in token.stop() }
+            #expect(!token.isActive)
+        }
+        #expect(log.entries.count == 200)
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `R3 a stale token never touches another observer`() {
+        let log = log
+        var stale: [NotificationObserver] = []
+        for _ in 0..<300 {
+            let token = center.observe(.sample) { _ in log.add("stale") }
+            token.stop()
+            stale.append(token)
+        }
+        let live = center.observe(.sample) { _ in log.add("live") }
+        for token in stale {
+            token.stop()
+            center.removeObserver(token)
+            token.target = .custom(HeldJobs())
+        }
+        stale = []
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["live"])
+        withExtendedLifetime(live) {}
+    }
+
+    @Test func `R3 ids are never used again`() throws {
+        var last: UInt64 = 0
+        for _ in 0..<100 {
+            let token = center.observe(.sample) { _ in }
+            let id = try #require(token.registration).id
+            #expect(id > last)
+            last = id
+        }
+    }
+
+    @Test func `R4 an observer added during a post is first called by the next, whatever its kind`() {
+        let (log, center, sender) = (log, center, Object())
+        let added = SharedHolder<[NotificationObserver]>()
+        let adding = center.observe(.sample, from: sender, once: true) { _ in
+            let names: [Notification.Name?] = [.sample, nil]
+            // Enough of each kind to outgrow what the post is walking.
+            added.set(
+                (0..<40).flatMap { _ in
+                    names.flatMap { name in
+                        [
+                            center.observe(name) { _ in log.add("any") },
+                            center.observe(name, from: sender) { _ in log.add("sender") },
+                        ]
+                    }
+                })
+        }
+        let last = center.observe(nil) { _ in log.add("last") }
+        center.post(name: .sample, object: sender)
+        #expect(log.entries == ["last"])
+        center.post(name: .sample, object: sender)
+        #expect(log.entries.count == 162)
+        withExtendedLifetime((adding, last, sender)) { added.drop() }
+    }
+
+    @Test func `R4 an observer added during a post is called by a post nested in it, and not by the outer one`() {
+        let (log, center) = (log, center)
+        let added = SharedHolder<NotificationObserver>()
+        let adding = center.observe(.sample, once: true) { _ in
+            added.set(center.observe(.sample) { note in log.add("\(note.object ?? "outer")") })
+            center.post(name: .sample, object: "nested")
+        }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["nested"])
+        withExtendedLifetime(adding) { added.drop() }
+    }
+
+    @Test func `R4 removals and additions during a post disturb none of the others`() {
+        let (log, center) = (log, center)
+        let tokens = SharedHolder<[NotificationObserver]>([])
+        let churning = center.observe(.sample) { _ in
+            // Every other one ends, which makes the center tidy up under the post.
+            for token in tokens.value!.enumerated() where token.offset % 2 == 0 { token.element.stop() }
+            for _ in 0..<50 { center.observe(.sample) { _ in log.add("brief") }.stop() }
+        }
+        tokens.set((0..<100).map { number in center.observe(.sample) { _ in log.add("\(number)") } })
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == (0..<100).filter { $0 % 2 == 1 }.map(String.init))
+        withExtendedLifetime(churning) { tokens.drop() }
+    }
+}

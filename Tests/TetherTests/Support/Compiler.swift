@@ -1,0 +1,64 @@
+#if os(Linux)
+
+import Foundation
+import Testing
+
+/// The compiler that built the tests, for what only a compiler can tell.
+struct Compiler {
+    private let executable: URL
+    private let products: URL
+
+    struct NotFound: Error {}
+
+    init() throws {
+        let candidates = Compiler.besideTheRuntime() + Compiler.inPath()
+        guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }),
+            let binary = Bundle.main.executableURL
+        else { throw NotFound() }
+        executable = found
+        products = binary.resolvingSymlinksInPath().deletingLastPathComponent()
+    }
+
+    /// The compiler of the toolchain whose runtime this process has loaded.
+    private static func besideTheRuntime() -> [URL] {
+        let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
+        return maps.split(separator: "\n").compactMap { line in
+            guard let start = line.firstIndex(of: "/"), let end = line.range(of: "/lib/swift/linux/libswiftCore.so")
+            else {
+                return nil
+            }
+            return URL(filePath: String(line[start..<end.lowerBound])).appending(path: "bin/swiftc")
+        }
+    }
+
+    private static func inPath() -> [URL] {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        return path.split(separator: ":").map { URL(filePath: String($0)).appending(path: "swiftc") }
+    }
+
+    /// What the compiler says of a source file that may import Tether.
+    func diagnostics(of source: String) throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "Tether-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "Snippet.swift")
+        try source.write(to: file, atomically: true, encoding: .utf8)
+
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = [
+            "-typecheck", "-swift-version", "6", "-parse-as-library", "-I", products.appending(path: "Modules").path,
+            "-Xcc", "-fmodule-map-file=\(products.appending(path: "COwnerLifetime.build/module.modulemap").path)",
+            "-module-cache-path", folder.appending(path: "cache").path, file.path,
+        ]
+        let output = Pipe()
+        process.standardError = output
+        process.standardOutput = output
+        try process.run()
+        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+#endif
