@@ -119,20 +119,23 @@ final class Inbox: Sendable {
 
     /// Delivers to another target from now on, what is pending first.
     func redirect(to route: Route) {
-        let moved = state.withLock { state -> Move? in
-            if state.hasEnded { return nil }
+        // A route that comes to nothing may be the last to keep its target, which is not to go under the lock (R6).
+        let (moved, forgone) = state.withLock { state -> (Move?, Route?) in
+            if state.hasEnded { return (nil, nil) }
+            let forgone = state.nextRoute
             state.nextRoute = route
             // A drain that is running finishes here what is pending here.
             if state.isDelivering || !state.pending.isEmpty {
                 if let mailbox = state.route.mailbox {
-                    if mailbox.letLeave(self) { return nil }
+                    if mailbox.letLeave(self) { return (nil, forgone) }
                 } else if state.isDelivering {
-                    return nil
+                    return (nil, forgone)
                 }
             }
-            return move(&state)
+            return (move(&state), forgone)
         }
         moved?.finish()
+        withExtendedLifetime(forgone) {}
     }
 
     /// Takes the switch that was left for later.
@@ -172,6 +175,7 @@ final class Inbox: Sendable {
 
     // MARK: The end
 
+<<<<<<< HEAD
     /// Ends the observer, whose sender has gone, after what is pending (M5).
     func endAfterPending(_ registration: Registration) {
         let isLeftToPosts = state.withLock { state in
@@ -188,13 +192,16 @@ final class Inbox: Sendable {
     }
 
     /// Takes no more; the caller releases what was pending.
+=======
+    /// Takes no more; the caller releases what this returns.
+>>>>>>> 1c7957d38d297f19d5d66765c4a3b5a494cfde14
     func end() -> [any Sendable] {
         state.withLock { state in
             state.hasEnded = true
-            state.nextRoute = nil
+            let forgone = state.nextRoute.take()
             let deliveries = state.pending.removeAll()
             state.route.mailbox?.withdraw(deliveries.map(\.ticket))
-            return deliveries
+            return [forgone, deliveries]
         }
     }
 }
