@@ -175,7 +175,6 @@ final class Inbox: Sendable {
 
     // MARK: The end
 
-<<<<<<< HEAD
     /// Ends the observer, whose sender has gone, after what is pending (M5).
     func endAfterPending(_ registration: Registration) {
         let isLeftToPosts = state.withLock { state in
@@ -191,10 +190,7 @@ final class Inbox: Sendable {
         if state.withLock(\.isDone) { registration.end() }
     }
 
-    /// Takes no more; the caller releases what was pending.
-=======
     /// Takes no more; the caller releases what this returns.
->>>>>>> 1c7957d38d297f19d5d66765c4a3b5a494cfde14
     func end() -> [any Sendable] {
         state.withLock { state in
             state.hasEnded = true
