@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Tether
 
 // Written as against Foundation's center: with `NotificationCenter` in place of `ObserverCenter`, and without the
@@ -43,7 +44,7 @@ final class DocumentLog {
     private var tokensByName: [Notification.Name: any NSObjectProtocol] = [:]
 
     final class Lines: Sendable {
-        private let content = Guarded<[String]>([])
+        private let content = Mutex<[String]>([])
 
         var all: [String] { content.withLock { $0 } }
         func add(_ line: String) { content.withLock { $0.append(line) } }
