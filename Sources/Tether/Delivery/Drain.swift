@@ -2,12 +2,14 @@ internal import Synchronization
 
 /// One scheduled run of a mailbox: it runs once, or is cancelled, or is dropped, which cancels it.
 final class Drain: Sendable {
-    let mailbox: Mailbox
+    /// Not held, because a queue that never runs its drain must not keep itself through it. Observers with something
+    /// pending hold their mailbox, so one that has gone has nothing to deliver.
+    private let mailbox: OwnerReference<Mailbox>?
     private let number: UInt64
     private let isUsed = Atomic<Bool>(false)
 
     init(mailbox: Mailbox, number: UInt64) {
-        self.mailbox = mailbox
+        self.mailbox = OwnerReference(mailbox)
         self.number = number
     }
 
@@ -15,7 +17,7 @@ final class Drain: Sendable {
 
     /// Delivers what is pending now, on the calling thread.
     func run() {
-        if use() { mailbox.drain(number) }
+        if use() { mailbox?.take()?.drain(number) }
     }
 
     /// Drops what is pending now, and counts it.
@@ -23,7 +25,7 @@ final class Drain: Sendable {
     /// A drain that is running delivers no more than the delivery it is at.
     func cancel() {
         _ = use()
-        mailbox.abandon(number)
+        mailbox?.take()?.abandon(number)
     }
 
     private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }

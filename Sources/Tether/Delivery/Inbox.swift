@@ -89,9 +89,13 @@ final class Inbox: Sendable {
     /// Delivers one turn of a mailbox's drain, if it is still ours there.
     func deliver(_ ticket: UInt64, from mailbox: Mailbox) {
         let delivery = state.withLock { state -> Delivery? in
-            guard state.route.mailbox === mailbox, state.pending.first?.ticket == ticket else { return nil }
-            state.isDelivering = true
-            return state.pending.popFirst()
+            guard state.route.mailbox === mailbox else { return nil }
+            // The first one, unless others before it are being dropped just now.
+            let delivery =
+                state.pending.first?.ticket == ticket
+                ? state.pending.popFirst() : state.pending.remove { $0.ticket == ticket }
+            if delivery != nil { state.isDelivering = true }
+            return delivery
         }
         guard let delivery else { return }
         delivery.registration.run(delivery.notification)

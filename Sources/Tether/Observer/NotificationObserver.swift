@@ -107,9 +107,12 @@ public final class NotificationObserver: NSObject, @unchecked Sendable {
     /// next post. The setter runs no handler and never waits. On an observer that has ended it does nothing, and reads
     /// `.poster`. An observer whose handler is isolated to an actor stays on that actor (P1).
     public var target: DeliveryTarget {
-        get { registration?.details.inbox.load()?.target ?? .poster }
+        get {
+            guard let registration, !registration.hasEnded else { return .poster }
+            return registration.details.inbox.load()?.target ?? .poster
+        }
         set {
-            guard let registration, !registration.details.isIsolated else { return }
+            guard let registration, !registration.hasEnded, !registration.details.isIsolated else { return }
             registration.redirect(to: Route(to: newValue))
         }
     }

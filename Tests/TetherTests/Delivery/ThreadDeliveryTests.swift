@@ -25,7 +25,7 @@ final class ThreadDeliveryTests: XCTestCase {
     /// D5: held by a thread that is not started yet, delivered when it runs, on that thread.
     func testD5NotStartedYet() {
         let thread = RunLoopThread(name: "worker")
-        let done = Gate()
+        let done = Latch()
         let token = center.observe(.sample, on: .thread(thread)) { [log] notification in
             log.add(notification.label + " on " + (Thread.current.name ?? ""))
             if notification.label == "2" { done.open() }
@@ -42,7 +42,7 @@ final class ThreadDeliveryTests: XCTestCase {
 
     /// D5: held by a thread that is started and does not run its loop yet.
     func testD5StartedButNotRunning() {
-        let (isStarted, mayRun, done) = (Gate(), Gate(), Gate())
+        let (isStarted, mayRun, done) = (Latch(), Latch(), Latch())
         let thread = RunLoopThread(name: "worker") {
             isStarted.open()
             mayRun.wait()
@@ -65,7 +65,7 @@ final class ThreadDeliveryTests: XCTestCase {
     /// D5, D7: a sleeping loop is woken; 1000 posts made while it is busy arrive in order, in one turn.
     func testD5ManyPostsDuringOneSleep() {
         withRunningThread { thread in
-            let (isBusy, goOn, done) = (Gate(), Gate(), Gate())
+            let (isBusy, goOn, done) = (Latch(), Latch(), Latch())
             let passes = Atomic<Int>(0)
             let token = center.observe(.sample, on: .thread(thread)) { [log] notification in
                 log.add(notification.label)
@@ -98,7 +98,7 @@ final class ThreadDeliveryTests: XCTestCase {
     /// D4, D5: one order for all observers on one thread.
     func testD4OrderAcrossObservers() {
         let thread = RunLoopThread(name: "worker")
-        let done = Gate()
+        let done = Latch()
         let tokens = ["a", "b"].map { name in
             center.observe(.sample, on: .thread(thread)) { [log] in log.add(name + $0.label) }
         }
@@ -116,7 +116,7 @@ final class ThreadDeliveryTests: XCTestCase {
     func testD5ModeThatIsNotListed() {
         let custom = RunLoop.Mode("ThreadDeliveryTests.custom")
         let thread = RunLoopThread(name: "worker")
-        let (hasRunDefault, done) = (Gate(), Gate())
+        let (hasRunDefault, done) = (Latch(), Latch())
         let inCustom = center.observe(.sample, on: .thread(thread, modes: [custom])) { [log] in
             log.add("custom " + $0.label)
             done.open()
@@ -143,7 +143,7 @@ final class ThreadDeliveryTests: XCTestCase {
     /// D5, D3: posted from the thread itself inline, unless something is pending there.
     func testD5FromTheThreadItself() {
         let thread = RunLoopThread(name: "worker")
-        let done = Gate()
+        let done = Latch()
         let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
         let poster = center.observe(.other, on: .thread(thread)) { [log, center] notification in
             log.add("begin " + notification.label)
@@ -164,7 +164,7 @@ final class ThreadDeliveryTests: XCTestCase {
 
     /// D5: what is pending when the thread exits is dropped and counted, its payload freed; so is what comes later.
     func testD5Exited() {
-        let (isStarted, mayExit) = (Gate(), Gate())
+        let (isStarted, mayExit) = (Latch(), Latch())
         let target = Log<DeliveryTarget>()
         let thread = Thread {
             target.add(.currentThread)
@@ -175,7 +175,7 @@ final class ThreadDeliveryTests: XCTestCase {
         isStarted.wait()
         let token = center.observe(.sample, on: target.entries[0]) { [log] in log.add($0.label) }
         weak var payload: NSObject?
-        let payloadGone = Gate()
+        let payloadGone = Latch()
         do {
             let object = Signalling(payloadGone)
             payload = object
@@ -228,7 +228,7 @@ final class ThreadDeliveryTests: XCTestCase {
 
     /// D5: a thread that prepared itself, and the main thread.
     func testD5PreparedThreadAndMainThread() {
-        let (isPrepared, mayRun, isDone) = (Gate(), Gate(), Gate())
+        let (isPrepared, mayRun, isDone) = (Latch(), Latch(), Latch())
         let threads = Log<UncheckedThread>()
         Thread.detachNewThread { [log] in
             DeliveryTarget.prepareCurrentThread()
@@ -260,7 +260,7 @@ final class ThreadDeliveryTests: XCTestCase {
     /// R1, O4, R8: what waits for a thread when its observer stops, or its owner ends, does not run and is freed.
     func testR1StoppedOrEndedWhileWaiting() {
         let thread = RunLoopThread(name: "worker")
-        let done = Gate()
+        let done = Latch()
         let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add("stopped " + $0.label) }
         var owner: NSObject? = NSObject()
         center.observe(.sample, owner: owner!, on: .thread(thread)) { [log] in log.add("owned " + $1.label) }

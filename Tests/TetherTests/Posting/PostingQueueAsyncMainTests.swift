@@ -7,7 +7,7 @@ import Tether
     @Test func `Q2 without a main run loop the main queue posts, asap before idle`() async {
         await #expect(processExitsWith: .success) {
             let log = Log<String>()
-            let done = Gate()
+            let done = Latch()
             let token = ObserverCenter.default.observe(.sample) { notification in
                 dispatchPrecondition(condition: .onQueue(.main))
                 log.add(notification.label)

@@ -11,7 +11,7 @@ final class PostingQueueThreadTests: XCTestCase {
         let main = PostingQueue.current
         XCTAssertTrue(main === PostingQueue.current)
         XCTAssertTrue(main === PostingQueue.default)
-        let done = Gate()
+        let done = Latch()
         Thread.detachNewThread {
             XCTAssertTrue(PostingQueue.current === PostingQueue.default)
             XCTAssertFalse(PostingQueue.current === main)
@@ -34,11 +34,11 @@ final class PostingQueueThreadTests: XCTestCase {
         let center = ObserverCenter()
         let log = Log<String>()
         let token = center.observe(.sample) { log.add($0.label) }
-        let (isGone, isCurrentGone) = (Gate(), Gate())
+        let (isGone, isCurrentGone) = (Latch(), Latch())
         let queues = Log<WeakQueue>()
         let before = ObserverCenter.default.audit().droppedPosts
-        let mayExit = Gate()
-        let isFilled = Gate()
+        let mayExit = Latch()
+        let isFilled = Latch()
         Thread.detachNewThread {
             let queue = PostingQueue(center: center)
             queues.add(WeakQueue(queue: queue))
@@ -65,7 +65,7 @@ final class PostingQueueThreadTests: XCTestCase {
     func testQ2KeptAfterItsThread() {
         let center = ObserverCenter()
         let queues = Log<PostingQueue>()
-        let gone = Gate()
+        let gone = Latch()
         Thread.detachNewThread {
             let queue = PostingQueue(center: center)
             queue.enqueue(.labelled("1", object: Signalling(gone)), postingStyle: .asap)

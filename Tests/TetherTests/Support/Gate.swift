@@ -1,13 +1,16 @@
 import Dispatch
+import Testing
 
-/// Something to wait for, once or several times; waiting for half a minute is a failure.
-final class Gate: Sendable {
+/// Lets one waiter through for each time that it is opened; a wait that is too long is a failure.
+struct Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
     func open() { semaphore.signal() }
 
-    func wait() {
-        guard semaphore.wait(timeout: .now() + 30) == .success else { fatalError("The gate was not opened.") }
-        semaphore.signal()
+    @discardableResult
+    func pass(sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
+        let isOpen = semaphore.wait(timeout: .now() + 30) == .success
+        if !isOpen { Issue.record("A gate stayed closed.", sourceLocation: sourceLocation) }
+        return isOpen
     }
 }

@@ -2,9 +2,9 @@ import Foundation
 
 /// Opens a gate when it ends.
 final class Signalling: NSObject {
-    private let gate: Gate
+    private let gate: Latch
 
-    init(_ gate: Gate) { self.gate = gate }
+    init(_ gate: Latch) { self.gate = gate }
 
     deinit { gate.open() }
 }

@@ -1,0 +1,186 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+
+@Suite struct StopAndWaitTests {
+    private static let targets: [@Sendable () -> DeliveryTarget] = [
+        { .poster },
+        { .main },
+        { .dispatchQueue(DispatchQueue(label: "serial")) },
+        { .dispatchQueue(.global()) },
+        { .operationQueue(.serial()) },
+        { .operationQueue(OperationQueue()) },
+    ]
+
+    /// An observer whose handler returns some time after its end has begun.
+    private func slowObserver(
+        of center: ObserverCenter, on target: DeliveryTarget, isRunning: Gate, log: Log<String>
+    ) -> Box<NotificationObserver?> {
+        let token = Box<NotificationObserver?>(nil)
+        token.set(
+            center.observe(.sample, on: target) { _ in
+                isRunning.open()
+                while token.value?.isActive == true { sched_yield() }
+                for _ in 0..<100 { sched_yield() }
+                log.add("returned")
+            })
+        return token
+    }
+
+    @Test(arguments: targets.indices)
+    func `R2 stopAndWait waits until a handler on another thread has returned`(_ index: Int) {
+        let center = ObserverCenter()
+        let log = Log<String>()
+        let isRunning = Gate()
+        let token = slowObserver(
+            of: center, on: StopAndWaitTests.targets[index](), isRunning: isRunning, log: log)
+        onThreads(
+            { center.post(.sample, number: 1) },
+            {
+                isRunning.pass()
+                let result = token.value?.stopAndWait()
+                log.add("\(result.map { "\($0)" } ?? "nothing")")
+            })
+        #expect(log.entries == ["returned", "finished"])
+        token.set(nil)
+    }
+
+    @Test(arguments: targets.indices)
+    func `R2 stopped suspends until a handler on another thread has returned`(_ index: Int) async {
+        let center = ObserverCenter()
+        let log = Log<String>()
+        let isRunning = Gate()
+        let token = slowObserver(
+            of: center, on: StopAndWaitTests.targets[index](), isRunning: isRunning, log: log)
+        await withCheckedContinuation { continuation in
+            Thread { center.post(.sample, number: 1) }.start()
+            Thread {
+                isRunning.pass()
+                continuation.resume()
+            }.start()
+        }
+        await token.value?.stopped()
+        log.add("stopped")
+        #expect(log.entries == ["returned", "stopped"])
+        token.set(nil)
+    }
+
+    @Test func `R2 stop does not wait`() {
+        let center = ObserverCenter()
+        let log = Log<String>()
+        let isRunning = Gate()
+        let mayGoOn = Gate()
+        let token = center.observe(.sample) { _ in
+            isRunning.open()
+            mayGoOn.pass()
+            log.add("returned")
+        }
+        onThreads(
+            { center.post(.sample, number: 1) },
+            {
+                isRunning.pass()
+                token.stop()
+                log.add("stopped")
+                mayGoOn.open()
+            })
+        #expect(log.entries == ["stopped", "returned"])
+    }
+
+    @Test func `R2 a handler is not waited for on its own stack, at any depth`() {
+        let center = ObserverCenter()
+        let log = Log<NotificationObserver.WaitResult>()
+        let outer = Box<NotificationObserver?>(nil)
+        outer.set(
+            center.observe(.sample) { [weak center] notification in
+                if notification.number > 0 {
+                    center?.post(.sample, number: notification.number - 1)
+                } else {
+                    center?.post(.other, number: 0)
+                }
+            })
+        let inner = center.observe(.other) { _ in
+            if let result = outer.value?.stopAndWait() { log.add(result) }
+        }
+        onThreads({ center.post(.sample, number: 5) })
+        #expect(log.entries == [.finished])
+        #expect(outer.value?.isActive == false)
+        outer.set(nil)
+        withExtendedLifetime(inner) {}
+    }
+
+    @Test func `R2 a handler that stops itself waits for its runs on other threads, and not for its own`() {
+        let center = ObserverCenter()
+        let log = Log<String>()
+        let isRunning = Gate()
+        let token = Box<NotificationObserver?>(nil)
+        token.set(
+            center.observe(.sample) { notification in
+                if notification.number == 1 {
+                    isRunning.open()
+                    while token.value?.isActive == true { sched_yield() }
+                    for _ in 0..<100 { sched_yield() }
+                    log.add("first returned")
+                } else {
+                    isRunning.pass()
+                    log.add("second \(token.value?.stopAndWait() == .finished)")
+                }
+            })
+        onThreads({ center.post(.sample, number: 1) }, { center.post(.sample, number: 2) })
+        #expect(log.entries == ["first returned", "second true"])
+        token.set(nil)
+    }
+
+    @Test func `R2 stopAndWait on an observer that has ended or never ran returns at once`() {
+        let center = ObserverCenter()
+        let log = Log<Bool>()
+        let never = center.observe(.sample) { _ in }
+        let ended = center.observe(.sample, once: true) { _ in }
+        center.post(.sample, number: 1)
+        onThreads({
+            for token in [never, ended, never] { log.add(token.stopAndWait() == .finished) }
+        })
+        #expect(log.entries == [true, true, true])
+    }
+
+    @Test func `R2 waiting for a target does not wait for other observers of that target`() {
+        let center = ObserverCenter()
+        let queue = DispatchQueue(label: "shared")
+        let isRunning = Gate()
+        let mayGoOn = Gate()
+        let busy = center.observe(.sample, on: .dispatchQueue(queue)) { _ in
+            isRunning.open()
+            mayGoOn.pass()
+        }
+        let idle = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
+        center.post(.sample, number: 1)
+        isRunning.pass()
+        onThreads({ idle.stopAndWait() })
+        mayGoOn.open()
+        onThreads({ busy.stopAndWait() })
+    }
+
+    @Test func `R3 stopping from many threads ends once, and a stale token touches no other observer`() {
+        let center = ObserverCenter()
+        let log = Log<String>()
+        let stale = observerWithCapture(of: center, log: log)
+        onThreads(
+            (0..<8).map { index in
+                {
+                    if index.isMultiple(of: 2) { stale.stop() } else { stale.stopAndWait() }
+                }
+            })
+        #expect(log.entries == ["released"])
+        let others = (0..<8).map { index in center.observe(.sample) { _ in log.add("other \(index)") } }
+        stale.stop()
+        onThreads({ stale.stopAndWait() })
+        center.post(.sample, number: 1)
+        #expect(log.entries == ["released"] + (0..<8).map { "other \($0)" })
+        withExtendedLifetime(others) {}
+    }
+
+    private func observerWithCapture(of center: ObserverCenter, log: Log<String>) -> NotificationObserver {
+        let capture = Ending { log.add("released") }
+        return center.observe(.sample) { _ in capture.touch() }
+    }
+}

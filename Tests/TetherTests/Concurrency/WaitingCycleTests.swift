@@ -1,0 +1,134 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+
+@Suite struct WaitingCycleTests {
+    private typealias Result = NotificationObserver.WaitResult
+
+    private func count(_ results: Log<Result>) -> [Int] {
+        [Result.finished, .wouldDeadlock].map { wanted in results.entries.count { $0 == wanted } }
+    }
+
+    /// Lets each of several handlers, on threads of their own, wait for the next one once all are running.
+    private func waitInRing(of size: Int, on target: (Int) -> DeliveryTarget) -> Log<Result> {
+        let center = ObserverCenter()
+        let results = Log<Result>()
+        let meeting = Meeting(of: size)
+        let hasReturned = Gate()
+        let tokens = Box<[NotificationObserver]>([])
+        tokens.set(
+            (0..<size).map { index in
+                center.observe(Notification.Name("\(index)"), on: target(index)) { _ in
+                    meeting.meet()
+                    results.add(tokens.value[(index + 1) % size].stopAndWait())
+                    hasReturned.open()
+                }
+            })
+        onThreads((0..<size).map { index in { center.post(Notification.Name("\(index)"), number: 1) } })
+        for _ in 0..<size { hasReturned.pass() }
+        tokens.set([])
+        return results
+    }
+
+    @Test func `R2 of two handlers that wait for each other the later call says so at once`() {
+        #expect(count(waitInRing(of: 2) { _ in .poster }) == [1, 1])
+    }
+
+    @Test func `R2 of three handlers that wait in a ring the last call says so at once`() {
+        #expect(count(waitInRing(of: 3) { _ in .poster }) == [2, 1])
+    }
+
+    @Test func `R2 handlers on queues that wait in a ring are detected`() {
+        #expect(count(waitInRing(of: 3) { .dispatchQueue(DispatchQueue(label: "\($0)")) }) == [2, 1])
+        #expect(count(waitInRing(of: 2) { _ in .operationQueue(.serial()) }) == [1, 1])
+    }
+
+    @Test func `R2 one observer's handlers on two threads that wait for each other are detected`() {
+        #expect(count(waitForItself(onThreads: 2)) == [1, 1])
+    }
+
+    @Test func `R2 one observer's handlers on three threads that wait for each other are detected`() {
+        // The first waits for the two others, each of which would wait for it.
+        #expect(count(waitForItself(onThreads: 3)) == [1, 2])
+    }
+
+    private func waitForItself(onThreads threads: Int) -> Log<Result> {
+        let center = ObserverCenter()
+        let results = Log<Result>()
+        let meeting = Meeting(of: threads)
+        let token = Box<NotificationObserver?>(nil)
+        token.set(
+            center.observe(.sample) { _ in
+                meeting.meet()
+                if let result = token.value?.stopAndWait() { results.add(result) }
+            })
+        onThreads((0..<threads).map { number in { center.post(.sample, number: number) } })
+        token.set(nil)
+        return results
+    }
+
+    @Test func `R2 a ring that closes through a handler deeper on the stack is detected`() {
+        let center = ObserverCenter()
+        let results = Log<Result>()
+        let meeting = Meeting(of: 2)
+        let tokens = Box<[NotificationObserver]>([])
+        tokens.set([
+            center.observe(.sample) { [weak center] _ in center?.post(Notification.Name("inner"), number: 1) },
+            center.observe(Notification.Name("inner")) { _ in
+                meeting.meet()
+                results.add(tokens.value[2].stopAndWait())
+            },
+            center.observe(.other) { _ in
+                meeting.meet()
+                results.add(tokens.value[0].stopAndWait())
+            },
+        ])
+        onThreads({ center.post(.sample, number: 1) }, { center.post(.other, number: 1) })
+        #expect(count(results) == [1, 1])
+        tokens.set([])
+    }
+
+    @Test func `R2 a chain of waits that is no ring is waited for to its end`() {
+        let center = ObserverCenter()
+        let results = Log<Result>()
+        let order = Log<Int>()
+        let meeting = Meeting(of: 3)
+        let tokens = Box<[NotificationObserver]>([])
+        tokens.set(
+            (0..<3).map { index in
+                center.observe(Notification.Name("\(index)")) { _ in
+                    meeting.meet()
+                    if index < 2 {
+                        results.add(tokens.value[index + 1].stopAndWait())
+                    } else {
+                        while tokens.value[2].isActive { sched_yield() }
+                    }
+                    order.add(index)
+                }
+            })
+        onThreads((0..<3).map { index in { center.post(Notification.Name("\(index)"), number: 1) } })
+        #expect(count(results) == [2, 0])
+        #expect(order.entries == [2, 1, 0])
+        tokens.set([])
+    }
+
+    @Test func `R2 two threads that wait for one handler, and do not run one, both finish`() {
+        let center = ObserverCenter()
+        let results = Log<Result>()
+        let isRunning = Meeting(of: 3)
+        let token = Box<NotificationObserver?>(nil)
+        token.set(
+            center.observe(.sample) { _ in
+                isRunning.meet()
+                while token.value?.isActive == true { sched_yield() }
+            })
+        let wait = { @Sendable in
+            isRunning.meet()
+            if let result = token.value?.stopAndWait() { results.add(result) }
+        }
+        onThreads({ center.post(.sample, number: 1) }, wait, wait)
+        #expect(count(results) == [2, 0])
+        token.set(nil)
+    }
+}

@@ -1,0 +1,90 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+
+@Suite struct ConcurrentQueueTests {
+    /// Counts how many run at once.
+    private final class Overlap: Sendable {
+        private let state = Guarded((running: 0, most: 0))
+
+        var most: Int { state.withLock(\.most) }
+
+        func run(_ body: () -> Void) {
+            state.withLock { state in
+                state.running += 1
+                state.most = max(state.most, state.running)
+            }
+            body()
+            state.withLock { $0.running -= 1 }
+        }
+    }
+
+    private static let targets: [@Sendable () -> DeliveryTarget] = [
+        { .dispatchQueue(DispatchQueue(label: "concurrent", attributes: .concurrent), concurrently: true) },
+        { .dispatchQueue(.global()) },
+        { .dispatchQueue(.global(qos: .utility)) },
+        { .operationQueue(OperationQueue()) },
+    ]
+
+    @Test(arguments: targets.indices)
+    func `D4 on a concurrent target one observer's handler never runs twice at a time, and in posting order`(
+        _ index: Int
+    ) {
+        let center = ObserverCenter()
+        let overlap = Overlap()
+        let log = Log<Int>()
+        let isDone = Gate()
+        let token = center.observe(.sample, on: ConcurrentQueueTests.targets[index]()) { notification in
+            overlap.run {
+                log.add(notification.number)
+                sched_yield()
+            }
+            if notification.number == 500 { isDone.open() }
+        }
+        center.post(.sample, numbers: 1...500)
+        isDone.pass()
+        token.stopAndWait()
+        #expect(overlap.most == 1)
+        #expect(log.entries == Array(1...500))
+    }
+
+    @Test(arguments: targets.indices)
+    func `D4 on a concurrent target one observer's handler does not hold another's up`(_ index: Int) {
+        let center = ObserverCenter()
+        let target = ConcurrentQueueTests.targets[index]()
+        let secondRan = Gate()
+        let firstRan = Gate()
+        let first = center.observe(.sample, on: target) { _ in
+            secondRan.pass()
+            firstRan.open()
+        }
+        let second = center.observe(.sample, on: target) { _ in secondRan.open() }
+        center.post(.sample, number: 1)
+        firstRan.pass()
+        first.stopAndWait()
+        second.stopAndWait()
+    }
+
+    @Test func `D4 a concurrent dispatch queue that is not said to be so serves its observers one by one`() {
+        let center = ObserverCenter()
+        let queue = DispatchQueue(label: "not said", attributes: .concurrent)
+        let overlap = Overlap()
+        let log = Log<String>()
+        let isDone = Gate()
+        let tokens = ["a", "b"].map { name in
+            center.observe(.sample, on: .dispatchQueue(queue)) { notification in
+                overlap.run {
+                    log.add("\(name)\(notification.number)")
+                    sched_yield()
+                }
+                if notification.number == 100, name == "b" { isDone.open() }
+            }
+        }
+        center.post(.sample, numbers: 1...100)
+        isDone.pass()
+        for token in tokens { token.stopAndWait() }
+        #expect(overlap.most == 1)
+        #expect(log.entries == (1...100).flatMap { ["a\($0)", "b\($0)"] })
+    }
+}

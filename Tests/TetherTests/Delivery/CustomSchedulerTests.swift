@@ -1,0 +1,156 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+
+@Suite struct CustomSchedulerTests {
+    private final class InlineScheduler: DeliveryScheduler {
+        let log: Log<String>
+
+        init(log: Log<String>) {
+            self.log = log
+        }
+
+        func schedule(_ job: @escaping @Sendable () -> Void) {
+            log.add("job")
+            job()
+        }
+    }
+
+    @Test func `D7 a burst of posts asks for one job`() {
+        let center = ObserverCenter()
+        let scheduler = ManualScheduler()
+        let log = Log<Int>()
+        let tokens = (0..<3).map { _ in center.observe(.sample, on: .custom(scheduler)) { log.add($0.number) } }
+        center.post(.sample, numbers: 1...1000)
+        #expect(scheduler.scheduled == 1)
+        #expect(center.audit().map(\.pending) == [1000, 1000, 1000])
+        scheduler.runAll()
+        #expect(scheduler.scheduled == 1)
+        #expect(log.entries == (1...1000).flatMap { [$0, $0, $0] })
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `D7 a drain delivers what was pending when it began, and asks for one job for the rest`() {
+        let center = ObserverCenter()
+        let scheduler = ManualScheduler()
+        let log = Log<Int>()
+        let token = center.observe(.sample, on: .custom(scheduler)) { [weak center] notification in
+            log.add(notification.number)
+            center?.post(.sample, numbers: [notification.number * 10, notification.number * 10 + 1])
+        }
+        center.post(.sample, numbers: 1...2)
+        scheduler.runNext()
+        #expect(log.entries == [1, 2])
+        #expect(scheduler.scheduled == 2)
+        #expect(scheduler.waiting == 1)
+        scheduler.runNext()
+        #expect(log.entries == [1, 2, 10, 11, 20, 21])
+        #expect(scheduler.scheduled == 3)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D7 a handler that posts to itself does not starve its queue`() {
+        let center = ObserverCenter()
+        let queue = DispatchQueue(label: "not starved")
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { [weak center] notification in
+            center?.post(.sample, number: notification.number + 1)
+        }
+        center.post(.sample, number: 1)
+        for _ in 0..<100 { queue.settle() }
+        token.stopAndWait()
+        queue.settle()
+    }
+
+    @Test func `D7 a handler that posts to itself does not starve an operation queue`() {
+        let center = ObserverCenter()
+        let queue = OperationQueue.serial()
+        let token = center.observe(.sample, on: .operationQueue(queue)) { [weak center] notification in
+            center?.post(.sample, number: notification.number + 1)
+        }
+        center.post(.sample, number: 1)
+        for _ in 0..<20 { queue.settle() }
+        token.stopAndWait()
+        queue.settle()
+    }
+
+    @Test func `D2 a job that is dropped drops what it stood for, counted, and nothing that is posted later`() {
+        let center = ObserverCenter()
+        let scheduler = ManualScheduler()
+        let log = Log<Int>()
+        let token = center.observe(.sample, on: .custom(scheduler)) { log.add($0.number) }
+        center.post(.sample, numbers: 1...3)
+        scheduler.dropAll()
+        #expect(center.audit().map(\.dropped) == [3])
+        #expect(center.audit().map(\.pending) == [0])
+        center.post(.sample, numbers: 4...5)
+        scheduler.runAll()
+        #expect(log.entries == [4, 5])
+        #expect(center.audit().map(\.dropped) == [3])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D7 a job that is run twice delivers once`() {
+        let center = ObserverCenter()
+        let scheduler = ManualScheduler()
+        let log = Log<Int>()
+        let token = center.observe(.sample, on: .custom(scheduler)) { log.add($0.number) }
+        center.post(.sample, numbers: 1...2)
+        let job = scheduler.take()
+        job?()
+        center.post(.sample, number: 3)
+        job?()
+        #expect(log.entries == [1, 2])
+        scheduler.runAll()
+        #expect(log.entries == [1, 2, 3])
+        #expect(center.audit().map(\.dropped) == [0])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D7 a job that is run inside itself delivers once`() {
+        let center = ObserverCenter()
+        let scheduler = ManualScheduler()
+        let log = Log<Int>()
+        let job = Box<(@Sendable () -> Void)?>(nil)
+        let token = center.observe(.sample, on: .custom(scheduler)) { notification in
+            log.add(notification.number)
+            job.value?()
+        }
+        center.post(.sample, numbers: 1...2)
+        job.set(scheduler.take())
+        job.value?()
+        #expect(log.entries == [1, 2])
+        job.set(nil)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D2 a job that is let go long after it ran drops nothing`() {
+        let center = ObserverCenter()
+        let scheduler = ManualScheduler()
+        let log = Log<Int>()
+        let token = center.observe(.sample, on: .custom(scheduler)) { log.add($0.number) }
+        center.post(.sample, number: 1)
+        var job = scheduler.take()
+        job?()
+        center.post(.sample, number: 2)
+        job = nil
+        scheduler.runAll()
+        #expect(log.entries == [1, 2])
+        #expect(center.audit().map(\.dropped) == [0])
+        withExtendedLifetime((token, job)) {}
+    }
+
+    @Test func `D2 a scheduler that runs its jobs inline delivers in the post, in order`() {
+        let center = ObserverCenter()
+        let log = Log<String>()
+        let scheduler = InlineScheduler(log: log)
+        let token = center.observe(.sample, on: .custom(scheduler)) { [weak center] notification in
+            log.add("\(notification.number) begins")
+            if notification.number == 1 { center?.post(.sample, number: 2) }
+            log.add("\(notification.number) ends")
+        }
+        center.post(.sample, number: 1)
+        #expect(log.entries == ["job", "1 begins", "1 ends", "job", "2 begins", "2 ends"])
+        withExtendedLifetime(token) {}
+    }
+}

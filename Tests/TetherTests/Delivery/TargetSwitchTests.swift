@@ -1,0 +1,251 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+
+@Suite struct TargetSwitchTests {
+    /// A center with one observer on a first scheduler, and a second one to switch to.
+    private struct Fixture {
+        let center = ObserverCenter()
+        let first = ManualScheduler()
+        let second = ManualScheduler()
+        let log = Log<String>()
+    }
+
+    @Test func `D6 pending deliveries move to the new target, before later posts`() {
+        let fixture = Fixture()
+        let (center, first, second, log) = (fixture.center, fixture.first, fixture.second, fixture.log)
+        let token = center.observe(.sample, on: .custom(first)) { log.add("\($0.number)") }
+        center.post(.sample, numbers: 1...2)
+        token.target = .custom(second)
+        center.post(.sample, numbers: 3...4)
+        #expect(log.entries == [])
+        first.runAll()
+        #expect(log.entries == [])
+        second.runAll()
+        #expect(log.entries == ["1", "2", "3", "4"])
+        #expect(second.scheduled == 1)
+        #expect(center.audit().map(\.dropped) == [0])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D6 a switch moves one observer and leaves the others where they are`() {
+        let fixture = Fixture()
+        let (center, first, second, log) = (fixture.center, fixture.first, fixture.second, fixture.log)
+        let stays = center.observe(.sample, on: .custom(first)) { log.add("stays\($0.number)") }
+        let moves = center.observe(.sample, on: .custom(first)) { log.add("moves\($0.number)") }
+        center.post(.sample, numbers: 1...2)
+        moves.target = .custom(second)
+        first.runAll()
+        #expect(log.entries == ["stays1", "stays2"])
+        second.runAll()
+        #expect(log.entries == ["stays1", "stays2", "moves1", "moves2"])
+        withExtendedLifetime((stays, moves)) {}
+    }
+
+    @Test func `D6 what moved stands behind what the new target has already`() {
+        let fixture = Fixture()
+        let (center, first, second, log) = (fixture.center, fixture.first, fixture.second, fixture.log)
+        let moves = center.observe(.sample, on: .custom(first)) { log.add("moved\($0.number)") }
+        let waits = center.observe(.other, on: .custom(second)) { log.add("waited\($0.number)") }
+        center.post(.sample, number: 1)
+        center.post(.other, number: 2)
+        moves.target = .custom(second)
+        center.post(.other, number: 3)
+        second.runAll()
+        #expect(log.entries == ["waited2", "moved1", "waited3"])
+        withExtendedLifetime((moves, waits)) {}
+    }
+
+    @Test func `D6 a drain that runs finishes where it runs, and what joins it comes before what is posted after it`() {
+        let fixture = Fixture()
+        let (center, first, second, log) = (fixture.center, fixture.first, fixture.second, fixture.log)
+        let place = Box("")
+        let token = Box<NotificationObserver?>(nil)
+        token.set(
+            center.observe(.sample, on: .custom(first)) { [weak center] notification in
+                log.add("\(notification.number)\(place.value)")
+                guard notification.number == 1 else { return }
+                token.value?.target = .custom(second)
+                center?.post(.sample, number: 4)
+            })
+        center.post(.sample, numbers: 1...3)
+        place.set("a")
+        first.runNext()
+        #expect(Array(log.entries.prefix(3)) == ["1a", "2a", "3a"])
+        center.post(.sample, number: 5)
+        place.set("b")
+        second.runAll()
+        #expect(log.entries.last == "5b")
+        #expect(log.entries.map { $0.prefix(1) } == ["1", "2", "3", "4", "5"])
+        #expect(first.waiting == 0 || log.entries.count == 5)
+        first.runAll()
+        #expect(log.entries.count == 5)
+        token.set(nil)
+    }
+
+    @Test func `D6 a switch from another thread while a handler runs does not wait, and does not overtake it`() {
+        let fixture = Fixture()
+        let (center, first, second, log) = (fixture.center, fixture.first, fixture.second, fixture.log)
+        let isRunning = Gate()
+        let mayGoOn = Gate()
+        let token = center.observe(.sample, on: .custom(first)) { notification in
+            log.add("\(notification.number) begins")
+            if notification.number == 1 {
+                isRunning.open()
+                mayGoOn.pass()
+            }
+            log.add("\(notification.number) ends")
+        }
+        center.post(.sample, number: 1)
+        onThreads(
+            { first.runNext() },
+            {
+                isRunning.pass()
+                token.target = .custom(second)
+                center.post(.sample, number: 2)
+                second.runAll()
+                log.add("switched")
+                mayGoOn.open()
+            })
+        first.runAll()
+        second.runAll()
+        #expect(log.entries == ["1 begins", "switched", "1 ends", "2 begins", "2 ends"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D6 a switch inside the handler takes effect for what is posted after the drain`() {
+        let fixture = Fixture()
+        let (center, first, second, log) = (fixture.center, fixture.first, fixture.second, fixture.log)
+        let token = Box<NotificationObserver?>(nil)
+        token.set(
+            center.observe(.sample, on: .custom(first)) { notification in
+                log.add("\(notification.number)")
+                token.value?.target = .custom(second)
+            })
+        center.post(.sample, numbers: 1...2)
+        first.runAll()
+        #expect(log.entries == ["1", "2"])
+        center.post(.sample, number: 3)
+        #expect(first.waiting == 0)
+        second.runAll()
+        #expect(log.entries == ["1", "2", "3"])
+        token.set(nil)
+    }
+
+    @Test func `D6 switching there and back keeps the order and loses nothing`() {
+        let fixture = Fixture()
+        let (center, first, second, log) = (fixture.center, fixture.first, fixture.second, fixture.log)
+        let token = center.observe(.sample, on: .custom(first)) { log.add("\($0.number)") }
+        for number in 1...6 {
+            center.post(.sample, number: number)
+            token.target = .custom(number.isMultiple(of: 2) ? first : second)
+        }
+        second.runAll()
+        #expect(log.entries == [])
+        first.runAll()
+        #expect(log.entries == (1...6).map(String.init))
+        #expect(center.audit().map(\.dropped) == [0])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D6 switching to the target it has changes nothing`() {
+        let fixture = Fixture()
+        let (center, first, log) = (fixture.center, fixture.first, fixture.log)
+        let token = center.observe(.sample, on: .custom(first)) { log.add("\($0.number)") }
+        center.post(.sample, number: 1)
+        token.target = .custom(first)
+        center.post(.sample, number: 2)
+        #expect(first.scheduled == 1)
+        first.runAll()
+        #expect(log.entries == ["1", "2"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D6 the target reads as it was set last, also while the switch waits for a drain`() {
+        let fixture = Fixture()
+        let (center, first, second, log) = (fixture.center, fixture.first, fixture.second, fixture.log)
+        let token = Box<NotificationObserver?>(nil)
+        token.set(
+            center.observe(.sample, on: .custom(first)) { _ in
+                token.value?.target = .custom(second)
+                token.value?.target = .dispatchQueue(DispatchQueue(label: "last"))
+                log.add(token.value?.target.description ?? "")
+            })
+        center.post(.sample, number: 1)
+        first.runAll()
+        #expect(log.entries == ["dispatch queue last"])
+        #expect(token.value?.target.description == "dispatch queue last")
+        token.set(nil)
+    }
+
+    @Test func `D6 a switch that waits for a drain is taken though a new drain begins before it`() {
+        let center = ObserverCenter()
+        let old = ManualScheduler()
+        let log = Log<String>()
+        let isRunning = Gate()
+        let mayGoOn = Gate()
+        let hasEnded = Gate()
+        // Its first job falls between the end of the old drain and the second observer's leaving.
+        let new = HookedScheduler {
+            center.post(.other, number: 2)
+            onOwnThread {
+                old.runAll()
+                hasEnded.open()
+            }
+            isRunning.pass()
+        }
+        let last = ManualScheduler()
+        let tokens = Box<[NotificationObserver]>([])
+        tokens.set([
+            center.observe(.sample, on: .custom(old)) { [weak center] notification in
+                log.add("first \(notification.number)")
+                guard notification.number == 1 else { return }
+                for (token, target) in zip(tokens.value, [DeliveryTarget.custom(new), .custom(last)]) {
+                    token.target = target
+                }
+                center?.post(.sample, number: 2)
+            },
+            center.observe(.other, on: .custom(old)) { notification in
+                log.add("second \(notification.number)")
+                guard notification.number == 2 else { return }
+                isRunning.open()
+                mayGoOn.pass()
+            },
+        ])
+        center.post(.sample, number: 1)
+        center.post(.other, number: 1)
+        old.runNext()
+        mayGoOn.open()
+        hasEnded.pass()
+        new.jobs.runAll()
+        last.runAll()
+        center.post(.other, number: 3)
+        #expect(old.waiting == 0)
+        last.runAll()
+        #expect(log.entries.filter { $0.hasPrefix("first") } == ["first 1", "first 2"])
+        #expect(log.entries.filter { $0.hasPrefix("second") } == ["second 1", "second 2", "second 3"])
+        tokens.set([])
+    }
+
+    /// Does something the first time that it is asked for a job.
+    private final class HookedScheduler: DeliveryScheduler {
+        let jobs = ManualScheduler()
+        private let hook: Box<(@Sendable () -> Void)?>
+
+        init(_ hook: @escaping @Sendable () -> Void) {
+            self.hook = Box(hook)
+        }
+
+        func schedule(_ job: @escaping @Sendable () -> Void) {
+            jobs.schedule(job)
+            let hook = hook.value
+            self.hook.set(nil)
+            hook?()
+        }
+    }
+}
+
+private func onOwnThread(_ body: @escaping @Sendable () -> Void) {
+    Thread(block: body).start()
+}

@@ -1,0 +1,17 @@
+import Foundation
+import Tether
+
+extension Notification {
+    /// What `post(_:number:)` posted.
+    var number: Int { userInfo?["number"] as? Int ?? -1 }
+}
+
+extension ObserverCenter {
+    func post(_ name: Notification.Name, number: Int) {
+        post(name: name, object: nil, userInfo: ["number": number])
+    }
+
+    func post(_ name: Notification.Name, numbers: some Sequence<Int>) {
+        for number in numbers { post(name, number: number) }
+    }
+}

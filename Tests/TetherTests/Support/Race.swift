@@ -1,0 +1,72 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+/// Something that did not hold in a round of a race.
+struct Foul: Error, CustomStringConvertible {
+    let description: String
+}
+
+func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
+    if !condition { throw Foul(description: sentence()) }
+}
+
+/// Lets contestants meet, each on a thread of its own, once in every round, and checks what came of it.
+///
+/// The threads live through all rounds, and leave each start at the same moment.
+func race<Fixture: Sendable>(
+    rounds: Int = 10_000, sourceLocation: SourceLocation = #_sourceLocation,
+    setUp: @escaping @Sendable (Int) -> Fixture,
+    _ contestants: (@Sendable (Fixture) -> Void)...,
+    check: @escaping @Sendable (Fixture) throws -> Void
+) throws {
+    let start = Meeting(of: contestants.count)
+    let finish = Meeting(of: contestants.count)
+    let fixture = Box<Fixture?>(nil)
+    let foul = Box<Foul?>(nil)
+
+    @Sendable func compete(_ contestant: Int) {
+        for round in 0..<rounds {
+            if contestant == 0 { fixture.set(setUp(round)) }
+            start.meet()
+            if let fixture = fixture.value { contestants[contestant](fixture) }
+            finish.meet()
+            if contestant == 0 {
+                do {
+                    if let fixture = fixture.value { try check(fixture) }
+                } catch {
+                    foul.set(Foul(description: "In round \(round): \(error)"))
+                }
+                fixture.set(nil)
+            }
+            // Seen by all before the next start, because contestant 0 has to arrive there.
+            start.meet()
+            if foul.value != nil { return }
+        }
+    }
+
+    onThreads(
+        contestants.indices.map { index in { compete(index) } }, sourceLocation: sourceLocation)
+    if let foul = foul.value { throw foul }
+}
+
+/// A place where a number of threads wait for each other, again and again.
+final class Meeting: Sendable {
+    private let size: Int
+    private let arrivals = Atomic<Int>(0)
+
+    init(of size: Int) {
+        self.size = size
+    }
+
+    func meet() {
+        let place = arrivals.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue
+        let end = (place / size + 1) * size
+        var spins = 0
+        while arrivals.load(ordering: .acquiring) < end {
+            spins += 1
+            if spins > 64 { sched_yield() }
+        }
+    }
+}
