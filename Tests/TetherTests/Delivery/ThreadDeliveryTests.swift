@@ -1,6 +1,7 @@
 import CoreFoundation
 import Foundation
 import Synchronization
+import Testing
 import XCTest
 
 @testable import Tether

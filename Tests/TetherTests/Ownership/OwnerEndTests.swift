@@ -42,7 +42,7 @@ import Testing
             let capture = LoggedObject("capture", log) { _ in threads.add(ObjectIdentifier(Thread.current)) }
             center.observe(.sample, owner: owner.object!) { _, _ in capture.touch() }
         }
-        onThreads {
+        allAtOnce {
             threads.add(ObjectIdentifier(Thread.current))
             owner.release()
         }
@@ -114,7 +114,7 @@ import Testing
         let owner = Holder(
             LoggedObject("owner", log) { _ in
                 center.post(name: .sample, object: nil)
-                onThreads { center.post(name: .sample, object: nil) }
+                allAtOnce { center.post(name: .sample, object: nil) }
             })
         center.observe(.sample, owner: owner.object!) { [log] _, _ in log.add("handed") }
         center.observe(.sample, owner: owner.object!) { [log] _ in log.add("not handed") }
@@ -205,7 +205,7 @@ import Testing
             LoggedObject("owner", log) { [log] _ in
                 threads.add(ObjectIdentifier(Thread.current))
                 // Would not return if a lock of Tether's were held.
-                onThreads {
+                allAtOnce {
                     let token = center.observe(.other) { _ in log.add("other") }
                     center.post(name: .other, object: nil)
                     token.stop()
@@ -218,7 +218,7 @@ import Testing
             released.wait()
             log.add("handler returns")
         }
-        onThreads(
+        allAtOnce(
             { center.post(name: .sample, object: nil) },
             {
                 begun.wait()

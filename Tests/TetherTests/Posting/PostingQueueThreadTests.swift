@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Testing
 import XCTest
 
 @testable import Tether

@@ -16,7 +16,7 @@ final class Latch: Sendable {
 }
 
 /// Runs bodies at the same time, each on a thread of its own, and returns when all have returned.
-func onThreads(sourceLocation: SourceLocation = #_sourceLocation, _ bodies: (@Sendable () -> Void)...) {
+func allAtOnce(sourceLocation: SourceLocation = #_sourceLocation, _ bodies: (@Sendable () -> Void)...) {
     let waiting = Atomic<Int>(bodies.count)
     let end = Latch()
     for body in bodies {
