@@ -11,6 +11,8 @@ internal import Synchronization
     typealias Slot = Atomic<UnsafeRawPointer?>
 
     let capacity: Int
+    /// How many slots have been used, holes included; what a post sees of it is what it calls (R4).
+    let used = Atomic<Int>(0)
     private let slots: UnsafeMutablePointer<Slot>
 
     init(capacity: Int) {
@@ -44,9 +46,9 @@ final class Bucket: @unchecked Sendable {
     let node: NameNode
     let sender: SenderKey?
     private(set) var slots = BucketSlots(capacity: 2)
-    /// How many slots have been used, holes included.
-    private(set) var used = 0
     private(set) var count = 0
+
+    private var used: Int { slots.used.load(ordering: .relaxed) }
 
     init(node: NameNode, sender: SenderKey?) {
         self.node = node
@@ -58,9 +60,10 @@ final class Bucket: @unchecked Sendable {
         let outgrown = used == slots.capacity ? rebuild(capacity: max(4, count * 2)) : nil
         // SAFETY: the bucket's own reference; `remove` gives it back.
         _ = unsafe Unmanaged.passRetained(registration)
-        slots.set(registration, at: used)
-        registration.slot = UInt32(used)
-        used += 1
+        let slot = used
+        slots.set(registration, at: slot)
+        registration.slot = UInt32(slot)
+        slots.used.store(slot + 1, ordering: .releasing)
         count += 1
         return outgrown
     }
@@ -83,7 +86,8 @@ final class Bucket: @unchecked Sendable {
             slots.set(registration, at: index)
             registration.slot = UInt32(index)
         }
-        used = registrations.count
+        slots.used.store(registrations.count, ordering: .relaxed)
+        if sender == nil { node.publish(self) }
         return old
     }
 
@@ -95,19 +99,66 @@ final class Bucket: @unchecked Sendable {
 
 /// The buckets of one name, or those of observers of any name.
 ///
-/// SAFETY: everything that varies is only touched under the lock of the center that has the node.
-final class NameNode: @unchecked Sendable {
+/// SAFETY: everything that varies and is not atomic is only touched under the lock of the center that has the node;
+/// the center keeps what posts may see.
+@safe final class NameNode: @unchecked Sendable {
     let name: Notification.Name?
-    var anySender: Bucket?
-    var senders: [SenderKey: Bucket] = [:]
-    /// How many channels hold the node.
+    private(set) var anySender: Bucket?
+    var senders: [SenderKey: Bucket] = [:] {
+        didSet { hasSenders.store(!senders.isEmpty, ordering: .sequentiallyConsistent) }
+    }
+    /// How many channels, and how many cached names, hold the node.
     var channels = 0
+    var cachings = 0
+
+    // What posts read without the lock.
+    private let openSlots = unsafe Atomic<UnsafeRawPointer?>(nil)
+    private let hasSenders = Atomic<Bool>(false)
 
     init(name: Notification.Name?) {
         self.name = name
     }
 
-    var isUnused: Bool { anySender == nil && senders.isEmpty && channels == 0 }
+    /// Whether it has observers.
+    var isObserved: Bool { anySender.map { $0.count > 0 } ?? false || !senders.isEmpty }
+
+    var isUnused: Bool { !isObserved && channels == 0 && cachings == 0 }
+
+    /// The bucket of observers of any sender, which stays as long as the node does.
+    func makeAnySender() -> Bucket {
+        if let anySender { return anySender }
+        let made = Bucket(node: self, sender: nil)
+        anySender = made
+        publish(made)
+        return made
+    }
+
+    /// Lets posts see a bucket's new slots.
+    func publish(_ bucket: Bucket) {
+        unsafe openSlots.store(Unmanaged.passUnretained(bucket.slots).toOpaque(), ordering: .sequentiallyConsistent)
+    }
+
+    /// Breaks the cycle between the node and its bucket; for a node that no post can find any more.
+    func dismantle() {
+        anySender = nil
+    }
+
+    /// What a post reaches here, seen without the lock: the slots that are open to any sender, if that is all there
+    /// is, or nothing.
+    ///
+    /// SAFETY: as the slots of a bucket.
+    @safe enum Outlook {
+        case nothing
+        case only(Unmanaged<BucketSlots>)
+        case more
+    }
+
+    @inline(__always)
+    var outlook: Outlook {
+        if hasSenders.load(ordering: .sequentiallyConsistent) { return .more }
+        guard let slots = unsafe openSlots.load(ordering: .sequentiallyConsistent) else { return .nothing }
+        return unsafe .only(Unmanaged<BucketSlots>.fromOpaque(slots))
+    }
 
     /// All buckets, in no order.
     var buckets: [Bucket] { (anySender.map { [$0] } ?? []) + senders.values }

@@ -8,22 +8,28 @@ internal import Synchronization
 /// when it goes (R10).
 ///
 /// SAFETY: `name` and `isExact` never change; all else is under the lock or atomic.
-final class CenterCore: Sendable {
+@safe final class CenterCore: Sendable {
     /// Whether owners' ends are to be seen as they happen; off only in tests of the sweep.
     let usesExactLifetimes: Bool
     /// The foreign center that this core stands beside, if it does.
     let foreignCenter: ObjectIdentifier?
     /// The queues that post to this center later.
     let ledger = PostingLedger()
-    private let state = Guarded(State())
+    private let state: Guarded<State>
     /// Moves on with every change that leaves something behind; a post notes it when it begins.
     private let era = Atomic<UInt64>(1)
     /// Whether something waits for posts to end.
     private let hasRetired = Atomic<Bool>(false)
+    /// Odd while a keyed registration is being replaced, which is one step for posts (M7).
+    private let replacements = Atomic<UInt>(0)
+    /// The cache of names that posts read, which the registry keeps.
+    private let cache = Atomic<UInt>(0)
+    /// The node of observers of any name, which the registry keeps.
+    private let anyName: Unmanaged<NameNode>
 
     /// SAFETY: only touched under the mutex, which upholds it; what leaves is Sendable.
     private struct State: @unchecked Sendable {
-        var registry = Registry()
+        var registry: Registry
         var isClosed = false
         /// What was taken out and the era in which it was, until no post that began by then is under way.
         var retired: [(era: UInt64, object: Registry.Leftovers.Element)] = []
@@ -32,6 +38,16 @@ final class CenterCore: Sendable {
     init(usesExactLifetimes: Bool, foreignCenter: ObjectIdentifier? = nil) {
         self.usesExactLifetimes = usesExactLifetimes
         self.foreignCenter = foreignCenter
+        let registry = Registry()
+        unsafe anyName = Unmanaged.passUnretained(registry.anyName)
+        state = Guarded(State(registry: registry))
+        state.withLock { publishCache(of: $0.registry) }
+    }
+
+    /// Lets posts see the registry's cache.
+    private func publishCache(of registry: borrowing Registry) {
+        let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(registry.cache).toOpaque())
+        cache.store(address, ordering: .sequentiallyConsistent)
     }
 
     private var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
@@ -44,17 +60,70 @@ final class CenterCore: Sendable {
     ) {
         let thread = PostingThread.current
         let frame = unsafe thread.begin(center: address, era: era.load(ordering: .acquiring))
-        let matches = state.withLock { $0.registry.matches(name: name, node: node, sender: sender) }
-        if matches.count > 0 {
-            let notification = notification()
+        switch quickMatch(name: name, node: node) {
+        case .nothing: break
+        case .only(let entry): unsafe CenterCore.call(entry, with: notification(), at: frame)
+        case .unknown:
+            let matches = match(name: name, node: node, sender: sender)
             if matches.count == 1, let only = matches.entries.0 {
-                unsafe CenterCore.call(only, with: notification, at: frame)
-            } else {
-                unsafe CenterCore.callMerged(matches, with: notification, at: frame)
+                unsafe CenterCore.call(only, with: notification(), at: frame)
+            } else if matches.count > 1 {
+                unsafe CenterCore.callMerged(matches, with: notification(), at: frame)
             }
         }
         unsafe thread.end(frame)
         if hasRetired.load(ordering: .relaxed) { reclaim() }
+    }
+
+    /// What a post reaches, as far as that is told without the lock.
+    private enum QuickMatch {
+        case nothing
+        case only(Registry.Matches.Entry)
+        case unknown
+    }
+
+    /// Matches a name that is in the cache, where nobody observes a sender of it, or any name.
+    @inline(__always)
+    private func quickMatch(name: Notification.Name, node: NameNode?) -> QuickMatch {
+        let replacement = replacements.load(ordering: .acquiring)
+        // SAFETY: cache, nodes and slots outlive every post that may see them; see `retire`.
+        guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.outlook }), replacement & 1 == 0 else {
+            return .unknown
+        }
+        let outlook: NameNode.Outlook
+        if let node {
+            outlook = node.outlook
+        } else {
+            guard let known = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)) else {
+                return .unknown
+            }
+            let cache = unsafe Unmanaged<NameCache>.fromOpaque(known)
+            guard let cached = unsafe cache._withUnsafeGuaranteedRef({ unsafe $0.find(StringBits(name.rawValue)) })
+            else {
+                return .unknown
+            }
+            outlook = unsafe cached._withUnsafeGuaranteedRef { $0.node.outlook }
+        }
+        switch outlook {
+        case .nothing: return .nothing
+        case .more: return .unknown
+        case .only(let slots):
+            let entry = unsafe Registry.Matches.Entry(slots)
+            return replacements.load(ordering: .acquiring) == replacement ? .only(entry) : .unknown
+        }
+    }
+
+    /// What a post reaches, under the lock.
+    @inline(never)
+    private func match(name: Notification.Name, node: NameNode?, sender: () -> SenderKey?) -> Registry.Matches {
+        let (matches, released) = state.withLock { state -> (Registry.Matches, Registry.Leftovers) in
+            var leftovers: Registry.Leftovers = []
+            let node = node ?? state.registry.cachedNode(name, willBeObserved: false, leftovers: &leftovers)
+            let matches = state.registry.matches(name: name, node: node, sender: sender)
+            return (matches, retire(leftovers, in: &state))
+        }
+        withExtendedLifetime(released) {}
+        return matches
     }
 
     /// Delivers to one registration that a foreign center calls, as a post of this center.
@@ -132,22 +201,33 @@ final class CenterCore: Sendable {
         let (replaced, isClosed, released) = state.withLock { state -> (Registration?, Bool, Registry.Leftovers) in
             if state.isClosed { return (nil, true, []) }
             if registration.hasEnded { return (nil, false, []) }
+            // In one step, so that a post which begins sees exactly one of the two (M7).
+            let mayReplace = registration.details?.key != nil
+            if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             var (replaced, leftovers) = state.registry.add(registration, name: name, sender: sender)
-            // In the same step, so that a post which begins sees exactly one of the two (M7).
             if let old = replaced, !old.close() { replaced = nil }
-            return (replaced, false, retire(&leftovers, in: &state))
+            if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+            return (replaced, false, retire(leftovers, in: &state))
         }
         if isClosed { registration.end() }
         replaced?.finish()
         withExtendedLifetime(released) {}
     }
 
-    /// Takes a registration out; the caller releases what this returns.
+    /// Takes a registration out, which the caller holds; the caller releases what this returns.
     func unlink(_ registration: Registration) -> Registry.Leftovers {
         state.withLock { state in
-            var leftovers = state.registry.remove(registration)
-            return retire(&leftovers, in: &state)
+            var leftovers: Registry.Leftovers = []
+            guard state.registry.remove(registration, leftovers: &leftovers) else { return [] }
+            if leftovers.isEmpty, state.retired.isEmpty, !mayBeSeen(registration) { return [] }
+            return retire(leftovers + [registration], in: &state)
         }
+    }
+
+    /// Whether a post under way may see a registration that was just taken out.
+    private func mayBeSeen(_ registration: Registration) -> Bool {
+        era.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        return PostingThread.earliestPost(on: address) != nil
     }
 
     /// Ends every registration of a sender that has gone, after what is pending for it.
@@ -161,23 +241,28 @@ final class CenterCore: Sendable {
     func close() {
         state.withLock { $0.isClosed = true }
         for registration in registrations() { registration.end() }
+        let released = state.withLock { state in
+            let leftovers = state.registry.forgetCache()
+            return retire(leftovers, in: &state)
+        }
+        withExtendedLifetime(released) {}
     }
 
     // MARK: Late release
 
     /// Hands over what has been taken out, and returns what no post under way may still see.
-    private func retire(_ leftovers: inout Registry.Leftovers, in state: inout State) -> Registry.Leftovers {
+    private func retire(_ leftovers: Registry.Leftovers, in state: inout State) -> Registry.Leftovers {
         guard !leftovers.isEmpty else { return [] }
-        let now = era.load(ordering: .relaxed)
+        publishCache(of: state.registry)
+        let now = era.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
         state.retired.append(contentsOf: leftovers.map { (now, $0) })
-        era.store(now + 1, ordering: .releasing)
-        return releasable(in: &state)
+        return releasable(in: &state, afterRetiring: true)
     }
 
     /// Takes out what was retired before the earliest post under way began.
-    private func releasable(in state: inout State) -> Registry.Leftovers {
+    private func releasable(in state: inout State, afterRetiring isNew: Bool = false) -> Registry.Leftovers {
         var earliest = PostingThread.earliestPost(on: address)
-        if let post = earliest, post.isElsewhere, !hasRetired.load(ordering: .relaxed) {
+        if isNew, let post = earliest, post.isElsewhere {
             // Either that post's end is seen now, or it will see that something waits for it.
             hasRetired.store(true, ordering: .sequentiallyConsistent)
             PostingThread.fenceOthers()
@@ -231,9 +316,12 @@ final class CenterCore: Sendable {
     }
 
     func releaseNode(_ node: NameNode) {
-        state.withLock { state in
+        let released = state.withLock { state in
             node.channels -= 1
-            state.registry.discardIfUnused(node)
+            var leftovers: Registry.Leftovers = []
+            state.registry.discardIfUnused(node, leftovers: &leftovers)
+            return retire(leftovers, in: &state)
         }
+        withExtendedLifetime(released) {}
     }
 }

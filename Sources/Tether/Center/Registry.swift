@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// Who observes what in one center: a value that is driven under the center's lock, and by tests without one.
 ///
@@ -6,12 +7,15 @@ internal import Foundation
 /// but `==` and `hash(into:)` of value senders and keys.
 struct Registry {
     private(set) var names: [Notification.Name: NameNode] = [:]
-    private(set) var anyName = NameNode(name: nil)
+    let anyName = NameNode(name: nil)
     private(set) var keyed: [ObserverKey: Registration] = [:]
+    private(set) var cache = NameCache(capacity: NameCache.smallestCapacity)
     /// The buckets of each sender, for its end.
     private var senders: [SenderKey: [Bucket]] = [:]
     private var lastID: UInt64 = 0
     private(set) var count = 0
+    /// How many names have observers.
+    private var observedNames = 0
 
     /// The slots that a post reaches: at most one each for (name, sender), (name, any), (any, sender), (any, any).
     struct Matches: Sendable {
@@ -19,6 +23,11 @@ struct Registry {
         @safe struct Entry: @unchecked Sendable {
             let slots: Unmanaged<BucketSlots>
             let used: Int
+
+            init(_ slots: Unmanaged<BucketSlots>) {
+                unsafe self.slots = unsafe slots
+                used = unsafe slots._withUnsafeGuaranteedRef { $0.used.load(ordering: .acquiring) }
+            }
         }
 
         private(set) var entries: (Entry?, Entry?, Entry?, Entry?) = (nil, nil, nil, nil)
@@ -27,7 +36,7 @@ struct Registry {
         fileprivate mutating func add(_ bucket: Bucket?) {
             guard let bucket, bucket.count > 0 else { return }
             // SAFETY: the center keeps slots until no post that may see them is under way.
-            let entry = unsafe Entry(slots: .passUnretained(bucket.slots), used: bucket.used)
+            let entry = unsafe Entry(.passUnretained(bucket.slots))
             switch count {
             case 0: entries.0 = entry
             case 1: entries.1 = entry
@@ -65,14 +74,15 @@ struct Registry {
     ) -> (replaced: Registration?, leftovers: Leftovers) {
         var leftovers: Leftovers = []
         var replaced: Registration?
-        if let key = registration.details.key {
+        if let key = registration.details?.key {
             // The dictionary's key is always the live registration's own, so that no other outlives its owner here.
             replaced = keyed.removeValue(forKey: key)
             keyed[key] = registration
         }
         lastID += 1
         registration.id = lastID
-        let bucket = bucket(name: name, sender: sender)
+        let bucket = bucket(name: name, sender: sender, leftovers: &leftovers)
+        if name != nil, !bucket.node.isObserved { observedNames += 1 }
         registration.bucket = bucket
         if let outgrown = bucket.append(registration) { leftovers.append(outgrown) }
         count += 1
@@ -80,26 +90,26 @@ struct Registry {
     }
 
     /// Takes a registration out, if it is in. Complexity: O(1) amortised.
-    mutating func remove(_ registration: Registration) -> Leftovers {
-        guard let bucket = registration.bucket else { return [] }
+    ///
+    /// The caller keeps the registration itself for posts that may see it, if this returns true.
+    mutating func remove(_ registration: Registration, leftovers: inout Leftovers) -> Bool {
+        guard let bucket = registration.bucket else { return false }
         registration.bucket = nil
-        var leftovers: Leftovers = [registration]
-        if let key = registration.details.key, keyed[key] === registration { keyed[key] = nil }
+        if let key = registration.details?.key, keyed[key] === registration { keyed[key] = nil }
         if let outgrown = bucket.remove(registration) { leftovers.append(outgrown) }
         if bucket.count == 0 {
-            leftovers += discard(bucket)
+            discard(bucket, leftovers: &leftovers)
+            fitCache(leftovers: &leftovers)
         }
         count -= 1
-        return leftovers
+        return true
     }
 
-    private mutating func bucket(name: Notification.Name?, sender: SenderKey?) -> Bucket {
-        let node = node(name)
-        guard let sender else {
-            let bucket = node.anySender ?? Bucket(node: node, sender: nil)
-            node.anySender = bucket
-            return bucket
-        }
+    private mutating func bucket(
+        name: Notification.Name?, sender: SenderKey?, leftovers: inout Leftovers
+    ) -> Bucket {
+        let node = name.map { cachedNode($0, willBeObserved: true, leftovers: &leftovers)! } ?? anyName
+        guard let sender else { return node.makeAnySender() }
         if let known = node.senders[sender] { return known }
         let bucket = Bucket(node: node, sender: sender)
         node.senders[sender] = bucket
@@ -107,20 +117,18 @@ struct Registry {
         return bucket
     }
 
-    private mutating func discard(_ bucket: Bucket) -> Leftovers {
-        var leftovers: Leftovers = [bucket]
+    private mutating func discard(_ bucket: Bucket, leftovers: inout Leftovers) {
         let node = bucket.node
         if let sender = bucket.sender {
+            leftovers.append(bucket)
             node.senders[sender] = nil
             senders[sender]?.removeAll { $0 === bucket }
             if let index = senders.index(forKey: sender), senders[index].value.isEmpty {
                 leftovers.append(KeptKey(key: senders.remove(at: index).key))
             }
-        } else {
-            node.anySender = nil
         }
-        discardIfUnused(node)
-        return leftovers
+        if node.name != nil, !node.isObserved { observedNames -= 1 }
+        discardIfUnused(node, leftovers: &leftovers)
     }
 
     /// A sender's key on its way out: what a value sender holds is not released under a lock (R6).
@@ -137,16 +145,59 @@ struct Registry {
     // MARK: Names
 
     /// The node of a name, made if need be. Complexity: O(1).
-    mutating func node(_ name: Notification.Name?) -> NameNode {
-        guard let name else { return anyName }
+    mutating func node(_ name: Notification.Name) -> NameNode {
         if let known = names[name] { return known }
         let made = NameNode(name: name)
         names[name] = made
         return made
     }
 
-    mutating func discardIfUnused(_ node: NameNode) {
-        if node.isUnused, let name = node.name { names[name] = nil }
+    /// The node of a name that is posted or is going to be observed, from the cache or put into it; `nil` for a name
+    /// without observers that is not worth remembering. Complexity: O(1) amortised.
+    mutating func cachedNode(
+        _ name: Notification.Name, willBeObserved: Bool, leftovers: inout Leftovers
+    ) -> NameNode? {
+        let bits = StringBits(name.rawValue)
+        // SAFETY: the cache keeps what it knows, and is only changed under the lock that the caller has.
+        if let known = unsafe cache.find(bits) { return unsafe known._withUnsafeGuaranteedRef { $0.node } }
+        let known = names[name]
+        let isObserved = willBeObserved || known?.isObserved == true
+        guard cache.isWorthwhile(bits, hasObservers: isObserved) else { return known }
+        let node = known ?? node(name)
+        node.cachings += 1
+        fitCache(leftovers: &leftovers)
+        if let old = cache.insert(CachedName(name: name, node: node)) { forget(old, leftovers: &leftovers) }
+        return node
+    }
+
+    private mutating func forget(_ cached: CachedName, leftovers: inout Leftovers) {
+        leftovers.append(cached)
+        cached.node.cachings -= 1
+        discardIfUnused(cached.node, leftovers: &leftovers)
+    }
+
+    /// Keeps the cache at about twice as many slots as names have observers.
+    private mutating func fitCache(leftovers: inout Leftovers) {
+        if observedNames > cache.capacity {
+            replaceCache(capacity: cache.capacity * 4, leftovers: &leftovers)
+        } else if cache.capacity > NameCache.smallestCapacity, observedNames < cache.capacity / 8 {
+            replaceCache(capacity: cache.capacity / 4, leftovers: &leftovers)
+        }
+    }
+
+    private mutating func replaceCache(capacity: Int, leftovers: inout Leftovers) {
+        let old = cache
+        cache = NameCache(capacity: capacity)
+        leftovers.append(old)
+        for cached in old.all { forget(cached, leftovers: &leftovers) }
+    }
+
+    mutating func discardIfUnused(_ node: NameNode, leftovers: inout Leftovers) {
+        guard node.isUnused, let name = node.name else { return }
+        names[name] = nil
+        if let bucket = node.anySender { leftovers += [bucket, bucket.slots] as Leftovers }
+        leftovers.append(node)
+        node.dismantle()
     }
 
     // MARK: Looking
@@ -166,8 +217,17 @@ struct Registry {
         return buckets.flatMap(\.registrations).sorted { $0.id < $1.id }
     }
 
-    /// Whether no name, sender, key or registration is kept (M9).
+    /// Whether no sender, key or registration is kept, and no name but the few of the smallest cache (M9).
     var isEmpty: Bool {
-        count == 0 && names.isEmpty && senders.isEmpty && keyed.isEmpty && anyName.isUnused
+        count == 0 && senders.isEmpty && keyed.isEmpty && anyName.isUnused
+            && names.count <= NameCache.smallestCapacity
+            && names.values.allSatisfy { !$0.isObserved && $0.channels == 0 }
+    }
+
+    /// Forgets the cache, and with it every name that nobody observes.
+    mutating func forgetCache() -> Leftovers {
+        var leftovers: Leftovers = []
+        replaceCache(capacity: NameCache.smallestCapacity, leftovers: &leftovers)
+        return leftovers
     }
 }

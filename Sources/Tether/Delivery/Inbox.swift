@@ -116,7 +116,7 @@ final class Inbox: Sendable {
         }
         // A delivery that was dropped has used a once observer up (R7).
         guard let registration = delivery?.registration else { return }
-        if registration.details.isOnce { registration.end() } else { endIfDone(registration) }
+        if registration.isOnce { registration.end() } else { endIfDone(registration) }
     }
 
     // MARK: The target switch (D6)

@@ -75,18 +75,18 @@ public struct Audit: Sendable, RandomAccessCollection {
 extension Audit.Row {
     fileprivate init(_ registration: Registration) {
         let details = registration.details
-        let inbox = details.inbox.load()
+        let inbox = details?.inbox.load()
         let counts = inbox?.counts ?? (pending: 0, dropped: 0)
         name = registration.center.subject(of: registration)?.name
-        sender = details.senderDescription
-        owner = details.attachment?.record.description
+        sender = details?.senderDescription
+        owner = details?.attachment?.record.description
         file = registration.site.file.description
         line = Int(registration.site.line)
         target = (inbox?.target ?? .poster).description
         pending = counts.pending
         dropped = counts.dropped
-        isOnce = details.isOnce
-        key = details.key.map { String(reflecting: $0.key.base) }
+        isOnce = registration.isOnce
+        key = details?.key.map { String(reflecting: $0.key.base) }
     }
 }
 

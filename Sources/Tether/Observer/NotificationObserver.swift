@@ -85,7 +85,10 @@ public final class NotificationObserver: NSObject, @unchecked Sendable {
     public func stopAndWait() -> WaitResult {
         guard let registration else { return .finished }
         registration.end()
-        return Quiescence.wait(for: registration.address) ? .finished : .wouldDeadlock
+        // Kept, because its address must stay its own for as long as it is waited for.
+        return withExtendedLifetime(registration) {
+            Quiescence.wait(for: registration.address) ? .finished : .wouldDeadlock
+        }
     }
 
     /// Ends the observer and suspends until none of its handlers is running (R2).
@@ -109,10 +112,10 @@ public final class NotificationObserver: NSObject, @unchecked Sendable {
     public var target: DeliveryTarget {
         get {
             guard let registration, !registration.hasEnded else { return .poster }
-            return registration.details.inbox.load()?.target ?? .poster
+            return registration.details?.inbox.load()?.target ?? .poster
         }
         set {
-            guard let registration, !registration.hasEnded, !registration.details.isIsolated else { return }
+            guard let registration, !registration.hasEnded, !registration.isIsolated else { return }
             registration.redirect(to: Route(to: newValue))
         }
     }

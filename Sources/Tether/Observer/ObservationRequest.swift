@@ -67,20 +67,25 @@ struct ObservationRequest {
             }
         }
         let registration = Registration(
-            center: core, route: Route(to: target),
-            details: Registration.Details(
-                attachment: owner.map(Attachment.init), sender: senderRecord, senderDescription: senderDescription,
-                key: key.map { ObserverKey(owner: owner?.identity, key: $0) }, isOnce: once, isIsolated: isIsolated,
-                foreign: foreign),
-            site: site, handler: handler)
+            center: core, route: Route(to: target), details: details(owner, senderRecord, foreign), isOnce: once,
+            isIsolated: isIsolated, site: site, handler: handler)
         // All that an end undoes is done before anyone can end it: by the token, the owner's list or the center.
         if let senderRecord { OwnerTable.shared.watchSender(senderRecord, for: core) }
         observer.set(registration)
-        if let attachment = registration.details.attachment {
+        if let attachment = registration.details?.attachment {
             OwnerTable.shared.attach(observer, to: attachment.record, as: attachment)
         }
         core.add(registration, name: name, sender: sender.key)
         if let foreign { receive(from: center, for: registration, through: foreign) }
+    }
+
+    private func details(
+        _ owner: OwnerRecord?, _ sender: OwnerRecord?, _ foreign: ForeignReceiver?
+    ) -> Registration.Details? {
+        if owner == nil, sender == nil, key == nil, foreign == nil, case .any = self.sender { return nil }
+        return Registration.Details(
+            attachment: owner.map(Attachment.init), sender: sender, senderDescription: senderDescription,
+            key: key.map { ObserverKey(owner: owner?.identity, key: $0) }, foreign: foreign)
     }
 
     private func receive(

@@ -20,13 +20,15 @@ final class Registration: @unchecked Sendable {
         static let claimed: UInt32 = 4
         /// Deliveries pass through `details.inbox`.
         static let routed: UInt32 = 8
+        /// The handler belongs to an actor, so that its target is not to be switched.
+        static let isolated: UInt32 = 16
     }
 
     let handler: Handler
     let center: CenterCore
-    let details: Details
     let site: RegistrationSite
     let state: Atomic<UInt32>
+    private let lazyDetails = AtomicLazyReference<Details>()
     /// Never used again; 0 until the center has given it.
     var id: UInt64 = 0
     var slot: UInt32 = 0
@@ -40,39 +42,45 @@ final class Registration: @unchecked Sendable {
         let sender: OwnerRecord?
         let senderDescription: String?
         let key: ObserverKey?
-        let isOnce: Bool
-        let isIsolated: Bool
         /// What a foreign center calls.
         let foreign: ForeignReceiver?
         let inbox = AtomicLazyReference<Inbox>()
 
         init(
-            attachment: Attachment?, sender: OwnerRecord?, senderDescription: String?, key: ObserverKey?, isOnce: Bool,
-            isIsolated: Bool, foreign: ForeignReceiver?
+            attachment: Attachment? = nil, sender: OwnerRecord? = nil, senderDescription: String? = nil,
+            key: ObserverKey? = nil, foreign: ForeignReceiver? = nil
         ) {
-            self.isIsolated = isIsolated
             self.foreign = foreign
             self.attachment = attachment
             self.sender = sender
             self.senderDescription = senderDescription
             self.key = key
-            self.isOnce = isOnce
         }
     }
 
     init(
-        center: CenterCore, route: Route, details: Details, site: RegistrationSite, handler: @escaping Handler
+        center: CenterCore, route: Route, details: Details? = nil, isOnce: Bool = false, isIsolated: Bool = false,
+        site: RegistrationSite, handler: @escaping Handler
     ) {
         self.handler = handler
         self.center = center
-        self.details = details
         self.site = site
-        var state: UInt32 = details.isOnce ? State.once : 0
-        if !route.isPoster {
-            _ = details.inbox.storeIfNil(Inbox(route: route))
-            state |= State.routed
-        }
-        self.state = Atomic(state)
+        state = Atomic((isOnce ? State.once : 0) | (isIsolated ? State.isolated : 0))
+        if let details { _ = lazyDetails.storeIfNil(details) }
+        if !route.isPoster { _ = makeInbox(route) }
+    }
+
+    /// What most posts need not look at, if there is any.
+    var details: Details? { lazyDetails.load() }
+
+    var isOnce: Bool { state.load(ordering: .relaxed) & State.once != 0 }
+    var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
+
+    private func makeInbox(_ route: Route) -> Inbox {
+        let details = details ?? lazyDetails.storeIfNil(Details())
+        let inbox = details.inbox.storeIfNil(Inbox(route: route))
+        state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)
+        return inbox
     }
 
     /// Its identity in posting frames.
@@ -92,11 +100,11 @@ final class Registration: @unchecked Sendable {
     private func receiveSpecially(_ notification: Notification) {
         let state = claim()
         guard state & State.ended == 0, state & State.claimed == 0 else { return }
-        if state & State.routed != 0, let inbox = details.inbox.load() {
+        if state & State.routed != 0, let inbox = details?.inbox.load() {
             inbox.receive(notification, for: self)
         } else {
             handler(notification)
-            if details.isOnce { end() }
+            if isOnce { end() }
         }
     }
 
@@ -115,7 +123,7 @@ final class Registration: @unchecked Sendable {
     /// Runs the handler for a delivery that found its target current and nothing pending there.
     func runInline(_ notification: Notification) {
         if !hasEnded { handler(notification) }
-        if details.isOnce { end() }
+        if isOnce { end() }
     }
 
     /// Runs the handler for a delivery that was pending, on its target, announced on this thread.
@@ -125,7 +133,7 @@ final class Registration: @unchecked Sendable {
         unsafe PostingThread.announce(address, at: frame)
         if !hasEnded { handler(notification) }
         unsafe thread.end(frame)
-        if details.isOnce { end() }
+        if isOnce { end() }
     }
 
     // MARK: The end
@@ -142,17 +150,17 @@ final class Registration: @unchecked Sendable {
 
     /// Ends the registration, whose sender has gone, as soon as what is pending for it has been delivered (M5).
     func endAfterPending() {
-        if let inbox = details.inbox.load() { inbox.endAfterPending(self) } else { end() }
+        if let inbox = details?.inbox.load() { inbox.endAfterPending(self) } else { end() }
     }
 
     /// What follows the closing of the gate, with no lock held.
     func finish() {
         // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done.
         let released = center.unlink(self)
-        let observer = details.attachment.flatMap(OwnerTable.shared.detach)
-        let deliveries = details.inbox.load()?.end()
-        if let sender = details.sender { OwnerTable.shared.unwatchSender(sender, for: center) }
-        if let foreign = details.foreign {
+        let observer = details?.attachment.flatMap(OwnerTable.shared.detach)
+        let deliveries = details?.inbox.load()?.end()
+        if let sender = details?.sender { OwnerTable.shared.unwatchSender(sender, for: center) }
+        if let foreign = details?.foreign {
             foreign.end()
             center.foreignCenter.map(ForeignCenters.shared.release)
         }
@@ -163,13 +171,11 @@ final class Registration: @unchecked Sendable {
 
     /// Sends what is delivered from now on to another target (D6).
     func redirect(to route: Route) {
-        var inbox = details.inbox.load()
-        if inbox == nil {
-            if route.isPoster { return }
-            inbox = details.inbox.storeIfNil(Inbox(route: Route.poster))
-            state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)
+        if let inbox = details?.inbox.load() {
+            inbox.redirect(to: route)
+        } else if !route.isPoster {
+            makeInbox(.poster).redirect(to: route)
         }
-        inbox?.redirect(to: route)
     }
 }
 

@@ -12,10 +12,7 @@ import Testing
 
     private func registration(key: ObserverKey? = nil) -> Registration {
         Registration(
-            center: core, route: .poster,
-            details: Registration.Details(
-                attachment: nil, sender: nil, senderDescription: nil, key: key, isOnce: false, isIsolated: false,
-                foreign: nil),
+            center: core, route: .poster, details: key.map { Registration.Details(key: $0) },
             site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
     }
 
@@ -209,7 +206,16 @@ import Testing
         #expect(registry.node(.sample) === node)
         #expect(!registry.isEmpty)
         node.channels -= 1
-        registry.discardIfUnused(node)
+        var leftovers: Registry.Leftovers = []
+        registry.discardIfUnused(node, leftovers: &leftovers)
         #expect(registry.isEmpty)
+    }
+}
+
+extension Registry {
+    /// Takes a registration out; everything that this leaves for posts that may see it, itself included.
+    fileprivate mutating func remove(_ registration: Registration) -> Leftovers {
+        var leftovers: Leftovers = []
+        return remove(registration, leftovers: &leftovers) ? [registration] + leftovers : []
     }
 }

@@ -1,0 +1,98 @@
+internal import Foundation
+internal import Synchronization
+
+/// The bits of a string: a small one's characters, or where a large one is stored.
+///
+/// As long as one of two strings is kept, equal bits mean equal strings; names are nearly always the same static
+/// constants, so that equal names mostly have equal bits.
+struct StringBits: Equatable {
+    private let low: UInt64
+    private let high: UInt64
+
+    @inline(__always)
+    init(_ string: String) {
+        // SAFETY: a string is two words on every 64-bit platform; they are compared, never read through.
+        (low, high) = unsafe unsafeBitCast(string, to: (UInt64, UInt64).self)
+    }
+
+    @inline(__always)
+    var hash: UInt64 { (low ^ (high &* 0xC2B2_AE3D_27D4_EB4F)) &* 0x9E37_79B9_7F4A_7C15 }
+}
+
+/// What a cache knows of one string: the name that it is, and that name's node.
+final class CachedName: Sendable {
+    let bits: StringBits
+    let name: Notification.Name
+    let node: NameNode
+
+    init(name: Notification.Name, node: NameNode) {
+        bits = StringBits(name.rawValue)
+        self.name = name
+        self.node = node
+    }
+}
+
+/// A direct-mapped cache in front of the look-up of names, read by posts without a lock.
+///
+/// It also knows names without observers, so that posting such a name is cheap. A name has at most one slot, and there
+/// are as many slots as are named at the start, or twice as many as names have observers: posting any number of names
+/// grows nothing (M9).
+///
+/// SAFETY: `slots` has `capacity` initialised atomics until `deinit`, each with a reference to its own `CachedName`;
+/// they are written under the center's lock, and what is taken out is kept for posts that may see it.
+@safe final class NameCache: @unchecked Sendable {
+    static let smallestCapacity = 64
+
+    let capacity: Int
+    private let shift: UInt64
+    private let slots: UnsafeMutablePointer<Atomic<UnsafeRawPointer?>>
+    /// The bits that were last missed, so that only a name which is posted again takes another's place.
+    private var lastMissed: StringBits?
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        shift = UInt64(64 - capacity.trailingZeroBitCount)
+        unsafe slots = .allocate(capacity: capacity)
+        for index in 0..<capacity { unsafe (slots + index).initialize(to: Atomic(nil)) }
+    }
+
+    deinit {
+        for cached in all { unsafe Unmanaged.passUnretained(cached).release() }
+        unsafe slots.deinitialize(count: capacity)
+        unsafe slots.deallocate()
+    }
+
+    /// What is known of a name, not retained.
+    @inline(__always)
+    func find(_ bits: StringBits) -> Unmanaged<CachedName>? {
+        guard let known = unsafe slots[index(of: bits)].load(ordering: .sequentiallyConsistent) else { return nil }
+        let cached = unsafe Unmanaged<CachedName>.fromOpaque(known)
+        return unsafe cached._withUnsafeGuaranteedRef { $0.bits == bits } ? cached : nil
+    }
+
+    @inline(__always)
+    private func index(of bits: StringBits) -> Int { Int(truncatingIfNeeded: bits.hash >> shift) }
+
+    /// Whether a name that was missed is to be remembered: at once if it has observers, else the second time in a row.
+    func isWorthwhile(_ bits: StringBits, hasObservers: Bool) -> Bool {
+        if hasObservers || lastMissed == bits { return true }
+        lastMissed = bits
+        return false
+    }
+
+    /// Remembers a name, and returns what it took the place of.
+    func insert(_ cached: CachedName) -> CachedName? {
+        let address = unsafe UnsafeRawPointer(Unmanaged.passRetained(cached).toOpaque())
+        let old = unsafe slots[index(of: cached.bits)].exchange(address, ordering: .sequentiallyConsistent)
+        return unsafe old.map { unsafe Unmanaged<CachedName>.fromOpaque($0).takeRetainedValue() }
+    }
+
+    /// Everything that it knows.
+    var all: [CachedName] {
+        (0..<capacity).compactMap { index in
+            unsafe slots[index].load(ordering: .relaxed).map {
+                unsafe Unmanaged<CachedName>.fromOpaque($0).takeUnretainedValue()
+            }
+        }
+    }
+}
