@@ -70,13 +70,14 @@ enum Quiescence {
     /// Whether a thread that runs what `waiter` waits for waits, through any number of others, for `waiter`'s thread.
     private static func closesCycle(_ waiter: Waiter, among waiters: [Waiter]) -> Bool {
         guard let origin = waiter.thread else { return false }
-        var pending = [waiter.registration]
-        var seen = Set(pending)
-        while let registration = pending.popLast() {
-            for thread in PostingThread.threads(running: registration) {
-                if thread === origin, registration != waiter.registration { return true }
-                for other in waiters where other.thread === thread && seen.insert(other.registration).inserted {
-                    pending.append(other.registration)
+        var pending = PostingThread.threads(running: waiter.registration).filter { $0 !== origin }
+        var seen = Set<ObjectIdentifier>()
+        while let thread = pending.popLast() {
+            guard seen.insert(ObjectIdentifier(thread)).inserted else { continue }
+            for other in waiters where other.thread === thread {
+                for next in PostingThread.threads(running: other.registration) where next !== thread {
+                    if next === origin { return true }
+                    pending.append(next)
                 }
             }
         }
