@@ -23,8 +23,10 @@ enum Quiescence {
     @inline(never)
     static func recheck() {
         let done = waiters.withLock { waiters in
-            let done = waiters.filter(\.isDone)
-            waiters.removeAll(where: \.isDone)
+            // Asked once for each: a handler may return at any moment, and who is taken out must be let go on.
+            let isDone = waiters.map(\.isDone)
+            let done = zip(waiters, isDone).filter(\.1).map(\.0)
+            waiters = zip(waiters, isDone).filter { !$0.1 }.map(\.0)
             count.store(waiters.count, ordering: .relaxed)
             return done
         }
