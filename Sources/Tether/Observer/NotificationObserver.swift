@@ -85,7 +85,10 @@ public final class NotificationObserver: NSObject, @unchecked Sendable {
     public func stopAndWait() -> WaitResult {
         guard let registration else { return .finished }
         registration.end()
-        return Quiescence.wait(for: registration.address) ? .finished : .wouldDeadlock
+        // Held meanwhile, so that its address stands for no other one.
+        return withExtendedLifetime(registration) {
+            Quiescence.wait(for: registration.address) ? .finished : .wouldDeadlock
+        }
     }
 
     /// Ends the observer and suspends until none of its handlers is running (R2).
