@@ -12,7 +12,7 @@ struct Route: Sendable {
 
     var isPoster: Bool { mailbox == nil }
 
-    private init(target: DeliveryTarget, mailbox: Mailbox?) {
+    init(target: DeliveryTarget, mailbox: Mailbox?) {
         self.target = target
         self.mailbox = mailbox
     }
