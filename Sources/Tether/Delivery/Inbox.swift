@@ -128,24 +128,29 @@ final class Inbox: Sendable {
             if state.hasEnded { return (nil, nil) }
             let forgone = state.nextRoute
             state.nextRoute = route
-            // A drain that is running finishes here what is pending here.
-            if state.isDelivering || !state.pending.isEmpty {
-                if let mailbox = state.route.mailbox {
-                    if mailbox.letLeave(self) { return (nil, forgone) }
-                } else if state.isDelivering {
-                    return (nil, forgone)
-                }
-            }
-            return (move(&state), forgone)
+            return (moveUnlessDelivering(&state), forgone)
         }
         moved?.finish()
         withExtendedLifetime(forgone) {}
     }
 
-    /// Takes the switch that was left for later.
+    /// Takes the switch that was left for later, or leaves it again if a new drain has begun.
     func leave() {
-        let moved = state.withLock { state in state.isDelivering ? nil : move(&state) }
+        let moved = state.withLock { state in moveUnlessDelivering(&state) }
         moved?.finish()
+    }
+
+    private func moveUnlessDelivering(_ state: inout State) -> Move? {
+        guard state.nextRoute != nil else { return nil }
+        // A drain that is running finishes here what is pending here.
+        if state.isDelivering || !state.pending.isEmpty {
+            if let mailbox = state.route.mailbox {
+                if mailbox.letLeave(self) { return nil }
+            } else if state.isDelivering {
+                return nil
+            }
+        }
+        return move(&state)
     }
 
     private struct Move {

@@ -11,7 +11,7 @@ struct Route: Sendable {
 
     var isPoster: Bool { mailbox == nil }
 
-    private init(target: DeliveryTarget, mailbox: Mailbox?) {
+    init(target: DeliveryTarget, mailbox: Mailbox?) {
         self.target = target
         self.mailbox = mailbox
     }
@@ -48,9 +48,13 @@ private final class MailboxTable: Sendable {
     func mailbox(of object: AnyObject, scheduler: () -> any DrainScheduler) -> Mailbox {
         let identity = ObjectIdentifier(object)
         let made = Mailbox(scheduler: scheduler()) { [unowned self] in
-            self.entries.withLock { entries in
-                if let entry = entries[identity], entry.mailbox == nil { entries[identity] = nil }
+            // Another mailbox that is found here may have no other holder by now, so it goes outside the lock too.
+            let other = self.entries.withLock { entries -> Mailbox? in
+                let other = entries[identity]?.mailbox
+                if other == nil { entries[identity] = nil }
+                return other
             }
+            withExtendedLifetime(other) {}
         }
         // Outside the lock, because the mailbox that is not needed ends here, and looks into the table.
         return withExtendedLifetime(made) {

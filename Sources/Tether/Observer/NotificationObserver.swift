@@ -85,7 +85,7 @@ public final class NotificationObserver: NSObject, @unchecked Sendable {
     public func stopAndWait() -> WaitResult {
         guard let registration else { return .finished }
         registration.end()
-        // Kept, because its address must stay its own for as long as it is waited for.
+        // Held meanwhile, so that its address stands for no other one.
         return withExtendedLifetime(registration) {
             Quiescence.wait(for: registration.address) ? .finished : .wouldDeadlock
         }

@@ -23,8 +23,10 @@ enum Quiescence {
     @inline(never)
     static func recheck() {
         let done = waiters.withLock { waiters in
-            let done = waiters.filter(\.isDone)
-            waiters.removeAll(where: \.isDone)
+            // Asked once for each: a handler may return at any moment, and who is taken out must be let go on.
+            let isDone = waiters.map(\.isDone)
+            let done = zip(waiters, isDone).filter(\.1).map(\.0)
+            waiters = zip(waiters, isDone).filter { !$0.1 }.map(\.0)
             count.store(waiters.count, ordering: .relaxed)
             return done
         }
@@ -70,13 +72,14 @@ enum Quiescence {
     /// Whether a thread that runs what `waiter` waits for waits, through any number of others, for `waiter`'s thread.
     private static func closesCycle(_ waiter: Waiter, among waiters: [Waiter]) -> Bool {
         guard let origin = waiter.thread else { return false }
-        var pending = [waiter.registration]
-        var seen = Set(pending)
-        while let registration = pending.popLast() {
-            for thread in PostingThread.threads(running: registration) {
-                if thread === origin, registration != waiter.registration { return true }
-                for other in waiters where other.thread === thread && seen.insert(other.registration).inserted {
-                    pending.append(other.registration)
+        var pending = PostingThread.threads(running: waiter.registration).filter { $0 !== origin }
+        var seen = Set<ObjectIdentifier>()
+        while let thread = pending.popLast() {
+            guard seen.insert(ObjectIdentifier(thread)).inserted else { continue }
+            for other in waiters where other.thread === thread {
+                for next in PostingThread.threads(running: other.registration) where next !== thread {
+                    if next === origin { return true }
+                    pending.append(next)
                 }
             }
         }

@@ -25,7 +25,7 @@ import TetherTesting
     }
 
     @Test(arguments: LifetimeMode.allCases)
-    func `O1 an actor is an owner`(mode: LifetimeMode) { expectOwner(Counter(), mode) }
+    func `O1 an actor is an owner`(mode: LifetimeMode) { expectOwner(CountingActor(), mode) }
 
     @Test(arguments: LifetimeMode.allCases)
     func `O1 a class that is not Sendable is an owner`(mode: LifetimeMode) { expectOwner(Mutable(), mode) }

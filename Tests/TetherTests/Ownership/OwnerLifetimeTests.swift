@@ -13,7 +13,7 @@ import Testing
 
     @Test func `O10 the end of every kind of owner is seen as it happens`() {
         let kinds: [AnyClass] = [
-            Plain.self, Base.self, Derived.self, Pair<Int, String>.self, Counter.self, Mutable.self, Buffer.self,
+            Plain.self, Base.self, Derived.self, Pair<Int, String>.self, CountingActor.self, Mutable.self, Buffer.self,
             NSObject.self, Model.self, NSMutableArray.self, DateFormatter.self, Progress.self, Window.self,
             IsolatedObject.self, ObserverCenter.self,
         ]

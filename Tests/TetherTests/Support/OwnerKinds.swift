@@ -33,7 +33,7 @@ class Pair<First, Second> {
 
 final class TaggedPair<Value>: Pair<Value, Int> { var tag: Value? }
 
-actor Counter { var count = 0 }
+actor CountingActor { var count = 0 }
 
 final class Mutable { var values = [1, 2, 3] }
 

@@ -28,21 +28,18 @@ func race<Fixture: Sendable>(
 
     @Sendable func compete(_ contestant: Int) {
         for round in 0..<rounds {
-            if contestant == 0 { fixture.set(setUp(round)) }
-            start.meet()
-            if let fixture = fixture.value { contestants[contestant](fixture) }
-            finish.meet()
-            if contestant == 0 {
-                do {
-                    if let fixture = fixture.value { try check(fixture) }
-                } catch {
-                    foul.set(Foul(description: "In round \(round): \(error)"))
-                }
-                fixture.set(nil)
-            }
-            // Seen by all before the next start, because contestant 0 has to arrive there.
+            if contestant == 0, foul.value == nil { fixture.set(setUp(round)) }
             start.meet()
             if foul.value != nil { return }
+            if let fixture = fixture.value { contestants[contestant](fixture) }
+            finish.meet()
+            guard contestant == 0 else { continue }
+            do {
+                if let fixture = fixture.value { try check(fixture) }
+            } catch {
+                foul.set(Foul(description: "In round \(round): \(error)"))
+            }
+            fixture.set(nil)
         }
     }
 

@@ -1,0 +1,66 @@
+import Testing
+
+@testable import Tether
+
+@Suite struct FIFOTests {
+    @Test func `D4 elements come out in the order in which they went in`() {
+        var fifo = FIFO<Int>()
+        #expect(fifo.isEmpty)
+        #expect(fifo.first == nil)
+        #expect(fifo.popFirst() == nil)
+        for number in 1...100 { fifo.append(number) }
+        #expect(fifo.count == 100)
+        #expect(fifo.first == 1)
+        #expect(fifo.elements == Array(1...100))
+        for number in 1...100 { #expect(fifo.popFirst() == number) }
+        #expect(fifo.isEmpty)
+        #expect(fifo.popFirst() == nil)
+    }
+
+    @Test func `D4 appending and taking by turns keeps the order at any length`() {
+        var fifo = FIFO<Int>()
+        var taken: [Int] = []
+        for number in 0..<1000 {
+            fifo.append(number)
+            if number.isMultiple(of: 3) || number > 700, let next = fifo.popFirst() { taken.append(next) }
+        }
+        #expect(taken + fifo.elements == Array(0..<1000))
+        #expect(fifo.count == 1000 - taken.count)
+        #expect(fifo.first == taken.count)
+    }
+
+    @Test func `D4 an element taken out of the middle leaves the order of the rest`() {
+        var fifo = FIFO<Int>()
+        for number in 1...5 { fifo.append(number) }
+        _ = fifo.popFirst()
+        #expect(fifo.remove { $0 == 1 } == nil)
+        #expect(fifo.remove { $0 >= 4 } == 4)
+        #expect(fifo.remove { $0 == 2 } == 2)
+        #expect(fifo.elements == [3, 5])
+        fifo.append(6)
+        #expect(fifo.popFirst() == 3)
+        #expect(fifo.elements == [5, 6])
+    }
+
+    @Test func `D6 every element can be changed in place, and all be taken at once`() {
+        var fifo = FIFO<Int>()
+        for number in 1...4 { fifo.append(number) }
+        _ = fifo.popFirst()
+        fifo.modifyEach { $0 *= 10 }
+        #expect(fifo.elements == [20, 30, 40])
+        #expect(fifo.removeAll() == [20, 30, 40])
+        #expect(fifo.isEmpty)
+        fifo.append(5)
+        #expect(fifo.elements == [5])
+    }
+
+    @Test func `R8 an element is let go when it is taken`() {
+        let log = Log<Int>()
+        var fifo = FIFO<Ending>()
+        for number in 1...3 { fifo.append(Ending { log.add(number) }) }
+        _ = fifo.popFirst()
+        #expect(log.entries == [1])
+        _ = fifo.removeAll()
+        #expect(log.entries == [1, 2, 3])
+    }
+}

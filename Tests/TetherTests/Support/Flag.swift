@@ -1,0 +1,18 @@
+import Synchronization
+
+/// A flag and a counter that cost a race no lock.
+final class Flag: Sendable {
+    private let value = Atomic<Bool>(false)
+
+    var isRaised: Bool { value.load(ordering: .acquiring) }
+
+    func raise() { value.store(true, ordering: .releasing) }
+}
+
+final class Counter: Sendable {
+    private let value = Atomic<Int>(0)
+
+    var count: Int { value.load(ordering: .acquiring) }
+
+    func add() { value.wrappingAdd(1, ordering: .acquiringAndReleasing) }
+}

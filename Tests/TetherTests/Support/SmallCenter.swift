@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+import Tether
+
+/// A center of another maker: a list of closures, under a lock that it also holds when it is asked to cancel.
+final class SmallCenter: NotifyingCenter {
+    private struct Entry: Sendable {
+        let id: Int
+        let name: Notification.Name?
+        let sender: ObjectIdentifier?
+        let receiver: @Sendable (Notification) -> Void
+    }
+
+    private struct State: Sendable {
+        var entries: [Entry] = []
+        var registered = 0
+        var cancelled: [Int] = []
+    }
+
+    private struct Registration: NotifyingRegistration {
+        let center: SmallCenter
+        let id: Int
+
+        func cancel() { center.cancel(id) }
+    }
+
+    private let state = Guarded(State())
+    private let cancellation = Gate()
+
+    /// How many closures were registered, in all.
+    var registered: Int { state.withLock(\.registered) }
+
+    /// The registrations that were cancelled, in order.
+    var cancelled: [Int] { state.withLock(\.cancelled) }
+
+    var count: Int { state.withLock(\.entries.count) }
+
+    func register(
+        name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+    ) -> any NotifyingRegistration {
+        let sender = sender.map { ObjectIdentifier($0) }
+        let id = state.withLock { state in
+            state.registered += 1
+            state.entries.append(Entry(id: state.registered, name: name, sender: sender, receiver: receiver))
+            return state.registered
+        }
+        return Registration(center: self, id: id)
+    }
+
+    func post(_ name: Notification.Name, from sender: AnyObject? = nil, number: Int = 0) {
+        let notification = Notification(name: name, object: sender, userInfo: ["number": number])
+        let identity = sender.map { ObjectIdentifier($0) }
+        let matches = state.withLock { state in
+            state.entries.filter { entry in
+                (entry.name == nil || entry.name == name) && (entry.sender == nil || entry.sender == identity)
+            }
+        }
+        for entry in matches { entry.receiver(notification) }
+    }
+
+    private func cancel(_ id: Int) {
+        let removed = state.withLock { state in
+            state.cancelled.append(id)
+            let removed = state.entries.filter { $0.id == id }
+            state.entries.removeAll { $0.id == id }
+            return removed
+        }
+        withExtendedLifetime(removed) {}
+        cancellation.open()
+    }
+
+    /// Waits for a number of registrations to be cancelled.
+    func waitForCancellations(_ count: Int) {
+        for _ in 0..<count { cancellation.pass() }
+    }
+
+    /// Does something while the center's own lock is held.
+    func whileLocked(_ body: () -> Void) {
+        state.withLock { _ in body() }
+    }
+}
