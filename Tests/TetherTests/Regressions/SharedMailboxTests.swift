@@ -8,8 +8,8 @@ import Testing
     @Test func `R6 D4 the last users of a target may give it up while others take it up`() async {
         await #expect(processExitsWith: .success) {
             let jobs = HeldJobs()
-            Crew.run(4) { _ in
-                for _ in 0..<100_000 { _ = Route(to: .custom(jobs)) }
+            Crew.run(2) { _ in
+                for _ in 0..<200_000 { _ = Route(to: .custom(jobs)) }
             }
         }
     }
