@@ -48,9 +48,13 @@ private final class MailboxTable: Sendable {
     func mailbox(of object: AnyObject, scheduler: () -> any DrainScheduler) -> Mailbox {
         let identity = ObjectIdentifier(object)
         let made = Mailbox(scheduler: scheduler()) { [unowned self] in
-            self.entries.withLock { entries in
-                if let entry = entries[identity], entry.mailbox == nil { entries[identity] = nil }
+            // Outside the lock, because this may by now be the last reference to the mailbox that came after.
+            let successor = self.entries.withLock { entries -> Mailbox? in
+                if let successor = entries[identity]?.mailbox { return successor }
+                entries[identity] = nil
+                return nil
             }
+            withExtendedLifetime(successor) {}
         }
         // Outside the lock, because the mailbox that is not needed ends here, and looks into the table.
         return withExtendedLifetime(made) {
