@@ -55,8 +55,7 @@ import Tether
         #expect(!token.isActive)
     }
 
-    @Test(.disabled("the sender's end drops what is enqueued for its observers"))
-    func `X3 M5 what is enqueued for an observer of that very sender is delivered, and then it has ended`() {
+    @Test func `X3 M5 what is enqueued for an observer of that very sender is delivered, and then it has ended`() {
         let (center, jobs) = (center, HeldJobs())
         var sender: Sender? = Sender { center.post(name: .sample, object: $0) }
         let token = center.observe(.sample, from: sender!, on: .custom(jobs), record("later"))

@@ -115,6 +115,16 @@ import Tether
         withExtendedLifetime(tokens) {}
     }
 
+    @Test func `M4 an actor, a generic class and an error object match by identity`() {
+        actor Worker {}
+        final class Box<Value: Sendable>: Sendable {}
+        final class Failure: Error {}
+        let (worker, box, failure) = (Worker(), Box<Int>(), Failure())
+        #expect(reached(worker, by: worker, Worker()) == [true, false])
+        #expect(reached(box, by: box, Box<Int>(), Box<String>()) == [true, false, false])
+        #expect(reached(failure, by: failure, failure as any Error, Failure()) == [true, true, false])
+    }
+
     @Test func `M4 any hashable box is a type of its own`() {
         #expect(reached(AnyHashable(1), by: AnyHashable(1), AnyHashable(2)) == [true, false])
     }

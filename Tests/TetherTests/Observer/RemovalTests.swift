@@ -66,7 +66,7 @@ import Testing
         }
         #expect(tokens.map(\.isActive) == expected)
         #expect(center.core.count == expected.count { $0 })
-        withExtendedLifetime((senders, owners)) {}
+        withExtendedLifetime((tokens, senders, owners)) {}
     }
 
     @Test(arguments: Mix.all.filter { !$0.owner })
