@@ -10,28 +10,28 @@ extension Notification.Name {
     fileprivate static let modelDidClose = Notification.Name("modelDidClose")
 }
 
-private final class Model {}
+@Suite(.timeLimit(.minutes(1))) struct ReadmeTests {
+    final class Model {}
 
-@MainActor private final class Sidebar {
-    private(set) var reloads = 0
+    @MainActor final class Sidebar {
+        private(set) var reloads = 0
 
-    init(model: Model, center: ObserverCenter = .default) {
-        center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) { sidebar, note in
-            sidebar.reloads += 1
+        init(model: Model, center: ObserverCenter = .default) {
+            center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) { sidebar, note in
+                sidebar.reloads += 1
+            }
+            center.observe(.modelDidClose, owner: self, call: Sidebar.clear)
         }
-        center.observe(.modelDidClose, owner: self, call: Sidebar.clear)
+
+        func clear() { reloads = 0 }
     }
 
-    func clear() { reloads = 0 }
-}
+    final class Controller: Sendable {
+        let log = Log<Notification.Name>()
 
-private final class Controller: Sendable {
-    let log = Log<Notification.Name>()
+        func modelDidChange(_ note: Notification) { log.add(note.name) }
+    }
 
-    func modelDidChange(_ note: Notification) { log.add(note.name) }
-}
-
-@Suite(.timeLimit(.minutes(1))) struct ReadmeTests {
     @Test @MainActor func `O1 P1 O3 the README's sidebar is called on the main actor and leaves nothing behind`() async
     {
         let (center, model) = (ObserverCenter(), Model())
@@ -106,7 +106,7 @@ private final class Controller: Sendable {
     }
 
     private func withoutComment(_ line: Substring) -> String {
-        line.components(separatedBy: "  //")[0].replacing("private ", with: "").trimmingCharacters(in: .whitespaces)
+        line.components(separatedBy: "  //")[0].trimmingCharacters(in: .whitespaces)
     }
 
     /// Returns when the main queue has delivered what was posted before: nothing overtakes there (D4).
