@@ -12,11 +12,10 @@ extension Notification.Name {
 }
 
 final class Decoder: Sendable {
-    init(center: ObserverCenter, thread: RunLoopThread, finished: DispatchSemaphore) {
+    init(center: ObserverCenter, thread: RunLoopThread) {
         center.observe(.packet, owner: self, on: .thread(thread), call: Decoder.decode)
         center.observe(.endOfStream, owner: self, on: .thread(thread)) { _, _ in
             print("end of stream, on \(currentThreadName())")
-            finished.signal()
         }
     }
 
@@ -32,7 +31,9 @@ func currentThreadName() -> String {
 let center = ObserverCenter()
 let thread = RunLoopThread(name: "decoder")
 let finished = DispatchSemaphore(value: 0)
-var decoder: Decoder? = Decoder(center: center, thread: thread, finished: finished)
+var decoder: Decoder? = Decoder(center: center, thread: thread)
+// Last on the same thread: when this runs, no handler of the decoder holds it any more.
+let end = center.observe(.endOfStream, on: .thread(thread)) { _ in finished.signal() }
 
 // Posted before the thread is started: it is held until the thread's loop runs.
 center.post(name: .packet, object: nil, userInfo: ["number": 0])
@@ -48,6 +49,7 @@ let network = Thread {
 network.name = "network"
 network.start()
 finished.wait()
+end.stop()
 
 decoder = nil
 print("decoder gone: \(center.audit())")

@@ -1,3 +1,0 @@
-import Tether
-
-print(ObserverCenter.default.audit())
