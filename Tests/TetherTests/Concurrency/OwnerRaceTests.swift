@@ -16,7 +16,7 @@ import Testing
     func `O3 O4 R1 owners are released on one thread while others post to them`(mode: LifetimeMode) {
         let center = mode.makeCenter()
         let (wrong, traces, isDone) = (Count(), Traces(), Flag())
-        onThreads(
+        allAtOnce(
             { [roundsPerMode] in
                 for round in 0..<roundsPerMode {
                     let owner = Holder(Mortal())
@@ -59,28 +59,28 @@ import Testing
                 owner.release()
             }
         }
-        onThreads(work, work, work, work)
+        allAtOnce(work, work, work, work)
         #expect(calls.value == roundsPerMode)
         mode.expectAfterEnd(center.core.isEmpty && traces.recordCount == 0)
     }
 
     @Test func `R3 O3 an observer is stopped, and its center emptied, while its owner ends`() {
         let center = ObserverCenter()
-        let (slot, ended, traces) = (Slot<NotificationObserver>(), Count(), Traces())
+        let (slot, ended, traces) = (SharedHolder<NotificationObserver>(), Count(), Traces())
         let isDone = Flag()
-        onThreads(
+        allAtOnce(
             { [rounds] in
                 for round in 0..<rounds {
                     let owner = Holder(Mortal())
                     if round.isMultiple(of: 16) { traces.add(owner.object!) }
                     let capture = LastWord { ended.add() }
                     let token = center.observe(.sample, owner: owner.object!) { _, _ in capture.touch() }
-                    slot.exchange(token)
+                    slot.set(token)
                     owner.release()
                 }
                 isDone.raise()
             },
-            { while !isDone.isRaised { slot.object?.stop() } },
+            { while !isDone.isRaised { slot.value?.stop() } },
             { while !isDone.isRaised { center.removeObservers(named: .sample) } })
         #expect(center.core.isEmpty && traces.recordCount == 0)
         #expect(ended.value == rounds)
@@ -89,7 +89,7 @@ import Testing
     @Test func `O2 O3 an owner ends on the thread that released it, whoever audits or sweeps meanwhile`() {
         let center = LifetimeMode.sweep.makeCenter()
         let (elsewhere, isDone) = (Count(), Flag())
-        onThreads(
+        allAtOnce(
             { [rounds] in
                 let thread = ObjectIdentifier(Thread.current)
                 for _ in 0..<rounds {
@@ -121,7 +121,7 @@ import Testing
         let work: @Sendable () -> Void = {
             for a in types { for b in types { for c in types { attach(a, b, c) } } }
         }
-        onThreads(work, work, work)
+        allAtOnce(work, work, work)
         let classes = types.count * types.count * types.count
         #expect(classes >= rounds)
         #expect(wrong.value == 0)
@@ -134,9 +134,9 @@ import Testing
     @Test(arguments: LifetimeMode.allCases)
     func `M5 senders end while others post from them and register on them`(mode: LifetimeMode) {
         let center = mode.makeCenter()
-        let (slot, isDone) = (Slot<LastWord>(), Flag())
+        let (slot, isDone) = (SharedHolder<LastWord>(), Flag())
         let (lastPosts, traces) = (Count(), Traces())
-        onThreads(
+        allAtOnce(
             { [roundsPerMode] in
                 var tokens: [NotificationObserver] = []
                 for round in 0..<roundsPerMode {
@@ -147,22 +147,22 @@ import Testing
                         center.observe(.other, from: sender.object!) { _ in
                             lastPosts.add()
                         })
-                    slot.exchange(sender.object)
+                    slot.set(sender.object)
                     sender.release()
                 }
-                slot.exchange(nil)
+                slot.set(nil)
                 isDone.raise()
                 // Those that others held last end with them, so the tokens must stay until they are done.
                 traces.keep(tokens)
             },
             {
                 while !isDone.isRaised {
-                    if let sender = slot.object { center.post(name: .sample, object: sender) }
+                    if let sender = slot.value { center.post(name: .sample, object: sender) }
                 }
             },
             {
                 while !isDone.isRaised {
-                    guard let sender = slot.object else { continue }
+                    guard let sender = slot.value else { continue }
                     let token = center.observe(.sample, from: sender) { _ in }
                     _ = center.observe(.sample, from: sender) { _ in }
                     token.stop()
@@ -228,35 +228,10 @@ private final class Count: Sendable {
     func add() { content.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 }
 
-private final class Flag: Sendable {
-    private let content = Atomic<Bool>(false)
-
-    var isRaised: Bool { content.load(ordering: .acquiring) }
-
-    func raise() { content.store(true, ordering: .releasing) }
-}
-
-/// Where one thread leaves an object for others.
-private final class Slot<Object: AnyObject & Sendable>: Sendable {
-    private let content = Mutex<Object?>(nil)
-
-    var object: Object? { content.withLock(\.self) }
-
-    /// Leaves an object, and releases the one before with no lock held.
-    func exchange(_ object: Object?) {
-        let old = content.withLock { content in
-            let old = content
-            content = object
-            return old
-        }
-        withExtendedLifetime(old) {}
-    }
-}
-
 /// Traces of objects, from any thread.
 private final class Traces: Sendable {
-    private let traces = Mutex<[Trace]>([])
-    private let tokens = Mutex<[NotificationObserver]>([])
+    private let traces = Guarded<[Trace]>([])
+    private let tokens = Guarded<[NotificationObserver]>([])
 
     func add(_ object: AnyObject) {
         let trace = Trace(object)

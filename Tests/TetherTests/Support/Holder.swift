@@ -10,6 +10,8 @@ final class Holder<Object: AnyObject>: @unchecked Sendable {
         self.object = object
     }
 
+    /// Not inlined, so that the optimiser cannot put the release off.
+    @inline(never)
     func release() {
         // Out first, so that what its `deinit` does may use this holder.
         let last = object.take()
