@@ -12,8 +12,12 @@ let package = Package(
         .target(name: "COwnerLifetime"),
         .target(name: "Tether", dependencies: ["COwnerLifetime"]),
         .target(name: "TetherTesting", dependencies: ["Tether"]),
-        .testTarget(name: "TetherTests", dependencies: ["Tether", "TetherTesting", "COwnerLifetime"]),
+        .testTarget(name: "TetherTests", dependencies: ["Tether", "TetherTesting", "COwnerLifetime", "CAllocations"]),
         .testTarget(name: "TetherTestingTests", dependencies: ["Tether", "TetherTesting"]),
+        .target(name: "CAllocations", path: "Tests/CAllocations"),
+        .executableTarget(
+            name: "Benchmarks", dependencies: ["Tether", "CAllocations"], path: "Tests/Benchmarks",
+            exclude: ["README.md"]),
         .executableTarget(name: "Tour", dependencies: ["Tether"], path: "Examples/Tour"),
         .executableTarget(name: "Coalescing", dependencies: ["Tether"], path: "Examples/Coalescing"),
         .executableTarget(name: "ThreadDelivery", dependencies: ["Tether"], path: "Examples/ThreadDelivery"),
@@ -21,7 +25,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.name != "COwnerLifetime" {
+for target in package.targets where !["COwnerLifetime", "CAllocations"].contains(target.name) {
     target.swiftSettings = [
         // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
         .enableUpcomingFeature("ExistentialAny"),

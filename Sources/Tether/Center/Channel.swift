@@ -24,6 +24,18 @@ public final class Channel: Sendable {
 
     deinit { core.releaseNode(node) }
 
+    /// Posts a notification, which must have the channel's name.
+    public func post(_ notification: Notification) {
+        guard notification.name == name else {
+            fatalError(
+                "Channel.post(_:): the notification's name is \(notification.name.rawValue), the channel's is "
+                    + "\(name.rawValue); post it through the center, or through a channel for its name.")
+        }
+        core.post(
+            name: name, node: node, sender: { notification.object.flatMap(SenderKey.init(posted:)) },
+            notification: { notification })
+    }
+
     /// Makes a notification of this name and posts it.
     public func post(object: Any? = nil, userInfo: [AnyHashable: Any]? = nil) {
         core.post(
