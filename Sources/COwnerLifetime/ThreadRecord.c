@@ -14,25 +14,23 @@
 #include <unistd.h>
 #endif
 
-static _Thread_local void *current_record;
+_Thread_local void *tether_current_record;
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 static void (*_Atomic exit_function)(void *);
 
 static void thread_exits(void *record) {
-    current_record = NULL;
+    tether_current_record = NULL;
     atomic_load_explicit(&exit_function, memory_order_acquire)(record);
 }
 
 static void make_exit_key(void) { pthread_key_create(&exit_key, thread_exits); }
 
-void *tether_thread_record(void) { return current_record; }
-
 void tether_set_thread_record(void *record, void (*on_exit)(void *)) {
     // Every caller passes the same function.
     atomic_store_explicit(&exit_function, on_exit, memory_order_release);
     pthread_once(&exit_key_once, make_exit_key);
-    current_record = record;
+    tether_current_record = record;
     pthread_setspecific(exit_key, record);
 }
 
@@ -46,13 +44,13 @@ void tether_name_thread(const char *name) {
 #endif
 }
 
-bool tether_fence_prepare(void) {
+bool tether_fence_is_ready;
+
+__attribute__((constructor)) static void prepare_fence(void) {
 #if defined(__linux__) && defined(SYS_membarrier)
     long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
-    if (commands < 0 || !(commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return false;
-    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-#else
-    return false;
+    tether_fence_is_ready = commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
+                            syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 #endif
 }
 
@@ -61,3 +59,7 @@ void tether_fence_all_threads(void) {
     syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 #endif
 }
+
+long tether_waiter_count;
+
+void tether_set_waiters(long count) { __atomic_store_n(&tether_waiter_count, count, __ATOMIC_SEQ_CST); }

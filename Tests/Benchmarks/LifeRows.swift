@@ -98,5 +98,8 @@ extension Benchmarks {
     }
 }
 
+/// Lets an object escape, so that it is not put on the stack or left out.
 @inline(never)
-func keep(_ object: AnyObject) {}
+func keep(_ object: AnyObject) { unsafe kept = object }
+
+nonisolated(unsafe) private var kept: AnyObject?

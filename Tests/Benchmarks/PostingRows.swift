@@ -17,13 +17,6 @@ func addOne(_ sink: Sink) { sink.sum &+= 1 }
 final class Plain: Sendable {}
 
 extension Benchmarks {
-    private func handlers(_ count: Int) -> [@Sendable (Notification) -> Void] {
-        (0..<count).map { _ in
-            let sink = Sink()
-            return { _ in addOne(sink) }
-        }
-    }
-
     func postNone() {
         let (ours, theirs) = (ObserverCenter(), NotificationCenter())
         let kept: [Any] = [
@@ -39,12 +32,12 @@ extension Benchmarks {
 
     func postOne() {
         let (ours, theirs) = (ObserverCenter(), NotificationCenter())
-        let handler = handlers(1)[0]
-        let limit = LimitCenter([handler])
+        let sink = Sink()
+        let limit = LimitCenter([LimitCenter.Box { _ in addOne(sink) }])
         let channel = ours.channel(for: .measured)
         let kept: [Any] = [
-            ours.observe(.measured, handler),
-            theirs.addObserver(forName: .measured, object: nil, queue: nil, using: handler),
+            ours.observe(.measured) { _ in addOne(sink) },
+            theirs.addObserver(forName: .measured, object: nil, queue: nil) { _ in addOne(sink) },
         ]
         compare(
             "post by name, 1 observer", goal: 0.12,
@@ -60,9 +53,9 @@ extension Benchmarks {
 
     func postMany() {
         let ours = ObserverCenter()
-        let all = handlers(1000)
-        let limit = LimitCenter(all)
-        let kept = all.map { ours.observe(.measured, $0) }
+        let sinks = (0..<1000).map { _ in Sink() }
+        let limit = LimitCenter(sinks.map { sink in LimitCenter.Box { _ in addOne(sink) } })
+        let kept = sinks.map { sink in ours.observe(.measured) { _ in addOne(sink) } }
         let notification = Notification(name: .measured)
         compare(
             "post, 1000 observers", goal: 1.3,
@@ -75,7 +68,7 @@ extension Benchmarks {
         let ours = ObserverCenter()
         let owners = (0..<1000).map { _ in Sink() }
         for owner in owners { ours.observe(.measured, owner: owner) { owner, _ in addOne(owner) } }
-        let closures = ContiguousArray(handlers(1000))
+        let closures = ContiguousArray(owners.map { sink in Closure { _ in addOne(sink) } })
         let notification = Notification(name: .measured)
         compare(
             "post, 1000 observers handed their owners", goal: 1.3,
@@ -85,10 +78,10 @@ extension Benchmarks {
     }
 
     func postSenders() {
-        let handler = handlers(1)[0]
+        let sink = Sink()
         func center(_ senders: [Plain]) -> (ObserverCenter, [NotificationObserver]) {
             let center = ObserverCenter()
-            return (center, senders.map { center.observe(.measured, from: $0, handler) })
+            return (center, senders.map { center.observe(.measured, from: $0) { _ in addOne(sink) } })
         }
         let senders = (0..<1000).map { _ in Plain() }
         let (one, many) = (center([senders[0]]), center(senders))
@@ -100,9 +93,9 @@ extension Benchmarks {
     }
 
     func postAmongOthers() {
-        let handler = handlers(1)[0]
+        let sink = Sink()
         let (alone, among) = (ObserverCenter(), ObserverCenter())
-        var kept = [alone.observe(.measured, handler), among.observe(.measured, handler)]
+        var kept = [alone, among].map { center in center.observe(.measured) { _ in addOne(sink) } }
         for number in 0..<100_000 { kept.append(among.observe(Notification.Name("other \(number)")) { _ in }) }
         let notification = Notification(name: .measured)
         compare(
@@ -114,7 +107,7 @@ extension Benchmarks {
 
     func postOnThreads() {
         let center = ObserverCenter()
-        let kept = center.observe(.measured, handlers(1)[0])
+        let kept = center.observe(.measured) { _ in }
         // SAFETY: the notification holds a name only.
         nonisolated(unsafe) let notification = Notification(name: .measured)
         let each = 100_000

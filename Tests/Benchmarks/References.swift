@@ -1,25 +1,23 @@
 import Foundation
-import Synchronization
+import Tether
 
 /// The limit: handlers called through retained boxes, without reference counting, from a snapshot taken under a lock.
 final class LimitCenter: @unchecked Sendable {
-    final class Box {
+    final class Box: Sendable {
         let handler: @Sendable (Notification) -> Void
 
         init(_ handler: @escaping @Sendable (Notification) -> Void) { self.handler = handler }
     }
 
     /// SAFETY: `boxes` has `count` references until `deinit`.
-    @safe private final class Snapshot {
+    @safe private final class Snapshot: @unchecked Sendable {
         let boxes: UnsafeMutablePointer<Unmanaged<Box>>
         let count: Int
 
-        init(_ handlers: [@Sendable (Notification) -> Void]) {
-            count = handlers.count
+        init(_ all: [Box]) {
+            count = all.count
             unsafe boxes = .allocate(capacity: count)
-            for (index, handler) in handlers.enumerated() {
-                unsafe (boxes + index).initialize(to: .passRetained(Box(handler)))
-            }
+            for (index, box) in all.enumerated() { unsafe (boxes + index).initialize(to: .passRetained(box)) }
         }
 
         deinit {
@@ -28,9 +26,9 @@ final class LimitCenter: @unchecked Sendable {
         }
     }
 
-    private let snapshot: Mutex<Snapshot>
+    private let snapshot: Guarded<Snapshot>
 
-    init(_ handlers: [@Sendable (Notification) -> Void]) { snapshot = Mutex(Snapshot(handlers)) }
+    init(_ boxes: [Box]) { snapshot = Guarded(Snapshot(boxes)) }
 
     @inline(never)
     func post(_ notification: Notification) {
@@ -41,10 +39,15 @@ final class LimitCenter: @unchecked Sendable {
     }
 }
 
+/// A closure in an array without the thunk that a function type in a generic container brings with it.
+struct Closure {
+    let call: @Sendable (Notification) -> Void
+}
+
 /// A plain array of closures, called one after the other.
 @inline(never)
-func callAll(_ closures: ContiguousArray<@Sendable (Notification) -> Void>, _ notification: Notification) {
-    for closure in closures { closure(notification) }
+func callAll(_ closures: ContiguousArray<Closure>, _ notification: Notification) {
+    for closure in closures { closure.call(notification) }
 }
 
 // The storage of the systems that Tether descends from, as small as they can be.

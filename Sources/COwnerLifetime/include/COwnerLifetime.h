@@ -46,8 +46,10 @@ bool tether_try_retain(void *_Nonnull object);
 
 // MARK: A slot for each thread
 
+extern _Thread_local void *_Nullable tether_current_record;
+
 /// The calling thread's record, or `NULL`.
-void *_Nullable tether_thread_record(void);
+static inline void *_Nullable tether_thread_record(void) { return tether_current_record; }
 
 /// Sets the calling thread's record; `on_exit` is called with it, on this thread, when the thread exits.
 void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(void *_Nonnull record));
@@ -57,11 +59,23 @@ void tether_name_thread(const char *_Nonnull name);
 
 // MARK: Asymmetric fence
 
-/// Makes `tether_fence_all_threads` ready. Returns false where the system has none.
-bool tether_fence_prepare(void);
+extern bool tether_fence_is_ready;
+
+/// Whether the system has such a fence: found out before the program's first line.
+static inline bool tether_can_fence_all_threads(void) { return tether_fence_is_ready; }
 
 /// A full memory fence on every thread of this process.
 void tether_fence_all_threads(void);
+
+// MARK: A count that every post looks at
+
+extern long tether_waiter_count;
+
+/// Whether anyone waits for handlers to return; a relaxed load.
+static inline bool tether_has_waiters(void) { return __atomic_load_n(&tether_waiter_count, __ATOMIC_RELAXED) != 0; }
+
+/// Sets how many wait; sequentially consistent.
+void tether_set_waiters(long count);
 
 #if defined(__cplusplus)
 }

@@ -30,7 +30,8 @@ internal import Synchronization
     @inline(__always)
     func registration(at index: Int) -> Unmanaged<Registration>? {
         // SAFETY: a slot holds a registration that the center keeps (see above), or nothing.
-        unsafe slots[index].load(ordering: .acquiring).map { unsafe Unmanaged.fromOpaque($0) }
+        guard let address = unsafe slots[index].load(ordering: .acquiring) else { return nil }
+        return unsafe Unmanaged.fromOpaque(address)
     }
 
     func set(_ registration: Registration?, at index: Int) {
@@ -76,6 +77,13 @@ final class Bucket: @unchecked Sendable {
         unsafe Unmanaged.passUnretained(registration).release()
         count -= 1
         return used >= 8 && count < used / 2 ? rebuild(capacity: max(4, count * 2)) : nil
+    }
+
+    /// Uses the last slots again, if they are holes; for when no post may see them.
+    func trim() {
+        var used = used
+        while used > 0, unsafe slots.registration(at: used - 1) == nil { used -= 1 }
+        slots.used.store(used, ordering: .releasing)
     }
 
     private func rebuild(capacity: Int) -> BucketSlots {

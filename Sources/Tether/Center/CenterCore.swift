@@ -218,14 +218,19 @@ internal import Synchronization
     func unlink(_ registration: Registration) -> Registry.Leftovers {
         state.withLock { state in
             var leftovers: Registry.Leftovers = []
-            guard state.registry.remove(registration, leftovers: &leftovers) else { return [] }
-            if leftovers.isEmpty, state.retired.isEmpty, !mayBeSeen(registration) { return [] }
+            guard let bucket = registration.bucket, state.registry.remove(registration, leftovers: &leftovers) else {
+                return []
+            }
+            if leftovers.isEmpty, state.retired.isEmpty, !isPosting() {
+                bucket.trim()
+                return []
+            }
             return retire(leftovers + [registration], in: &state)
         }
     }
 
-    /// Whether a post under way may see a registration that was just taken out.
-    private func mayBeSeen(_ registration: Registration) -> Bool {
+    /// Whether a post is under way, which may see what was just taken out.
+    private func isPosting() -> Bool {
         era.wrappingAdd(1, ordering: .sequentiallyConsistent)
         return PostingThread.earliestPost(on: address) != nil
     }

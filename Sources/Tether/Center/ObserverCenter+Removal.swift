@@ -18,7 +18,7 @@ extension NotifyingCenter {
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
         named name: Notification.Name? = nil, from sender: Sender = AnySender.any, owner: Owner = AnySender.any
     ) {
-        guard let core = (self as? ObserverCenter)?.core ?? ForeignCenters.shared.knownCore(of: self) else { return }
+        guard let core = own?.core ?? ForeignCenters.shared.knownCore(of: self) else { return }
         let key = sender === AnySender.any ? nil : SenderKey(sender)
         guard owner !== AnySender.any else {
             for registration in core.registrations(named: name, from: key) { registration.end() }

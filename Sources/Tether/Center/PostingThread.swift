@@ -29,7 +29,8 @@ internal import Synchronization
     private static let newest = Guarded<PostingThread?>(nil)
     private static let newestAddress = Atomic<UInt>(0)
     /// Whether a waiter can fence the other threads, so that they need not fence themselves.
-    static let fencesAll = tether_fence_prepare()
+    @inline(__always)
+    static var fencesAll: Bool { tether_can_fence_all_threads() }
 
     private let first: UnsafeMutablePointer<PostingFrame>
     private var free: UnsafeMutablePointer<PostingFrame>

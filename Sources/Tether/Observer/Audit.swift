@@ -75,13 +75,13 @@ public struct Audit: Sendable, RandomAccessCollection {
 extension Audit.Row {
     fileprivate init(_ registration: Registration) {
         let details = registration.details
-        let inbox = details?.inbox.load()
+        let inbox = registration.inbox.load()
         let counts = inbox?.counts ?? (pending: 0, dropped: 0)
         name = registration.center.subject(of: registration)?.name
         sender = details?.senderDescription
         owner = details?.attachment?.record.description
-        file = registration.site.file.description
-        line = Int(registration.site.line)
+        file = registration.site.file
+        line = registration.site.line
         target = (inbox?.target ?? .poster).description
         pending = counts.pending
         dropped = counts.dropped
@@ -119,7 +119,7 @@ extension Audit: CustomStringConvertible {
 extension NotifyingCenter {
     /// This center's observers, in registration order (L1).
     public func audit() -> Audit {
-        let core = (self as? ObserverCenter)?.core ?? ForeignCenters.shared.knownCore(of: self)
+        let core = own?.core ?? ForeignCenters.shared.knownCore(of: self)
         return Audit(core?.registrations() ?? [], ledger: core?.ledger)
     }
 }

@@ -1,3 +1,4 @@
+internal import COwnerLifetime
 public import Foundation
 internal import Synchronization
 
@@ -18,31 +19,61 @@ internal import Synchronization
 /// *Thread safety*: everything here may be called from any thread, also from inside a handler. Tokens can be stored
 /// as `NSObjectProtocol`.
 ///
-/// SAFETY: `current` is guarded by its mutex, `core` never changes, and `NSObject` adds no state.
-public final class NotificationObserver: NSObject, @unchecked Sendable {
-    /// The registration, which the center holds; a token does not keep it, so that what a handler captured goes when
-    /// the observer ends, also while the token stays (O11).
-    private let current = Guarded<OwnerReference<Registration>?>(nil)
-    /// The center that an idle observer will register with.
-    private let home: (any NotifyingCenter)?
+/// SAFETY: `word` is set before the token is shared and never changes after it; `NSObject` adds no state.
+@safe public final class NotificationObserver: NSObject, @unchecked Sendable {
+    /// The address of the registration, by an unowned reference, or with its lowest bit set that of a `Home`.
+    ///
+    /// The center holds the registration; a token does not keep it, so that what a handler captured goes when the
+    /// observer ends, also while the token stays (O11).
+    private var word: UInt = 0
+
+    /// What a property form has: the center that it will register with, and the registration that it has now.
+    private final class Home: Sendable {
+        let center: any NotifyingCenter
+        let current = Guarded<OwnerReference<Registration>?>(nil)
+
+        init(center: any NotifyingCenter) {
+            self.center = center
+        }
+    }
 
     /// Makes an idle observer, to be kept as a property and configured with `observe(_:from:on:once:_:)`.
     ///
     /// The center is held as long as the observer is.
     public init(center: any NotifyingCenter) {
-        home = center
+        super.init()
+        word = unsafe UInt(bitPattern: Unmanaged.passRetained(Home(center: center)).toOpaque()) | 1
     }
 
-    override init() {
-        home = nil
+    override init() { super.init() }
+
+    deinit {
+        stop()
+        guard let address = unsafe UnsafeMutableRawPointer(bitPattern: word & ~1) else { return }
+        // SAFETY: gives back what `init(center:)` or `set` took.
+        if word & 1 == 1 {
+            unsafe Unmanaged<Home>.fromOpaque(address).release()
+        } else {
+            unsafe tether_unowned_release(address)
+        }
     }
 
-    deinit { stop() }
+    private var home: Home? {
+        guard word & 1 == 1, let address = unsafe UnsafeRawPointer(bitPattern: word & ~1) else { return nil }
+        // SAFETY: held since `init(center:)`.
+        return unsafe Unmanaged<Home>.fromOpaque(address).takeUnretainedValue()
+    }
 
     // MARK: The registration
 
     func set(_ registration: Registration) {
-        let old = current.withLock { current in
+        guard let home else {
+            // SAFETY: pairs with the release in `deinit`.
+            unsafe tether_unowned_retain(Unmanaged.passUnretained(registration).toOpaque())
+            word = registration.address
+            return
+        }
+        let old = home.current.withLock { current in
             let old = current?.take()
             current = OwnerReference(registration)
             return old
@@ -51,7 +82,14 @@ public final class NotificationObserver: NSObject, @unchecked Sendable {
     }
 
     /// The registration, as long as anything keeps it.
-    var registration: Registration? { current.withLock { $0?.take() } }
+    var registration: Registration? {
+        if let home { return home.current.withLock { $0?.take() } }
+        // SAFETY: our unowned reference keeps the memory; a retain that succeeded is handed to the caller.
+        guard let address = unsafe UnsafeMutableRawPointer(bitPattern: word), unsafe tether_try_retain(address) else {
+            return nil
+        }
+        return unsafe Unmanaged<Registration>.fromOpaque(address).takeRetainedValue()
+    }
 
     // MARK: Ending
 
@@ -112,7 +150,7 @@ public final class NotificationObserver: NSObject, @unchecked Sendable {
     public var target: DeliveryTarget {
         get {
             guard let registration, !registration.hasEnded else { return .poster }
-            return registration.details?.inbox.load()?.target ?? .poster
+            return registration.inbox.load()?.target ?? .poster
         }
         set {
             guard let registration, !registration.hasEnded, !registration.isIsolated else { return }
@@ -144,6 +182,6 @@ public final class NotificationObserver: NSObject, @unchecked Sendable {
         }
         let request = ObservationRequest(
             name, from: sender, on: target, once: once, key: nil, at: fileID, line)
-        request.register(self, with: home, attachedTo: nil, handler: handler)
+        request.register(self, with: home.center, attachedTo: nil, handler: handler)
     }
 }

@@ -101,7 +101,7 @@ extension NotifyingCenter {
         _ request: ObservationRequest, for owner: Owner, _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
         let observer = NotificationObserver()
-        let isExact = (self as? ObserverCenter)?.core.usesExactLifetimes ?? true
+        let isExact = own?.core.usesExactLifetimes ?? true
         guard let record = OwnerTable.shared.reserve(owner, exactly: isExact) else { return observer }
         request.register(observer, with: self, attachedTo: record) { [record] notification in
             // Held for the call, and let go after it (O4, O9).

@@ -21,3 +21,11 @@ public protocol NotifyingRegistration: Sendable {
     /// Called once, some time after the observer has ended, on a queue of Tether's that holds no lock of any center.
     func cancel()
 }
+
+extension NotifyingCenter {
+    /// This center as Tether's own, if that is what it is: `ObserverCenter` is final, so a look at the type will do.
+    var own: ObserverCenter? {
+        guard type(of: self) == ObserverCenter.self else { return nil }
+        return unsafe unsafeDowncast(self, to: ObserverCenter.self)
+    }
+}

@@ -50,11 +50,12 @@ struct ObservationRequest {
     ///
     /// The observer stays inactive if its owner or sender is being deinitialised (O8, M5).
     func register(
-        _ observer: NotificationObserver, with center: any NotifyingCenter, attachedTo owner: OwnerRecord?,
+        _ observer: NotificationObserver, with center: some NotifyingCenter, attachedTo owner: OwnerRecord?,
         handler: @escaping Registration.Handler
     ) {
-        let foreign = center is ObserverCenter ? nil : ForeignReceiver()
-        let core = (center as? ObserverCenter)?.core ?? ForeignCenters.shared.core(of: center)
+        let own = center.own
+        let foreign = own == nil ? ForeignReceiver() : nil
+        let core = own?.core ?? ForeignCenters.shared.core(of: center)
         var senderRecord: OwnerRecord?
         if case .object(let object) = sender {
             senderRecord = OwnerTable.shared.reserve(object, exactly: core.usesExactLifetimes)

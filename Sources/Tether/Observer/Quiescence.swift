@@ -1,5 +1,5 @@
+internal import COwnerLifetime
 internal import Dispatch
-internal import Synchronization
 
 /// Waiting until a registration's handlers have returned (R2).
 enum Quiescence {
@@ -13,11 +13,10 @@ enum Quiescence {
     }
 
     private static let waiters = Guarded<[Waiter]>([])
-    private static let count = Atomic<Int>(0)
 
     /// Whether posting threads must call `recheck` after a handler.
     @inline(__always)
-    static var hasWaiters: Bool { count.load(ordering: .relaxed) != 0 }
+    static var hasWaiters: Bool { tether_has_waiters() }
 
     /// Lets those go on whose handlers have all returned.
     @inline(never)
@@ -27,7 +26,7 @@ enum Quiescence {
             let isDone = waiters.map(\.isDone)
             let done = zip(waiters, isDone).filter(\.1).map(\.0)
             waiters = zip(waiters, isDone).filter { !$0.1 }.map(\.0)
-            count.store(waiters.count, ordering: .relaxed)
+            tether_set_waiters(waiters.count)
             return done
         }
         for waiter in done { waiter.resume() }
@@ -59,12 +58,12 @@ enum Quiescence {
         waiters.withLock { waiters in
             // From here on a handler that returns calls `recheck`; the fence makes that sure for each that is not
             // seen as returned below.
-            count.store(waiters.count + 1, ordering: .sequentiallyConsistent)
+            tether_set_waiters(waiters.count + 1)
             PostingThread.fenceOthers()
             let outcome: Outcome =
                 waiter.isDone ? .done : closesCycle(waiter, among: waiters) ? .wouldDeadlock : .waiting
             if outcome == .waiting { waiters.append(waiter) }
-            count.store(waiters.count, ordering: .relaxed)
+            tether_set_waiters(waiters.count)
             return outcome
         }
     }

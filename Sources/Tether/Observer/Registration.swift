@@ -18,7 +18,7 @@ final class Registration: @unchecked Sendable {
         static let once: UInt32 = 2
         /// A once registration that a post has claimed.
         static let claimed: UInt32 = 4
-        /// Deliveries pass through `details.inbox`.
+        /// Deliveries pass through `inbox`.
         static let routed: UInt32 = 8
         /// The handler belongs to an actor, so that its target is not to be switched.
         static let isolated: UInt32 = 16
@@ -28,13 +28,16 @@ final class Registration: @unchecked Sendable {
     let center: CenterCore
     let site: RegistrationSite
     let state: Atomic<UInt32>
-    private let lazyDetails = AtomicLazyReference<Details>()
+    /// What most registrations have no need of.
+    let details: Details?
+    /// What is pending, from the first time that the target is not the poster.
+    let inbox = LazyReference<Inbox>()
     /// Never used again; 0 until the center has given it.
     var id: UInt64 = 0
     var slot: UInt32 = 0
     var bucket: Bucket?
 
-    /// What most posts need not look at.
+    /// What most registrations have no need of.
     ///
     /// SAFETY: a key's value is only compared and hashed; all else is Sendable.
     final class Details: @unchecked Sendable {
@@ -44,7 +47,6 @@ final class Registration: @unchecked Sendable {
         let key: ObserverKey?
         /// What a foreign center calls.
         let foreign: ForeignReceiver?
-        let inbox = AtomicLazyReference<Inbox>()
 
         init(
             attachment: Attachment? = nil, sender: OwnerRecord? = nil, senderDescription: String? = nil,
@@ -66,19 +68,15 @@ final class Registration: @unchecked Sendable {
         self.center = center
         self.site = site
         state = Atomic((isOnce ? State.once : 0) | (isIsolated ? State.isolated : 0))
-        if let details { _ = lazyDetails.storeIfNil(details) }
+        self.details = details
         if !route.isPoster { _ = makeInbox(route) }
     }
-
-    /// What most posts need not look at, if there is any.
-    var details: Details? { lazyDetails.load() }
 
     var isOnce: Bool { state.load(ordering: .relaxed) & State.once != 0 }
     var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
 
     private func makeInbox(_ route: Route) -> Inbox {
-        let details = details ?? lazyDetails.storeIfNil(Details())
-        let inbox = details.inbox.storeIfNil(Inbox(route: route))
+        let inbox = inbox.storeIfNil(Inbox(route: route))
         state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)
         return inbox
     }
@@ -100,7 +98,7 @@ final class Registration: @unchecked Sendable {
     private func receiveSpecially(_ notification: Notification) {
         let state = claim()
         guard state & State.ended == 0, state & State.claimed == 0 else { return }
-        if state & State.routed != 0, let inbox = details?.inbox.load() {
+        if state & State.routed != 0, let inbox = inbox.load() {
             inbox.receive(notification, for: self)
         } else {
             handler(notification)
@@ -150,15 +148,16 @@ final class Registration: @unchecked Sendable {
 
     /// Ends the registration, whose sender has gone, as soon as what is pending for it has been delivered (M5).
     func endAfterPending() {
-        if let inbox = details?.inbox.load() { inbox.endAfterPending(self) } else { end() }
+        if let inbox = inbox.load() { inbox.endAfterPending(self) } else { end() }
     }
 
     /// What follows the closing of the gate, with no lock held.
     func finish() {
         // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done.
         let released = center.unlink(self)
-        let observer = details?.attachment.flatMap(OwnerTable.shared.detach)
-        let deliveries = details?.inbox.load()?.end()
+        var observer: NotificationObserver?
+        if let attachment = details?.attachment { observer = OwnerTable.shared.detach(attachment) }
+        let deliveries = inbox.load()?.end()
         if let sender = details?.sender { OwnerTable.shared.unwatchSender(sender, for: center) }
         if let foreign = details?.foreign {
             foreign.end()
@@ -171,7 +170,7 @@ final class Registration: @unchecked Sendable {
 
     /// Sends what is delivered from now on to another target (D6).
     func redirect(to route: Route) {
-        if let inbox = details?.inbox.load() {
+        if let inbox = inbox.load() {
             inbox.redirect(to: route)
         } else if !route.isPoster {
             makeInbox(.poster).redirect(to: route)
@@ -180,9 +179,23 @@ final class Registration: @unchecked Sendable {
 }
 
 /// Where in the source an observer was registered.
-struct RegistrationSite: Sendable {
-    let file: StaticString
-    let line: UInt
+///
+/// SAFETY: the name of the file is a literal's, which stays.
+@safe struct RegistrationSite: @unchecked Sendable {
+    /// The address of the file's name in the lower 48 bits, the line, or the largest that fits, in the upper 16.
+    private let bits: UInt64
+
+    init(file: StaticString, line: UInt) {
+        let address = unsafe file.hasPointerRepresentation ? UInt64(UInt(bitPattern: file.utf8Start)) : 0
+        bits = address & 0xFFFF_FFFF_FFFF | UInt64(min(line, 0xFFFF)) << 48
+    }
+
+    var file: String {
+        guard let name = unsafe UnsafePointer<CChar>(bitPattern: UInt(bits & 0xFFFF_FFFF_FFFF)) else { return "" }
+        return unsafe String(cString: name)
+    }
+
+    var line: Int { Int(bits >> 48) }
 }
 
 /// What makes an observer with a `key` the only one (M7).

@@ -34,7 +34,7 @@ import Testing
                 center: center.core, route: route, isOnce: isOnce,
                 site: RegistrationSite(file: #fileID, line: #line)
             ) { [log] in log.add($0.number) }
-            inbox = registration.details!.inbox.load()!
+            inbox = registration.inbox.load()!
         }
 
         func post(_ number: Int) {
