@@ -78,7 +78,7 @@ import Tether
         }
         serial.run()
         #expect(log.entries == ["0:1", "1:1", "2:1", "0:2", "1:2", "2:2"])
-        withExtendedLifetime(tokens) {}
+        withExtendedLifetime((tokens, centers)) {}
     }
 
     @Test(arguments: targets.indices)

@@ -183,7 +183,7 @@ import Testing
         let entries = await afterPosting(1...1, to: center, log: log, count: 3)
         #expect(entries.sorted() == ["handler", "refresh", "refresh"])
         #expect(scheduler.scheduled == 0)
-        withExtendedLifetime((window, stove)) {}
+        withExtendedLifetime((tokens, window, stove)) {}
     }
 
     @Test func `P1 R7 once and stop hold on an actor`() async {

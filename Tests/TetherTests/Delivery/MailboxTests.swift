@@ -27,14 +27,22 @@ import Testing
         let registration: Registration
         let inbox: Inbox
 
-        init(isOnce: Bool = false) {
-            mailbox = Mailbox(scheduler: drains)
+        init(on shared: Mailbox? = nil, isOnce: Bool = false, _ body: @escaping @Sendable (Int) -> Void = { _ in }) {
+            mailbox = shared ?? Mailbox(scheduler: drains)
             let route = Route(target: .poster, mailbox: mailbox)
             registration = Registration(
                 center: center.core, route: route, isOnce: isOnce,
                 site: RegistrationSite(file: #fileID, line: #line)
+<<<<<<< HEAD
             ) { [log] in log.add($0.number) }
             inbox = registration.inbox.load()!
+=======
+            ) { [log] notification in
+                log.add(notification.number)
+                body(notification.number)
+            }
+            inbox = registration.details!.inbox.load()!
+>>>>>>> 309eb773cc4668a2a17fc0f38646f448268fc609
         }
 
         func post(_ number: Int) {
@@ -100,5 +108,62 @@ import Testing
         fixture.post(2)
         #expect(fixture.log.entries == [])
         #expect(fixture.drains.waiting == 0)
+    }
+
+    /// Does something when it is first asked for a drain.
+    private struct HookedDrains: DrainScheduler {
+        let hook: Box<(@Sendable () -> Void)?>
+
+        func schedule(_ drain: Drain) {
+            let hook = hook.value
+            self.hook.set(nil)
+            hook?()
+        }
+    }
+
+    @Test func `D6 a switch that waits for a drain is taken though another drain begins before it is`() {
+        let isRunning = Gate()
+        let mayGoOn = Gate()
+        let hasEnded = Gate()
+        let hook = Box<(@Sendable () -> Void)?>(nil)
+        let elsewhere = Route(target: .poster, mailbox: Mailbox(scheduler: HookedDrains(hook: hook)))
+        let last = ManualDrains()
+        let end = Route(target: .poster, mailbox: Mailbox(scheduler: last))
+        let redirect = Box<(@Sendable () -> Void)?>(nil)
+        let first = Fixture { number in
+            if number == 1 { redirect.value?() }
+        }
+        let second = Fixture(on: first.mailbox) { number in
+            guard number == 2 else { return }
+            isRunning.open()
+            mayGoOn.pass()
+        }
+        let (one, two, mailbox) = (first.registration, second.registration, first.mailbox)
+        redirect.set {
+            one.redirect(to: elsewhere)
+            two.redirect(to: end)
+            one.receive(Notification(name: .sample, object: nil, userInfo: ["number": 2]))
+        }
+        // Comes after the end of the first drain, when the first of the two has left it and the second has not.
+        hook.set {
+            two.receive(Notification(name: .sample, object: nil, userInfo: ["number": 2]))
+            Thread {
+                Drain(mailbox: mailbox, number: 2).run()
+                hasEnded.open()
+            }.start()
+            isRunning.pass()
+        }
+        first.post(1)
+        second.post(1)
+        first.drains.take()?.run()
+        mayGoOn.open()
+        hasEnded.pass()
+        #expect(second.log.entries == [1, 2])
+        second.post(3)
+        #expect(last.waiting == 1)
+        last.take()?.run()
+        #expect(second.log.entries == [1, 2, 3])
+        redirect.set(nil)
+        withExtendedLifetime((first, second)) {}
     }
 }

@@ -39,12 +39,7 @@ import Tether
         let log = Log<String>()
         do {
             let owner = Ending { log.add("deinit") }
-            let capture = Ending { log.add("capture") }
-            center.observe(.sample, owner: owner) { owner, notification in
-                owner.touch()
-                capture.touch()
-                log.add("handed \(notification.number)")
-            }
+            observe(for: owner, log: log)
             center.observe(.sample, owner: owner) { log.add("kept \($0.number)") }
             center.post(.sample, number: 1)
             withExtendedLifetime(owner) {}
@@ -54,6 +49,15 @@ import Tether
         center.waitForCancellations(2)
         #expect(center.count == 0)
         #expect(center.audit().isEmpty)
+    }
+
+    private func observe(for owner: Ending, log: Log<String>) {
+        let capture = Ending { log.add("capture") }
+        center.observe(.sample, owner: owner) { owner, notification in
+            owner.touch()
+            capture.touch()
+            log.add("handed \(notification.number)")
+        }
     }
 
     @Test func `F1 M5 a sender that goes ends its observers`() {
@@ -180,7 +184,7 @@ import Tether
         #expect(log.entries == ["other"])
         center.waitForCancellations(3)
         #expect(center.cancelled.sorted() == [1, 2, 3])
-        withExtendedLifetime((owner, sender)) {}
+        withExtendedLifetime((tokens, owner, sender)) {}
     }
 
     @Test func `F1 L1 the audit tells who observes what, for whom and where`() {
@@ -262,5 +266,6 @@ import Tether
         #expect(tokens.map(\.isActive) == [true, false])
         #expect(center.audit().count == 1)
         #expect(other.audit().isEmpty)
+        withExtendedLifetime(tokens) {}
     }
 }

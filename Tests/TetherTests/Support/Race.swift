@@ -49,9 +49,13 @@ func race<Fixture: Sendable>(
 }
 
 /// A place where a number of threads wait for each other, again and again.
-final class Meeting: Sendable {
+///
+/// They spin for as long as it takes when each has a core, so that they leave together, and sleep when it takes longer.
+final class Meeting: @unchecked Sendable {
+    // SAFETY: the size never changes, the arrivals are atomic, and a condition is made for several threads.
     private let size: Int
     private let arrivals = Atomic<Int>(0)
+    private let condition = NSCondition()
 
     init(of size: Int) {
         self.size = size
@@ -60,10 +64,15 @@ final class Meeting: Sendable {
     func meet() {
         let place = arrivals.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue
         let end = (place / size + 1) * size
-        var spins = 0
-        while arrivals.load(ordering: .acquiring) < end {
-            spins += 1
-            if spins > 64 { sched_yield() }
+        if place + 1 == end {
+            condition.lock()
+            condition.broadcast()
+            condition.unlock()
+            return
         }
+        for _ in 0..<200 where arrivals.load(ordering: .acquiring) >= end { return }
+        condition.lock()
+        while arrivals.load(ordering: .acquiring) < end { condition.wait() }
+        condition.unlock()
     }
 }

@@ -1,0 +1,4 @@
+import Testing
+
+/// All races, one at a time, so that the contestants of one meet as often as they can.
+@Suite(.serialized) enum Races {}
