@@ -33,16 +33,11 @@ import Testing
             registration = Registration(
                 center: center.core, route: route, isOnce: isOnce,
                 site: RegistrationSite(file: #fileID, line: #line)
-<<<<<<< HEAD
-            ) { [log] in log.add($0.number) }
-            inbox = registration.inbox.load()!
-=======
             ) { [log] notification in
                 log.add(notification.number)
                 body(notification.number)
             }
-            inbox = registration.details!.inbox.load()!
->>>>>>> 309eb773cc4668a2a17fc0f38646f448268fc609
+            inbox = registration.inbox.load()!
         }
 
         func post(_ number: Int) {
