@@ -9,6 +9,10 @@ extension NotifyingCenter {
     ///
     /// The method's isolation is read at registration: one that is isolated to the main actor, or to another actor, is
     /// called on that actor, whatever `target` says (P1).
+    ///
+    /// A compiler's limit: Swift 6.3 makes one conversion of all methods of a class that have the same parameters, so a
+    /// class that passes both a method of the main actor and a `nonisolated` one here may have both taken for the same.
+    /// For the main actor's say `on: .mainActor, call:`, which does not read anything, or pass a closure.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
@@ -36,6 +40,27 @@ extension NotifyingCenter {
             // SAFETY: the target is the method's own isolation, so this runs on its actor; a function value does not
             // change its form with its isolation.
             unsafe unsafeBitCast(method(owner), to: ((Notification) -> Void).self)(notification)
+        }
+    }
+
+    /// Observes as long as an object, the owner, lives, by calling one of its main-actor methods (P1).
+    ///
+    /// The compiler checks here what `observe(_:from:owner:on:once:key:fileID:line:call:)` reads at registration.
+    @discardableResult
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        call method: @escaping @Sendable (Owner) -> @MainActor (Notification) -> Void
+    ) -> NotificationObserver {
+        observe(
+            ObservationRequest(
+                name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
+            for: owner
+        ) { owner, notification in
+            // SAFETY: the owner stays on this thread, which has the main actor for the call.
+            nonisolated(unsafe) let owner = owner
+            onMainActor(notification) { unsafe method(owner)($0) }
         }
     }
 
