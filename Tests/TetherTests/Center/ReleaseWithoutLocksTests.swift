@@ -151,6 +151,35 @@ import Testing
         jobs.run()
     }
 
+    @Test func `R6 R8 a payload that is dropped at the stop may wait until the delivery under way has ended`() {
+        let jobs = HeldScheduler()
+        let (isRunning, mayReturn, hasEnded) = (Latch(), Latch(), Latch())
+        let token = center.observe(.other, on: .custom(jobs)) { _ in
+            isRunning.open()
+            mayReturn.wait()
+        }
+        center.post(name: .other, object: nil)
+        do {
+            let payload = AtDeinit { [releases] in
+                mayReturn.open()
+                hasEnded.wait()
+                releases.add("payload")
+            }
+            center.post(name: .other, object: nil, userInfo: ["payload": payload])
+        }
+        allAtOnce(
+            {
+                jobs.run()
+                hasEnded.open()
+            },
+            {
+                isRunning.wait()
+                token.stop()
+            })
+        #expect(releases.entries == ["payload"])
+        #expect(center.core.isEmpty)
+    }
+
     @Test func `R6 a value sender's own object may use the center when its observers end`() {
         let tokens = (0..<3).map { number in
             let sender = Tagged(number: number / 2, tag: tag("\(number)"))

@@ -68,6 +68,28 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
+    @Test func `R7 a post on another thread while its handler runs does not run it again`() {
+        let (center, calls) = (center, Log<Int>())
+        let (isRunning, mayReturn) = (Latch(), Latch())
+        let token = center.observe(.sample, once: true) { note in
+            calls.add(note.number)
+            // A second call would have nobody to let it go on.
+            guard note.number == 1 else { return }
+            isRunning.open()
+            mayReturn.wait()
+        }
+        allAtOnce(
+            { center.post(.sample, number: 1) },
+            {
+                isRunning.wait()
+                center.post(.sample, number: 2)
+                mayReturn.open()
+            })
+        #expect(calls.entries == [1])
+        #expect(center.core.isEmpty)
+        withExtendedLifetime(token) {}
+    }
+
     @Test func `R7 posted many times before its target runs, it runs once, with the first`() {
         let (log, jobs) = (log, HeldJobs())
         let token = center.observe(.sample, on: .custom(jobs), once: true) { note in log.add("\(note.object ?? "none")")

@@ -132,6 +132,20 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @Test func `R3 M5 stopping again while a post keeps it ends no other observer's watch of the sender`() {
+        let sender = SharedHolder(Object())
+        let (stopped, other) = (
+            center.observe(.sample, from: sender.value!) { _ in }, center.observe(.sample, from: sender.value!) { _ in }
+        )
+        let stopping = center.observe(.other) { _ in for _ in 0..<3 { stopped.stop() } }
+        center.post(name: .other, object: nil)
+        #expect(other.isActive)
+        sender.drop()
+        #expect(!other.isActive)
+        #expect(center.core.count == 1)
+        withExtendedLifetime(stopping) {}
+    }
+
     @Test func `R3 stopping from several threads at once ends it once`() {
         let log = log
         for _ in 0..<200 {

@@ -94,6 +94,21 @@ import Testing
         #expect(tokens.allSatisfy { !$0.isActive })
     }
 
+    @Test(arguments: LifetimeMode.allCases)
+    func `O6 of an owner's many observers those that end leave the rest, in order`(mode: LifetimeMode) {
+        let center = mode.makeCenter()
+        let owner = LoggedObject("owner", log)
+        let tokens = (0..<100).map { _ in center.observe(.sample, owner: owner) { _, _ in } }
+        var left = Array(tokens.indices)
+        var generator = SplitMix64(seed: 6)
+        while !left.isEmpty {
+            tokens[left.remove(at: Int.random(in: left.indices, using: &generator))].stop()
+            #expect(NotificationObserver.attached(to: owner) == left.map { tokens[$0] })
+        }
+        #expect(center.core.isEmpty)
+        withExtendedLifetime(owner) {}
+    }
+
     @Test func `O6 O10 an owner known to the sweep and to the hook ends as it happens on both`() {
         let (swept, exact) = (LifetimeMode.sweep.makeCenter(), LifetimeMode.hook.makeCenter())
         let owner = Holder(LoggedObject("owner", log))

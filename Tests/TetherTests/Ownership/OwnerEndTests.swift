@@ -197,6 +197,19 @@ import Testing
     }
 
     @Test(arguments: LifetimeMode.allCases)
+    func `O4 O9 an owner is held for a handler that is not handed it, too`(mode: LifetimeMode) {
+        let center = mode.makeCenter()
+        let owner = Holder(LoggedObject("owner", log))
+        center.observe(.sample, owner: owner.object!) { [log] _ in
+            owner.release()
+            log.add("handler returns")
+        }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["handler returns", "owner deinit"])
+        mode.expectAfterEnd(center.core.isEmpty)
+    }
+
+    @Test(arguments: LifetimeMode.allCases)
     func `O9 O4 an owner let go while its handler runs elsewhere ends there, with no lock held`(mode: LifetimeMode) {
         let center = mode.makeCenter()
         let (begun, released) = (Latch(), Latch())

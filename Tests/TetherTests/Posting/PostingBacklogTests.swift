@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Tether
@@ -65,6 +66,23 @@ import Testing
         #expect(popAll() == ["1", "3"])
     }
 
+    @Test mutating func `Q9 how often senders are compared does not grow with the backlog`() {
+        let comparisons = Comparisons()
+        let count = 2_000
+        for round in 0..<2 {
+            for value in 0..<count {
+                let object = CountedSender(value: value, comparisons: comparisons)
+                let mask: PostingBacklog.Coalescing = value.isMultiple(of: 2) ? .onSender : [.onName, .onSender]
+                let removed = backlog.removeAll(matching: .labelled("", object: object), on: mask)
+                #expect(removed.count == round)
+                _ = add("\(round) \(value)", object: object)
+            }
+        }
+        #expect(popAll() == (0..<count).map { "1 \($0)" })
+        // A look at everything that waits would be about two thousand for each of them.
+        #expect(comparisons.count.load(ordering: .relaxed) < 2 * count * 100)
+    }
+
     @Test mutating func `Q9 random removals leave exactly what a plain list leaves`() {
         var generator = SplitMix64(seed: 1)
         var list: [(name: Notification.Name, object: Int, label: String)] = []
@@ -92,4 +110,21 @@ import Testing
         }
         #expect(popAll() == list.map(\.label))
     }
+}
+
+private final class Comparisons: Sendable {
+    let count = Atomic<Int>(0)
+}
+
+/// A value sender that counts how often it is compared.
+private struct CountedSender: Hashable {
+    let value: Int
+    let comparisons: Comparisons
+
+    static func == (left: CountedSender, right: CountedSender) -> Bool {
+        left.comparisons.count.wrappingAdd(1, ordering: .relaxed)
+        return left.value == right.value
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
