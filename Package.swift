@@ -11,7 +11,8 @@ let package = Package(
     targets: [
         .target(name: "COwnerLifetime"),
         .target(name: "Tether", dependencies: ["COwnerLifetime"]),
-        .target(name: "TetherTesting", dependencies: ["Tether"]),
+        .target(name: "CProcessMemory"),
+        .target(name: "TetherTesting", dependencies: ["Tether", "CProcessMemory"]),
         .testTarget(name: "TetherTests", dependencies: ["Tether", "TetherTesting", "COwnerLifetime", "CAllocations"]),
         .testTarget(name: "TetherTestingTests", dependencies: ["Tether", "TetherTesting"]),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
@@ -21,11 +22,14 @@ let package = Package(
         .executableTarget(name: "Tour", dependencies: ["Tether"], path: "Examples/Tour"),
         .executableTarget(name: "Coalescing", dependencies: ["Tether"], path: "Examples/Coalescing"),
         .executableTarget(name: "ThreadDelivery", dependencies: ["Tether"], path: "Examples/ThreadDelivery"),
+        .executableTarget(
+            name: "LeakFreedom", dependencies: ["Tether", "TetherTesting"], path: "Examples/LeakFreedom"),
     ],
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where !["COwnerLifetime", "CAllocations"].contains(target.name) {
+for target in package.targets
+where !["COwnerLifetime", "CProcessMemory", "CAllocations"].contains(target.name) {
     target.swiftSettings = [
         // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
         .enableUpcomingFeature("ExistentialAny"),

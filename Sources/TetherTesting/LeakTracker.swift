@@ -1,48 +1,100 @@
+internal import Foundation
+internal import Synchronization
 public import Tether
 
-/// Verifies, in a test, that what should have gone has gone: owners, captured values, observers.
+/// A scope of a test that must leave nothing behind: no observer, no owner that was observed for, no tracked object.
+///
+/// Most tests need no more than `@Test(.verifiesNoLeaks)`, or `verifyNoLeaks { … }`, which make one:
 ///
 /// ```swift
-/// let leaks = LeakTracker()
-/// do {
-///     let sidebar = leaks.track(Sidebar())
-///     let probe = leaks.probe("the handler's capture")
-///     center.observe(.modelDidChange, owner: sidebar) { _, _ in probe.touch() }
+/// @Test(.verifiesNoLeaks) func `a closed sidebar is gone`() {
+///     let sidebar = track(Sidebar(center: .default))
+///     sidebar.close()
 /// }
-/// #expect(leaks.leaks(in: center).isEmpty)
 /// ```
 ///
-/// It tells at the moment that it is asked, and waits for nothing: ask after what you wait for.
+/// A registration belongs to the scope that is `current` where it is made: in the test's own tasks that goes by itself.
+/// Work that a test hands to a queue or a thread takes the scope along with `adopt(_:)`. What is registered without a
+/// scope, on a center that this one uses, is reported as belonging to nobody: a warning, which fails no test.
 ///
 /// *Thread safety*: any thread.
 public final class LeakTracker: Sendable {
-    /// SAFETY: the weak reference is written once; loading it is atomic.
-    private final class Tracked: @unchecked Sendable {
-        weak var object: AnyObject?
-        let label: String
-        let file: String
-        let line: UInt
+    /// The scope of the test that is running, in this task or on this thread.
+    @TaskLocal public static var current: LeakTracker?
 
-        init(_ object: AnyObject, label: String, file: String, line: UInt) {
+    /// An object that is to go, which is not kept.
+    ///
+    /// SAFETY: the weak reference is written once; loading it is atomic.
+    final class Tracked: @unchecked Sendable {
+        private(set) weak var object: AnyObject?
+        let label: String
+        let site: Site
+        /// Whether it is here as the owner of an observer, and not because it was given to `track`.
+        let isOwner: Bool
+
+        init(_ object: AnyObject, label: String, site: Site, isOwner: Bool) {
             self.object = object
             self.label = label
-            self.file = file
-            self.line = line
+            self.site = site
+            self.isOwner = isOwner
         }
     }
 
-    private let tracked = Guarded<[Tracked]>([])
+    struct State: Sendable {
+        var tracked: [Tracked] = []
+        var registrations: [WatchedRegistration] = []
+        /// The centers that were made or used here.
+        var centers: Set<ObjectIdentifier> = []
+        /// What the test keeps on purpose.
+        var kept: [Tracked] = []
+        /// Called when a registration of this scope has ended, while someone waits for that.
+        var ended: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
+    }
 
-    /// Makes a tracker of nothing.
-    public init() {}
+    let state = Guarded(State())
+
+    /// Makes a scope of nothing, which becomes the current one with `adopt(_:)`.
+    public init() {
+        Registrations.listen()
+    }
+
+    // MARK: Being current
+
+    /// Runs a body with this scope as the current one: what it registers, and its child tasks register, belongs here.
+    ///
+    /// ```swift
+    /// let scope = LeakTracker.current
+    /// queue.async { scope?.adopt { center.observe(.modelDidChange, owner: sidebar) { … } } }
+    /// ```
+    public func adopt<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        // `withValue` rethrows anything.
+        let outcome: Swift.Result<Result, Failure> = LeakTracker.$current.withValue(self) {
+            do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
+        }
+        return try outcome.get()
+    }
+
+    // MARK: Tracking
 
     /// Tracks an object, without keeping it, and returns it.
     @discardableResult
     public func track<Object: AnyObject>(
         _ object: Object, _ label: String? = nil, file: StaticString = #fileID, line: UInt = #line
     ) -> Object {
-        let tracked = Tracked(object, label: label ?? "\(type(of: object))", file: "\(file)", line: line)
-        self.tracked.withLock { $0.append(tracked) }
+        let site = Site(file: "\(file)", line: Int(line))
+        let tracked = Tracked(object, label: label ?? "\(type(of: object))", site: site, isOwner: false)
+        state.withLock { $0.tracked.append(tracked) }
+        return object
+    }
+
+    /// Says that the test keeps an object on purpose beyond its scope: it, and what is attached to it, is no leak.
+    @discardableResult
+    public func keep<Object: AnyObject>(
+        _ object: Object, file: StaticString = #fileID, line: UInt = #line
+    ) -> Object {
+        let kept = Tracked(
+            object, label: "\(type(of: object))", site: Site(file: "\(file)", line: Int(line)), isOwner: false)
+        state.withLock { $0.kept.append(kept) }
         return object
     }
 
@@ -59,18 +111,57 @@ public final class LeakTracker: Sendable {
         public func touch() {}
     }
 
+    func add(_ registration: WatchedRegistration, owner: AnyObject?) {
+        let site = Site(file: registration.file, line: registration.line)
+        let owner = owner.map { Tracked($0, label: "\(type(of: $0))", site: site, isOwner: true) }
+        state.withLock { state in
+            state.registrations.append(registration)
+            state.centers.insert(registration.center)
+            if let owner { state.tracked.append(owner) }
+        }
+    }
+
+    // MARK: Asking
+
     /// What is alive that should have gone.
     public struct Leak: Sendable, CustomStringConvertible {
         /// What it is and where it came from, in one line.
         public let description: String
     }
 
-    /// The tracked objects that are alive, and the observers that the given centers have.
+    /// The tracked objects that are alive now, and the observers that the given centers have now. It waits for nothing:
+    /// ask after what you wait for.
     public func leaks(in centers: any NotifyingCenter...) -> [Leak] {
-        let objects = tracked.withLock(\.self).filter { $0.object != nil }.map { tracked in
-            Leak(description: "\(tracked.label) is still alive, tracked at \(tracked.file):\(tracked.line)")
+        let objects = state.withLock(\.tracked).filter { !$0.isOwner && $0.object != nil }.map { tracked in
+            Leak(description: "\(tracked.label) is still alive, tracked at \(tracked.site)")
         }
         let observers = centers.flatMap { $0.audit() }.map { Leak(description: "still observing: \($0)") }
         return objects + observers
     }
+}
+
+/// A place in the source: `Module/File.swift`, and a line.
+struct Site: Sendable, CustomStringConvertible {
+    let file: String
+    let line: Int
+
+    var description: String { "\(file):\(line)" }
+}
+
+/// Tracks an object in the current scope: it fails the test if it outlives that.
+///
+/// ```swift
+/// let sidebar = track(Sidebar())
+/// ```
+/// - Returns: The object.
+@discardableResult
+public func track<Object: AnyObject>(
+    _ object: Object, _ label: String? = nil, file: StaticString = #fileID, line: UInt = #line
+) -> Object {
+    guard let scope = LeakTracker.current else {
+        fatalError(
+            "track(_:): there is no scope in which \(type(of: object)) could be tracked at \(file):\(line); call it in a "
+                + "test with .verifiesNoLeaks, in verifyNoLeaks { }, or in a scope's adopt { }.")
+    }
+    return scope.track(object, label, file: file, line: line)
 }

@@ -60,8 +60,7 @@ extension Notification.Name {
         center.post(name: .modelDidChange, object: nil)
         work.sync {}
         #expect(log.entries.count == 2)
-        #expect(
-            log.entries.last?.contains("on dispatch queue work, registered at TetherTests/ReadmeTests.swift:") == true)
+        #expect(log.entries.last?.contains("dispatch queue work  TetherTests/ReadmeTests.swift:") == true)
     }
 
     @Test @MainActor func `L2 the README's tracker finds nothing, and finds what is kept`() {

@@ -23,16 +23,20 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     let core: CenterCore
 
     /// Makes a center of its own.
-    public init() {
-        core = CenterCore(usesExactLifetimes: true)
+    public convenience init() {
+        self.init(usesExactLifetimes: true)
     }
 
     /// A center whose owners' and senders' ends are left to the sweep, for tests of it.
     init(usesExactLifetimes: Bool) {
         core = CenterCore(usesExactLifetimes: usesExactLifetimes)
+        CenterDirectory.shared.list(self)
     }
 
-    deinit { core.close() }
+    deinit {
+        CenterDirectory.shared.unlist(self)
+        core.close()
+    }
 
     /// The number of observers.
     public var description: String { "ObserverCenter with \(core.count) observers" }

@@ -10,6 +10,9 @@ public protocol DeliveryScheduler: AnyObject, Sendable {
     func schedule(_ job: @escaping @Sendable () -> Void)
 }
 
+/// A scheduler one of whose jobs makes one delivery, for tests that take them one by one.
+package protocol SteppingScheduler: DeliveryScheduler {}
+
 /// How a mailbox gets its drains run.
 protocol DrainScheduler: Sendable {
     func schedule(_ drain: Drain)
@@ -26,5 +29,8 @@ extension DrainScheduler {
 struct CustomDrains: DrainScheduler {
     let scheduler: any DeliveryScheduler
 
-    func schedule(_ drain: Drain) { scheduler.schedule { drain.run() } }
+    func schedule(_ drain: Drain) {
+        let limit = scheduler is any SteppingScheduler ? 1 : Int.max
+        scheduler.schedule { drain.run(atMost: limit) }
+    }
 }

@@ -15,9 +15,9 @@ final class Drain: Sendable {
 
     deinit { cancel() }
 
-    /// Delivers what is pending now, on the calling thread.
-    func run() {
-        if use() { mailbox?.take()?.drain(number) }
+    /// Delivers what is pending now, or the first of it, on the calling thread.
+    func run(atMost limit: Int = .max) {
+        if use() { mailbox?.take()?.drain(number, atMost: limit) }
     }
 
     /// Drops what is pending now, and counts it.

@@ -36,6 +36,18 @@ final class Inbox: Sendable {
     /// The target as the user gave it last.
     var target: DeliveryTarget { state.withLock { ($0.nextRoute ?? $0.route).target } }
 
+    /// Where it delivers now; another target may have been asked for.
+    var route: Route { state.withLock(\.route) }
+
+    /// What is pending, oldest first.
+    var notifications: [Notification] {
+        state.withLock { state in
+            // SAFETY: whoever looks does not change it; see `Delivery`.
+            nonisolated(unsafe) let notifications = state.pending.elements.map(\.notification)
+            return unsafe notifications
+        }
+    }
+
     var counts: (pending: Int, dropped: Int) { state.withLock { ($0.pending.count, $0.dropped) } }
 
     // MARK: Receiving

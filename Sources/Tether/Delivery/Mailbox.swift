@@ -43,9 +43,11 @@ final class Mailbox: Sendable {
     func schedule(_ drain: Drain) { scheduler.schedule(drain) }
 
     /// Delivers what was pending when it began, on the calling thread, and schedules a drain for the rest (D7).
-    func drain(_ number: UInt64) {
+    func drain(_ number: UInt64, atMost count: Int = .max) {
         guard let limit = state.withLock({ $0.beginDrain(number) }) else { return }
-        while let turn = state.withLock({ $0.next(in: number, before: limit) }) {
+        var left = count
+        while left > 0, let turn = state.withLock({ $0.next(in: number, before: limit) }) {
+            left -= 1
             turn.inbox.deliver(turn.ticket, from: self)
         }
         let (rest, leaving) = state.withLock { $0.endDrain(number) }

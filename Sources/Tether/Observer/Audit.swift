@@ -13,6 +13,8 @@ internal import Synchronization
 public struct Audit: Sendable, RandomAccessCollection {
     /// One observer.
     public struct Row: Sendable, Hashable {
+        /// The center that it is registered with: `ObserverCenter.default`, or its type and address.
+        public let center: String
         /// The name that it observes; `nil` for any.
         public let name: Notification.Name?
         /// The sender that it observes, its type and address or its value; `nil` for any.
@@ -61,14 +63,21 @@ public struct Audit: Sendable, RandomAccessCollection {
     /// How many enqueued posts were dropped because their queue or its thread ended.
     public let droppedPosts: Int
 
-    init(_ registrations: [Registration], ledger: PostingLedger? = nil) {
+    init(_ registrations: [Registration], ledgers: [PostingLedger] = []) {
         rows = registrations.compactMap { $0.hasEnded ? nil : Row($0) }
-        waitingPosts = (ledger?.live ?? []).compactMap { queue in
+        waitingPosts = ledgers.flatMap(\.live).compactMap { queue in
             let counts = queue.counts
             guard counts.asap + counts.whenIdle > 0 else { return nil }
             return WaitingPosts(place: queue.place, asap: counts.asap, whenIdle: counts.whenIdle)
         }
-        droppedPosts = ledger?.droppedPosts ?? 0
+        droppedPosts = ledgers.reduce(0) { $0 + $1.droppedPosts }
+    }
+
+    /// The observers of all centers of the process: all of Tether's own, and the foreign ones that have observers
+    /// through Tether; center after center, in registration order (L1).
+    public static func ofProcess() -> Audit {
+        let cores = CenterDirectory.shared.cores + ForeignCenters.shared.cores
+        return Audit(cores.flatMap { $0.registrations() }, ledgers: cores.map(\.ledger))
     }
 }
 
@@ -77,6 +86,7 @@ extension Audit.Row {
         let details = registration.details
         let inbox = registration.inbox.load()
         let counts = inbox?.counts ?? (pending: 0, dropped: 0)
+        center = CenterDirectory.shared.description(of: registration.center)
         name = registration.center.subject(of: registration)?.name
         sender = details?.senderDescription
         owner = details?.attachment?.record.description
@@ -95,24 +105,8 @@ extension Audit.Row: CustomStringConvertible {
     public var description: String {
         let subject = "\(name?.rawValue ?? "any name") from \(sender ?? "any sender")"
         let holder = owner.map { "for \($0)" } ?? "for its token"
-        var extras: [String] = []
-        if isOnce { extras.append("once") }
-        if let key { extras.append("key \(key)") }
-        if pending > 0 { extras.append("\(pending) pending") }
-        if dropped > 0 { extras.append("\(dropped) dropped") }
         return "\(subject) \(holder) on \(target), registered at \(file):\(line)"
-            + (extras.isEmpty ? "" : " (\(extras.joined(separator: ", ")))")
-    }
-}
-
-extension Audit: CustomStringConvertible {
-    /// The rows, a line each.
-    public var description: String {
-        let waiting = waitingPosts.map {
-            "waiting on \($0.place): \($0.asap) as soon as possible, \($0.whenIdle) when idle"
-        }
-        let dropped = droppedPosts > 0 ? ["dropped with their queue or thread: \(droppedPosts) posts"] : []
-        return ((isEmpty ? ["no observers"] : map(\.description)) + waiting + dropped).joined(separator: "\n")
+            + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
     }
 }
 
@@ -120,7 +114,7 @@ extension NotifyingCenter {
     /// This center's observers, in registration order (L1).
     public func audit() -> Audit {
         let core = own?.core ?? ForeignCenters.shared.knownCore(of: self)
-        return Audit(core?.registrations() ?? [], ledger: core?.ledger)
+        return Audit(core?.registrations() ?? [], ledgers: core.map { [$0.ledger] } ?? [])
     }
 }
 

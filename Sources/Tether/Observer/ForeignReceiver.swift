@@ -86,6 +86,9 @@ final class ForeignCenters: Sendable {
         entries.withLock { $0[ObjectIdentifier(center)]?.core }
     }
 
+    /// The cores of all foreign centers that have observers.
+    var cores: [CenterCore] { entries.withLock { $0.values.map(\.core) } }
+
     func release(_ center: ObjectIdentifier) {
         let unused = entries.withLock { entries -> Entry? in
             entries[center]?.uses -= 1

@@ -76,6 +76,7 @@ struct ObservationRequest {
         if let attachment = registration.details?.attachment {
             OwnerTable.shared.attach(observer, to: attachment.record, as: attachment)
         }
+        RegistrationWatch.registered(registration, as: self, by: observer)
         core.add(registration, name: name, sender: sender.key)
         if let foreign { receive(from: center, for: registration, through: foreign) }
     }

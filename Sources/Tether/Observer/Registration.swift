@@ -164,6 +164,7 @@ final class Registration: @unchecked Sendable {
             center.foreignCenter.map(ForeignCenters.shared.release)
         }
         withExtendedLifetime((released, observer, deliveries)) {}
+        RegistrationWatch.ended(self)
     }
 
     // MARK: The target switch

@@ -1,0 +1,57 @@
+internal import Foundation
+
+extension Audit: CustomStringConvertible {
+    /// The rows as an aligned table, a line each, under the names of the columns; columns that would be empty are left
+    /// out. Below it, what waits in posting queues.
+    ///
+    /// ```
+    /// name            sender        owner           target  registered at      notes
+    /// modelDidChange  Model 0x5f10  Sidebar 0x5f80  main    App/Sidebar.swift:14  2 pending
+    /// modelDidClose   any           its token       poster  App/Window.swift:31   once
+    /// ```
+    public var description: String {
+        let waiting = waitingPosts.map {
+            "waiting on \($0.place): \($0.asap) as soon as possible, \($0.whenIdle) when idle"
+        }
+        let dropped = droppedPosts > 0 ? ["dropped with their queue or thread: \(droppedPosts) posts"] : []
+        return ((isEmpty ? ["no observers"] : table) + waiting + dropped).joined(separator: "\n")
+    }
+
+    private var table: [String] {
+        let centers = Set(rows.map(\.center))
+        var columns: [(title: String, cells: [String])] = [
+            ("name", rows.map { $0.name?.rawValue ?? "any" }),
+            ("sender", rows.map { $0.sender ?? "any" }),
+            ("owner", rows.map { $0.owner ?? "its token" }),
+            ("target", rows.map(\.target)),
+            ("registered at", rows.map { "\($0.file):\($0.line)" }),
+            ("notes", rows.map { $0.notes.joined(separator: ", ") }),
+        ]
+        if centers.count > 1 { columns.insert(("center", rows.map(\.center)), at: 0) }
+        columns.removeAll { $0.cells.allSatisfy(\.isEmpty) }
+        let widths = columns.map { column in ([column.title] + column.cells).map(\.count).max() ?? 0 }
+        func line(_ cells: [String]) -> String {
+            zip(cells, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
+                .trimmingTrailingSpaces
+        }
+        return [line(columns.map(\.title))] + rows.indices.map { row in line(columns.map { $0.cells[row] }) }
+    }
+}
+
+extension Audit.Row {
+    /// What is worth telling of it apart from who, what and where.
+    var notes: [String] {
+        var notes: [String] = []
+        if isOnce { notes.append("once") }
+        if let key { notes.append("key \(key)") }
+        if pending > 0 { notes.append("\(pending) pending") }
+        if dropped > 0 { notes.append("\(dropped) dropped") }
+        return notes
+    }
+}
+
+extension String {
+    fileprivate var trimmingTrailingSpaces: String {
+        String(self[..<(lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)])
+    }
+}

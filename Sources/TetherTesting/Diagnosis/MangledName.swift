@@ -1,0 +1,131 @@
+/// A type's name as the compiler writes it into descriptors: text, with addresses of descriptors in it.
+struct MangledName: Hashable {
+    let address: UInt
+    let bytes: [UInt8]
+
+    /// Reads a name; `nil` if there is none or no end to it.
+    init?(at address: UInt?) {
+        guard let address else { return nil }
+        self.address = address
+        var bytes: [UInt8] = []
+        while bytes.count < 4096 {
+            guard let next = Memory.load(UInt8.self, at: address + UInt(bytes.count)) else { return nil }
+            if next == 0 { break }
+            // A symbolic reference: this byte and a 32-bit offset, or an absolute address.
+            let length = next < 0x18 ? 5 : next < 0x20 ? 9 : 1
+            guard let all = Memory.bytes(at: address + UInt(bytes.count), count: length) else { return nil }
+            bytes += all
+        }
+        self.bytes = bytes
+    }
+
+    /// Its end, as far as it is text.
+    func hasSuffix(_ suffix: String) -> Bool { bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
+
+    /// The whole name, where it is text.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// How a value of it refers to what it refers to.
+    enum Ownership { case strong, weak, unowned, unmanaged }
+
+    var ownership: Ownership {
+        if hasSuffix("Xw") {
+            .weak
+        } else if hasSuffix("Xo") {
+            .unowned
+        } else if hasSuffix("Xu") {
+            .unmanaged
+        } else {
+            .strong
+        }
+    }
+
+    /// Whether it is a function as closures capture it: `I`, the conventions, `_`. A thin one has no context.
+    var isFunction: (Bool, isThin: Bool) {
+        guard bytes.last == UInt8(ascii: "_") else { return (false, false) }
+        let conventions = bytes.dropLast().reversed().prefix { $0 != UInt8(ascii: "I") }
+        guard conventions.count < bytes.count - 1, !conventions.isEmpty,
+            conventions.allSatisfy({ UInt8(ascii: "A")...UInt8(ascii: "z") ~= $0 })
+        else { return (false, false) }
+        return (true, conventions.suffix(2).contains(UInt8(ascii: "t")))
+    }
+
+    /// Whether it is a box: a variable on the heap.
+    var isBox: Bool { hasSuffix("Xx") || hasSuffix("XX") || hasSuffix("Xb") }
+
+    // MARK: The type
+
+    /// The type, as the runtime finds it, whatever its ownership; `nil` if it cannot.
+    func type(context: UInt? = nil, arguments: UInt? = nil) -> RuntimeType? {
+        // SAFETY: a name from a descriptor, whose offsets are relative to where it stands; its context and arguments are
+        // those of the type that the descriptor describes.
+        let found = unsafe _getTypeByMangledNameInContext(
+            UnsafePointer(bitPattern: address)!, UInt(strippedCount),
+            genericContext: context.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) },
+            genericArguments: arguments.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) })
+        return found.map { RuntimeType($0) }
+    }
+
+    /// The type, with the generic parameters of a closure.
+    func type(in environment: GenericEnvironment) -> RuntimeType? {
+        let name = address
+        let count = UInt(strippedCount)
+        return unsafe environment.withPointers { environment, arguments in
+            // SAFETY: as above, with an environment that has the descriptor's own parameters.
+            unsafe _getTypeByMangledNameInEnvironment(
+                UnsafePointer(bitPattern: name)!, count, genericEnvironment: environment, genericArguments: arguments)
+        }.map { RuntimeType($0) }
+    }
+
+    private var strippedCount: Int { ownership == .strong ? bytes.count : bytes.count - 2 }
+}
+
+/// Generic parameters and what they stand for in one closure context, in the form that the runtime reads.
+struct GenericEnvironment {
+    /// The arguments by depth and index; `nil` where a parameter is not known.
+    private var levels: [[UInt?]] = []
+
+    var isEmpty: Bool { levels.isEmpty }
+
+    /// Adds a parameter by its mangled name: `x`, `q_`, `q0_`, … at depth 0; `qd__`, `qd_0_`, … at depth 1.
+    mutating func add(_ name: String, metadata: UInt) {
+        guard let (depth, index) = GenericEnvironment.place(of: name), index < 16 else { return }
+        while levels.count <= depth { levels.append([]) }
+        while levels[depth].count <= index { levels[depth].append(nil) }
+        levels[depth][index] = metadata
+    }
+
+    private static func place(of name: String) -> (depth: Int, index: Int)? {
+        if name == "x" { return (0, 0) }
+        guard name.hasPrefix("q"), name.hasSuffix("_") else { return nil }
+        if name.hasPrefix("qd_") {
+            let index = name.dropFirst(3).dropLast()
+            return index.isEmpty ? (1, 0) : Int(index).map { (1, $0 + 1) }
+        }
+        let index = name.dropFirst().dropLast()
+        return index.isEmpty ? (0, 1) : Int(index).map { (0, $0 + 2) }
+    }
+
+    /// Calls `body` with a generic environment descriptor and the generic arguments.
+    func withPointers<Result>(_ body: (UnsafeRawPointer, UnsafeRawPointer) -> Result) -> Result {
+        var descriptor: [UInt8] = []
+        func append(_ number: some FixedWidthInteger) {
+            for byte in 0..<number.bitWidth / 8 { descriptor.append(UInt8(truncatingIfNeeded: number >> (8 * byte))) }
+        }
+        append(UInt32(levels.count))
+        var total: UInt16 = 0
+        for level in levels {
+            total += UInt16(level.count)
+            append(total)
+        }
+        // A type parameter, with or without an argument in the list.
+        for parameter in levels.joined() { descriptor.append(parameter == nil ? 0 : 0x80) }
+        descriptor += [UInt8](repeating: 0, count: 8)
+        let arguments = levels.joined().compactMap(\.self) + [0]
+        // SAFETY: both arrays live for the call; the descriptor's form is that of `TargetGenericEnvironment`.
+        return unsafe descriptor.withUnsafeBytes { descriptor in
+            unsafe arguments.withUnsafeBytes { arguments in unsafe body(descriptor.baseAddress!, arguments.baseAddress!)
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import Tether
+
+/// Where in a value of a type its strong references are.
+indirect enum TypeLayout: Sendable {
+    /// A reference to an object.
+    case reference
+    /// A function: what it calls, and its context.
+    case function
+    /// A value of any type: three words, and its type.
+    case existential
+    /// Values at offsets, under names.
+    case fields([(label: String, offset: Int, layout: TypeLayout)])
+    /// A value that is told by the type's own enum functions.
+    case cases(TypeBox)
+    /// Nothing that is followed: numbers, pointers, weak and unowned references, and what is not recognised.
+    case none
+
+    /// SAFETY: types are immutable.
+    struct TypeBox: @unchecked Sendable { let type: RuntimeType }
+
+    // MARK: Finding a layout
+
+    private static let instances = Guarded<[UInt: TypeLayout]>([:])
+
+    /// The layout of a class's instances.
+    static func instance(of type: RuntimeType) -> TypeLayout {
+        if let known = instances.withLock({ $0[type.metadata] }) { return known }
+        let found = fields(type.fields)
+        instances.withLock { $0[type.metadata] = found }
+        return found
+    }
+
+    /// The layout of a type's values, which are references if it is a class.
+    static func value(of type: RuntimeType) -> TypeLayout {
+        switch type.kind {
+        case .class:
+            return .reference
+        case .struct:
+            if type.type == String.self { return .none }
+            // How the library's own types are made is nothing to tell the user.
+            let isLibrarys = ["Swift.", "Synchronization.", "Tether."].contains { type.fullName.hasPrefix($0) }
+            return fields(type.fields, haveNames: !isLibrarys)
+        case .tuple: return fields(type.elements)
+        case .enum, .optional: return .cases(TypeBox(type: type))
+        case .function: return .function
+        case .existential:
+            guard let flags = type.word(1) else { return .none }
+            // Of a class: the reference comes first. Of an error: one reference to a box that is not looked into.
+            if flags & 0x8000_0000 == 0 { return .reference }
+            return (flags >> 24) & 0x3F == 0 ? .existential : .none
+        case .opaque:
+            return ["Builtin.BridgeObject", "Builtin.NativeObject"].contains(type.fullName) ? .reference : .none
+        case .metatype, .existentialMetatype, nil: return .none
+        }
+    }
+
+    private static func fields(_ fields: [RuntimeType.Field], haveNames: Bool = true) -> TypeLayout {
+        let found = fields.compactMap { field -> (label: String, offset: Int, layout: TypeLayout)? in
+            guard field.isStrong else { return nil }
+            let layout = value(of: field.type)
+            if case .none = layout { return nil }
+            return (haveNames ? label(field.name) : "", field.offset, layout)
+        }
+        return found.isEmpty ? .none : .fields(found)
+    }
+
+    /// A stored property as it is written in the source.
+    private static func label(_ name: String) -> String {
+        let prefix = "$__lazy_storage_$_"
+        return name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
+    }
+
+    // MARK: Reading a value
+
+    /// The references in a value's bytes.
+    func references(in bytes: [UInt8], at offset: Int = 0) -> [HeapObject.Reference] {
+        switch self {
+        case .reference: return reference(bytes.load(UInt.self, at: offset))
+        case .function: return reference(bytes.load(UInt.self, at: offset + 8), isClosure: true)
+        case .existential: return existential(bytes, at: offset)
+        case .fields(let fields):
+            return fields.flatMap { field in
+                field.layout.references(in: bytes, at: offset + field.offset).map { $0.inside(field.label) }
+            }
+        case .cases(let box):
+            guard let size = box.type.size, offset + size <= bytes.count,
+                let payload = box.type.payload(of: Array(bytes[offset..<offset + size]))
+            else { return [] }
+            return payload.isIndirect
+                ? reference(payload.bytes.load(UInt.self, at: 0))
+                : TypeLayout.value(of: payload.type).references(in: payload.bytes)
+        case .none: return []
+        }
+    }
+
+    private func reference(_ word: UInt?, isClosure: Bool = false) -> [HeapObject.Reference] {
+        // The highest byte and the lowest bits of a bridge object are flags.
+        guard let word, word != 0, word >> 63 == 0 else { return [] }
+        return [
+            HeapObject.Reference(
+                label: "", object: HeapObject(address: word & 0x00FF_FFFF_FFFF_FFF8), isClosure: isClosure)
+        ]
+    }
+
+    private func existential(_ bytes: [UInt8], at offset: Int) -> [HeapObject.Reference] {
+        guard let metadata = bytes.load(UInt.self, at: offset + 24), metadata & 7 == 0, metadata != 0 else { return [] }
+        let type = RuntimeType(metadata: metadata)
+        guard type.kind != nil, let isBoxed = type.isBoxedInExistential, let size = type.size else { return [] }
+        if !isBoxed { return TypeLayout.value(of: type).references(in: bytes, at: offset) }
+        guard let box = bytes.load(UInt.self, at: offset), let alignment = type.alignment,
+            let value = Memory.bytes(at: box + UInt((16 + alignment - 1) & ~(alignment - 1)), count: size)
+        else { return [] }
+        return TypeLayout.value(of: type).references(in: value)
+    }
+}
+
+extension HeapObject.Reference {
+    /// The same reference, seen from around what it is in.
+    func inside(_ outer: String) -> HeapObject.Reference {
+        let joined =
+            if label.isEmpty || label.hasPrefix("[") { outer + label } else if outer.isEmpty { label } else {
+                "\(outer).\(label)"
+            }
+        return HeapObject.Reference(label: joined, object: object, isClosure: isClosure)
+    }
+}

@@ -1,0 +1,184 @@
+internal import Dispatch
+internal import Foundation
+internal import Tether
+
+/// What a verification found, and where it is to be mended.
+struct Finding: Sendable {
+    let message: String
+    let site: Site
+}
+
+extension LeakTracker {
+    /// How long to wait for what.
+    struct Limits: Sendable {
+        /// For deliveries that are pending and handlers that are running.
+        let deliveries: Duration
+        /// For what nothing is known to be on its way to release: a thread or task of the test's own may be about to.
+        let release: Duration
+
+        init(_ limit: Duration) {
+            deliveries = limit
+            release = min(limit, .seconds(2))
+        }
+    }
+
+    // MARK: Verifying
+
+    /// What the scope leaves behind, when all deliveries have been made and all that goes by itself has gone.
+    func verify(_ limits: Limits) async -> [Finding] {
+        let deadline = DispatchTime.after(limits.deliveries)
+        var unfinished: [Finding] = []
+        while let (errands, describe) = deliveries() {
+            await errands.wait(until: deadline)
+            if !errands.isEmpty || DispatchTime.now() >= deadline {
+                unfinished = describe()
+                break
+            }
+        }
+        if let errands = releases(), unfinished.isEmpty { await errands.wait(until: .after(limits.release)) }
+        return findings(unfinished)
+    }
+
+    /// As `verify`, waiting on this thread.
+    @available(*, noasync)
+    func verifyBlocking(_ limits: Limits) -> [Finding] {
+        let runsLoop = Thread.isMainThread || hasRunLoopTargets
+        let deadline = DispatchTime.after(limits.deliveries)
+        var unfinished: [Finding] = []
+        while let (errands, describe) = deliveries() {
+            errands.wait(until: deadline, runningLoop: runsLoop)
+            if !errands.isEmpty || DispatchTime.now() >= deadline {
+                unfinished = describe()
+                break
+            }
+        }
+        if let errands = releases(), unfinished.isEmpty {
+            errands.wait(until: .after(limits.release), runningLoop: runsLoop)
+        }
+        return findings(unfinished)
+    }
+
+    private var hasRunLoopTargets: Bool {
+        state.withLock(\.registrations).contains { $0.pending.target.contains("thread") }
+    }
+
+    // MARK: Waiting for deliveries
+
+    /// What must be waited for before anything can be said: deliveries that are pending, handlers that are running.
+    private func deliveries() -> (Errands, describe: @Sendable () -> [Finding])? {
+        let errands = Errands()
+        let registrations = state.withLock(\.registrations)
+        let running = Guarded<Set<WatchedRegistration.ID>>([])
+        for registration in registrations {
+            let delivered = errands.add()
+            // Without a delivery to wait for the signal goes at once.
+            _ = registration.releaseBehindPending(AtRelease(delivered))
+            let returned = errands.add()
+            running.withLock { _ = $0.insert(registration.id) }
+            registration.whenQuiescent {
+                running.withLock { _ = $0.remove(registration.id) }
+                returned()
+            }
+        }
+        if errands.isEmpty { return nil }
+        return (
+            errands,
+            {
+                registrations.compactMap { registration in
+                    registration.unfinished(isRunning: running.withLock { $0.contains(registration.id) })
+                }
+            }
+        )
+    }
+
+    // MARK: Waiting for releases
+
+    /// The end of everything that is still there.
+    private func releases() -> Errands? {
+        let errands = Errands()
+        for tracked in leftObjects() {
+            guard let object = tracked.object else { continue }
+            errands.watch(object)
+        }
+        for registration in leftRegistrations() {
+            let ended = errands.add()
+            state.withLock { $0.ended[registration.id] = ended }
+            // It may have ended meanwhile.
+            if !registration.isActive { registrationEnded(registration.id) }
+        }
+        return errands.isEmpty ? nil : errands
+    }
+
+    func registrationEnded(_ id: WatchedRegistration.ID) {
+        let ended = state.withLock { $0.ended.removeValue(forKey: id) }
+        ended?()
+    }
+
+    // MARK: What is left
+
+    /// The tracked objects and owners that are alive, each once, without those that are kept on purpose.
+    private func leftObjects() -> [Tracked] {
+        let (tracked, kept) = state.withLock { ($0.tracked, $0.kept) }
+        var seen = Set(kept.compactMap { $0.object.map { ObjectIdentifier($0) } })
+        // One that was tracked is told of as such, though it may be an owner too.
+        return (tracked.filter { !$0.isOwner } + tracked.filter(\.isOwner)).filter { tracked in
+            tracked.object.map { seen.insert(ObjectIdentifier($0)).inserted } ?? false
+        }
+    }
+
+    /// The observers that are active and that no owner accounts for.
+    private func leftRegistrations() -> [WatchedRegistration] {
+        state.withLock(\.registrations).filter { $0.isActive && !$0.isAttached }
+    }
+
+    private func findings(_ unfinished: [Finding]) -> [Finding] {
+        let diagnosis = Diagnosis(
+            registrations: state.withLock(\.registrations).filter(\.isActive), objects: leftObjects())
+        return diagnosis.findings(observers: leftRegistrations()) + unfinished
+    }
+
+    /// Observers on the centers of this scope that belong to nobody.
+    func unattributed() -> [Finding] {
+        let centers = state.withLock(\.centers)
+        return Registrations.newUnattributed(on: centers).map { registration in
+            Finding(
+                message: "\(registration.description) belongs to no test that can be told: it was made on a queue or "
+                    + "thread without a scope. Hand the work over with the scope's adopt { }.",
+                site: registration.site)
+        }
+    }
+}
+
+extension WatchedRegistration {
+    var site: Site { Site(file: file, line: line) }
+
+    /// "the observer of modelDidChange registered at …"
+    var description: String { "the observer of \(name?.rawValue ?? "any name") registered at \(site)" }
+
+    /// "the handler registered at … (modelDidChange)"
+    var handlerDescription: String { "the handler registered at \(site) (\(name?.rawValue ?? "any name"))" }
+
+    /// What of it has not come to an end within the limit.
+    fileprivate func unfinished(isRunning: Bool) -> Finding? {
+        let pending = pending
+        if pending.count > 0 {
+            let deliveries = pending.count == 1 ? "1 delivery" : "\(pending.count) deliveries"
+            return Finding(
+                message: "still waiting for \(deliveries) pending on \(pending.target) for \(handlerDescription); "
+                    + "run what that target runs on, or stop the observer, before the test ends",
+                site: site)
+        }
+        guard isRunning else { return nil }
+        return Finding(
+            message: "still waiting for \(handlerDescription) to return; it is running on another thread", site: site)
+    }
+}
+
+extension DispatchTime {
+    /// The time that is some while from now.
+    static func after(_ duration: Duration) -> DispatchTime {
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds = Int(clamping: seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
+        return .now() + DispatchTimeInterval.nanoseconds(nanoseconds)
+    }
+}

@@ -1,0 +1,128 @@
+internal import Dispatch
+public import Foundation
+public import Tether
+
+/// An observer that writes down what it is delivered, for a test to look at, or to wait for.
+///
+/// ```swift
+/// let changes = NotificationRecorder(center, .modelDidChange, from: model)
+/// model.rename("New")
+/// #expect(changes.names == [.modelDidChange])
+/// await changes.wait(for: 1)                     // by event; needed only where something is asynchronous
+/// ```
+///
+/// It observes as long as it lives, and keeps what it recorded, objects included, until `clear()` or its own end.
+///
+/// *Thread safety*: any thread.
+///
+/// SAFETY: `token` is set once, by `init`; notifications are guarded, and a test that shares them answers for them.
+public final class NotificationRecorder: @unchecked Sendable {
+    private struct State: @unchecked Sendable {
+        var notifications: [Notification] = []
+        var waiters: [Int: (count: Int, resume: @Sendable () -> Void)] = [:]
+        var lastWaiter = 0
+    }
+
+    /// What the handler writes to, which does not keep the recorder.
+    private final class Log: Sendable {
+        let state = Guarded(State())
+
+        func add(_ notification: Notification) {
+            // SAFETY: handed over to the log.
+            nonisolated(unsafe) let notification = notification
+            let ready = state.withLock { state in
+                unsafe state.notifications.append(notification)
+                let ready = state.waiters.filter { $0.value.count <= state.notifications.count }
+                for number in ready.keys { state.waiters[number] = nil }
+                return ready.values.map(\.resume)
+            }
+            for resume in ready { resume() }
+        }
+    }
+
+    private let log = Log()
+    private let token: NotificationObserver
+
+    /// Starts to record.
+    /// - Parameters:
+    ///   - center: The center to observe.
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe. Leave it out for any.
+    ///   - target: Where it is delivered to.
+    public init<Sender: AnyObject>(
+        _ center: some NotifyingCenter, _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        on target: DeliveryTarget = .poster, fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        token = center.observe(name, from: sender, on: target, fileID: fileID, line: line) { [log] notification in
+            log.add(notification)
+        }
+    }
+
+    /// What was delivered, in order.
+    public var notifications: [Notification] {
+        log.state.withLock { state in
+            // SAFETY: see above.
+            nonisolated(unsafe) let notifications = state.notifications
+            return unsafe notifications
+        }
+    }
+
+    /// The names of what was delivered, in order.
+    public var names: [Notification.Name] { notifications.map(\.name) }
+
+    /// How many were delivered.
+    public var count: Int { log.state.withLock(\.notifications.count) }
+
+    /// Forgets what was delivered.
+    public func clear() {
+        let old = log.state.withLock { state in
+            nonisolated(unsafe) let old = state.notifications
+            state.notifications = []
+            return unsafe old
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    /// Stops recording; what was recorded stays.
+    public func stop() { token.stop() }
+
+    /// Suspends until so many have been delivered in all.
+    /// - Returns: Whether they were, within the limit.
+    @discardableResult
+    public func wait(for count: Int, limit: Duration = .seconds(10)) async -> Bool {
+        await withCheckedContinuation { continuation in
+            whenDelivered(count, limit: limit) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Waits on this thread until so many have been delivered in all.
+    /// - Returns: Whether they were, within the limit.
+    @available(*, noasync, message: "Use 'await wait(for:)' instead.")
+    @discardableResult
+    public func waitBlocking(for count: Int, limit: Duration = .seconds(10)) -> Bool {
+        let semaphore = DispatchSemaphore(value: 0)
+        let outcome = Guarded(false)
+        whenDelivered(count, limit: limit) { isDelivered in
+            outcome.withLock { $0 = isDelivered }
+            semaphore.signal()
+        }
+        semaphore.wait()
+        return outcome.withLock(\.self)
+    }
+
+    /// Calls `action` once: with true when so many have been delivered, or with false when the limit has passed.
+    private func whenDelivered(_ count: Int, limit: Duration, _ action: @escaping @Sendable (Bool) -> Void) {
+        let succeed: @Sendable () -> Void = { action(true) }
+        let number = log.state.withLock { state -> Int? in
+            guard state.notifications.count < count else { return nil }
+            state.lastWaiter += 1
+            state.waiters[state.lastWaiter] = (count, succeed)
+            return state.lastWaiter
+        }
+        guard let number else { return succeed() }
+        DispatchQueue.global().asyncAfter(deadline: .after(limit)) { [weak log] in
+            guard let log else { return }
+            if log.state.withLock({ $0.waiters.removeValue(forKey: number) }) != nil { action(false) }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import Tether
+
+/// Finds the scope of each registration of the process, once there is a scope.
+final class Registrations: Sendable {
+    private static let shared = Registrations()
+
+    private struct State: Sendable {
+        /// The scopes of live registrations.
+        var scopes: [WatchedRegistration.ID: WeakScope] = [:]
+        /// Live registrations that belong to no scope.
+        var unattributed: [WatchedRegistration.ID: WatchedRegistration] = [:]
+        var reported: Set<String> = []
+    }
+
+    private struct WeakScope: Sendable { weak var scope: LeakTracker? }
+
+    private let state = Guarded(State())
+
+    private static let start: Void = RegistrationWatch.listen(
+        RegistrationWatch.Listener(
+            registered: { registration, owner in
+                shared.add(registration, owner: owner)
+                if let handler = registration.handler {
+                    SelfCapture.check(handler, of: owner, named: registration.name, at: registration)
+                }
+            },
+            ended: { shared.end($0) },
+            centerMade: { center in
+                LeakTracker.current?.state.withLock { _ = $0.centers.insert(center) }
+            }))
+
+    /// Hears of registrations from now on.
+    static func listen() { start }
+
+    private func add(_ registration: WatchedRegistration, owner: AnyObject?) {
+        let current = LeakTracker.current
+        state.withLock { state in
+            if let current {
+                state.scopes[registration.id] = WeakScope(scope: current)
+            } else {
+                state.unattributed[registration.id] = registration
+            }
+        }
+        current?.add(registration, owner: owner)
+        // One that ended meanwhile has been told of already.
+        if !registration.isActive { end(registration.id) }
+    }
+
+    private func end(_ id: WatchedRegistration.ID) {
+        let (scope, unattributed) = state.withLock { state in
+            (state.scopes.removeValue(forKey: id)?.scope, state.unattributed.removeValue(forKey: id))
+        }
+        scope?.registrationEnded(id)
+        withExtendedLifetime(unattributed) {}
+    }
+
+    /// The live registrations on some centers that belong to no scope and were not told of yet.
+    static func newUnattributed(on centers: Set<ObjectIdentifier>) -> [WatchedRegistration] {
+        shared.state.withLock { state in
+            state.unattributed.values.filter { registration in
+                registration.isActive && centers.contains(registration.center)
+                    && state.reported.insert("\(registration.site)").inserted
+            }
+        }
+    }
+}

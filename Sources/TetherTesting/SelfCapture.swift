@@ -1,0 +1,49 @@
+internal import Foundation
+internal import Synchronization
+internal import Testing
+public import Tether
+
+extension ObserverCenter {
+    /// Whether a handler that strongly captures its own owner is reported when it is registered, before anything has
+    /// leaked.
+    ///
+    /// ```swift
+    /// ObserverCenter.warnsOfSelfCapture = true     // at the start of a debug build, or of the tests
+    /// ```
+    ///
+    /// In a test of Swift Testing the report is an issue at the line of the registration; elsewhere it is a line on the
+    /// standard error. It looks into every handler that is registered with an owner, on all centers, which costs some
+    /// microseconds each: it is for debug builds, and does nothing in others.
+    public static var warnsOfSelfCapture: Bool {
+        get { SelfCapture.isReported.load(ordering: .relaxed) }
+        set {
+            Registrations.listen()
+            SelfCapture.isReported.store(newValue, ordering: .relaxed)
+        }
+    }
+}
+
+/// Handlers that capture their own owner.
+enum SelfCapture {
+    static let isReported = Atomic<Bool>(false)
+    /// Goes before `isReported`, for tests of it beside others that capture owners on purpose.
+    @TaskLocal static var isReportedHere: Bool?
+
+    /// Looks into a handler, if that was asked for.
+    static func check(
+        _ handler: @escaping @Sendable (Notification) -> Void, of owner: AnyObject?, named name: Notification.Name?,
+        at registration: WatchedRegistration
+    ) {
+        #if DEBUG
+        guard let owner, isReportedHere ?? isReported.load(ordering: .relaxed),
+            let path = ReferencePath.find(from: ReferencePath.roots(handler), to: HeapObject(owner))
+        else { return }
+        let finding = Finding(
+            message: "\(type(of: owner)) will be kept by its own handler registered at \(registration.site) "
+                + "(\(name?.rawValue ?? "any name")), which \(path.sentence(from: .closure)). Use the owner that the handler is "
+                + "handed, or capture it weakly there.",
+            site: registration.site)
+        if Test.current != nil { finding.recordInSwiftTesting() } else { finding.print() }
+        #endif
+    }
+}

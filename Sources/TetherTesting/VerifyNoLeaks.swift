@@ -1,0 +1,69 @@
+/// Runs a body, in a test of XCTest or of Swift Testing, and fails that test if the body leaves behind an observer, an
+/// owner that was observed for, or an object given to `track(_:)`.
+///
+/// ```swift
+/// func testClosedSidebarIsGone() {
+///     verifyNoLeaks {
+///         let sidebar = track(Sidebar(center: .default))
+///         sidebar.close()
+///     }
+/// }
+/// ```
+///
+/// What holds for `.verifiesNoLeaks` holds here. The calling thread waits; if it is the main thread its run loop runs
+/// meanwhile, so that deliveries to `.main` come through. A body that throws is not verified.
+/// - Parameters:
+///   - limit: How long deliveries that are pending when the body returns may take.
+///   - body: What to run, in a scope of its own: `LeakTracker.current`.
+/// - Returns: What the body returns.
+@available(*, noasync, message: "Use the form that is awaited.")
+@_disfavoredOverload
+public func verifyNoLeaks<Result>(
+    limit: Duration = .seconds(10), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column, _ body: () throws -> Result
+) rethrows -> Result {
+    let scope = LeakTracker()
+    let result = try LeakTracker.$current.withValue(scope) { try body() }
+    let findings = scope.verifyBlocking(LeakTracker.Limits(limit))
+    Verdict(findings: findings, unattributed: scope.unattributed())
+        .report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))
+    return result
+}
+
+/// Runs an asynchronous body, in a test of XCTest or of Swift Testing, and fails that test if the body leaves behind an
+/// observer, an owner that was observed for, or an object given to `track(_:)`.
+///
+/// See `verifyNoLeaks(limit:fileID:filePath:line:column:_:)`; here nothing blocks.
+public func verifyNoLeaks<Result>(
+    limit: Duration = .seconds(10), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    line: UInt = #line, column: UInt = #column, isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Result
+) async rethrows -> Result {
+    let scope = LeakTracker()
+    let result = try await LeakTracker.$current.withValue(scope) { try await body() }
+    let findings = await scope.verify(LeakTracker.Limits(limit))
+    Verdict(findings: findings, unattributed: scope.unattributed())
+        .report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))
+    return result
+}
+
+/// Runs a body in a scope of its own, and returns what it leaves behind, a sentence each; for programs that are no tests.
+///
+/// See `verifyNoLeaks(limit:fileID:filePath:line:column:_:)`.
+@available(*, noasync, message: "Use the form that is awaited.")
+@_disfavoredOverload
+public func findLeaks(within limit: Duration = .seconds(10), _ body: () throws -> Void) rethrows -> [String] {
+    let scope = LeakTracker()
+    try LeakTracker.$current.withValue(scope) { try body() }
+    return scope.verifyBlocking(LeakTracker.Limits(limit)).map(\.message)
+}
+
+/// Runs an asynchronous body in a scope of its own, and returns what it leaves behind, a sentence each.
+public func findLeaks(
+    within limit: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Void
+) async rethrows -> [String] {
+    let scope = LeakTracker()
+    try await LeakTracker.$current.withValue(scope) { try await body() }
+    return await scope.verify(LeakTracker.Limits(limit)).map(\.message)
+}

@@ -1,0 +1,106 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+import TetherTesting
+
+/// What looks like a leak and is none.
+@Suite struct FalsePositiveTests {
+    final class Owner: Sendable {}
+
+    private let center = ObserverCenter()
+
+    @Test func `L2 an owner that the test keeps on purpose is no leak, nor is what is attached to it`() async {
+        let (center, owner) = (center, Owner())
+        await verifyNoLeaks {
+            LeakTracker.current?.keep(owner)
+            center.observe(.modelDidChange, owner: owner) { _ in }
+        }
+        #expect(center.audit().count == 1)
+    }
+
+    @Test(.verifiesNoLeaks) func `L2 an owner that lives to the last line of the test is no leak`() {
+        let owner = track(Owner())
+        center.observe(.modelDidChange, owner: owner) { _ in }
+        let token = center.observe(.modelDidChange) { _ in }
+        center.post(name: .modelDidChange, object: nil)
+        withExtendedLifetime((owner, token)) {}
+    }
+
+    @Test func `L2 an owner in the middle of a delivery on another thread is waited for`() async {
+        let center = center
+        let (entered, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        await verifyNoLeaks {
+            let owner = Owner()
+            center.observe(.modelDidChange, owner: owner) { _, _ in
+                entered.signal()
+                _ = leave.wait(timeout: .now() + 30)
+            }
+            Thread.detachNewThread { center.post(name: .modelDidChange, object: nil) }
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    _ = entered.wait(timeout: .now() + 30)
+                    continuation.resume()
+                }
+            }
+            // The handler holds its owner, which nobody else does, until after this body.
+            Thread.detachNewThread { leave.signal() }
+        }
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test func `L2 a handler that never returns is told of`() async {
+        let center = center
+        let (entered, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let keep = Keep()
+        let messages = await planted {
+            keep.add(
+                center.observe(.modelDidChange) { _ in
+                    entered.signal()
+                    _ = leave.wait(timeout: .now() + 30)
+                })
+            Thread.detachNewThread { center.post(name: .modelDidChange, object: nil) }
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    _ = entered.wait(timeout: .now() + 30)
+                    continuation.resume()
+                }
+            }
+        }
+        #expect(
+            messages.contains {
+                $0.hasPrefix("still waiting for the handler registered at ") && $0.contains("running on another thread")
+            })
+        leave.signal()
+        keep.drop()
+    }
+
+    @Test func `L2 an object that a thread of the test's own is about to let go is waited for`() async {
+        let keep = Keep()
+        let gate = DispatchSemaphore(value: 0)
+        await verifyNoLeaks {
+            keep.add(track(Owner()))
+            Thread.detachNewThread {
+                _ = gate.wait(timeout: .now() + 30)
+                keep.drop()
+            }
+            Thread.detachNewThread { gate.signal() }
+        }
+    }
+
+    @Test func `L2 a body that throws is not verified, and its error comes through`() async {
+        struct Failure: Error {}
+        let (center, keep) = (center, Keep())
+        await #expect(throws: Failure.self) {
+            try await verifyNoLeaks {
+                keep.add(center.observe(.modelDidChange) { _ in })
+                throw Failure()
+            }
+        }
+        keep.drop()
+    }
+
+    @Test func `L2 the result of a body comes through`() async {
+        #expect(await verifyNoLeaks { 5 } == 5)
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import Synchronization
+import Testing
+import Tether
+
+@testable import TetherTesting
+
+/// What is found of the way in which a closure or an object holds another.
+@Suite struct ReferencePathTests {
+    typealias Handler = @Sendable (Notification) -> Void
+
+    final class Owner: @unchecked Sendable {
+        var other: Owner?
+        var model: Model?
+        var number = 5
+        var action: (@Sendable () -> Void)?
+        func handle(_ note: Notification) { number += 1 }
+        deinit { number = 0 }
+    }
+
+    final class Model: @unchecked Sendable {
+        struct Delegates {
+            var first = "a name"
+            var owner: Owner?
+        }
+        enum Choice {
+            case none
+            case one(Int, Owner)
+            indirect case two(Choice)
+        }
+        var name = "model"
+        var delegates = Delegates()
+        var owners: [Owner] = []
+        var byName: [String: Owner] = [:]
+        var choice = Choice.none
+        var any: Any = 5
+        var box: any AnyObject & Sendable = Probe()
+        weak var weakOwner: Owner?
+        unowned let unownedOwner: Owner
+        let guarded = Mutex<(Int, Owner?)>((1, nil))
+        var action: (@Sendable () -> Void)?
+        lazy var later: Owner = Owner()
+        init(unowned owner: Owner) { unownedOwner = owner }
+        final class Probe: Sendable {}
+    }
+
+    /// The path from a handler to an object, in words.
+    private func words(_ owner: Owner, _ handler: @escaping Handler) -> String? {
+        ReferencePath.find(from: ReferencePath.roots(handler), to: HeapObject(owner))?.sentence(from: .closure)
+    }
+
+    private func expectCapture(
+        _ owner: Owner, sourceLocation: SourceLocation = #_sourceLocation, _ handler: @escaping Handler
+    ) {
+        let words = words(owner, handler)
+        #expect(words == "captures it", sourceLocation: sourceLocation)
+    }
+
+    private func expectNoCapture(
+        _ owner: Owner, sourceLocation: SourceLocation = #_sourceLocation, _ handler: @escaping Handler
+    ) {
+        let words = words(owner, handler)
+        #expect(words == nil, sourceLocation: sourceLocation)
+    }
+
+    private func expectProperty(
+        _ property: String?, sourceLocation: SourceLocation = #_sourceLocation, _ change: (Model, Owner) -> Void
+    ) {
+        let words = wordsOfModel(change)
+        #expect(words == property.map { "captures Model, whose \($0)" }, sourceLocation: sourceLocation)
+    }
+
+    private func wordsOfModel(_ change: (Model, Owner) -> Void) -> String? {
+        let owner = Owner()
+        let model = Model(unowned: owner)
+        change(model, owner)
+        defer { model.action = nil }
+        return words(owner) { _ in withExtendedLifetime(model) {} }
+    }
+
+    @Test func `L3 a strong capture is found, whatever else is captured`() {
+        let owner = Owner()
+        let (number, text) = (owner.number, "text \(owner.number)")
+        let optional: Owner? = owner
+        let any: any Sendable = owner
+        let tuple = (number, owner)
+        expectCapture(owner) { _ in owner.number = 1 }
+        expectCapture(owner) { _ in owner.number = number + text.count }
+        expectCapture(owner) { _ in print(text, number, optional as Any) }
+        expectCapture(owner) { _ in print(any, number) }
+        expectCapture(owner) { _ in print(tuple, number) }
+        expectCapture(owner, owner.handle)
+    }
+
+    @Test func `L3 weak and unowned captures, and no capture, are told from strong ones`() {
+        let owner = Owner()
+        let number = owner.number
+        expectNoCapture(owner) { [weak owner] _ in owner?.number = number }
+        expectNoCapture(owner) { [weak owner] _ in owner?.number = 1 }
+        expectNoCapture(owner) { [unowned owner] _ in owner.number = number }
+        expectNoCapture(owner) { [unowned owner] _ in owner.number = 1 }
+        expectNoCapture(owner) { [unowned(unsafe) owner] _ in unsafe owner.number = 1 }
+        let address = UInt(bitPattern: ObjectIdentifier(owner))
+        expectNoCapture(owner) { _ in print(address, number) }
+        expectNoCapture(owner) { _ in }
+    }
+
+    @Test func `L3 a capture is found through variables, nested closures and thunks`() {
+        let owner = Owner()
+        nonisolated(unsafe) var variable: Owner? = owner
+        let inner: @Sendable (Int) -> Void = { number in owner.number = number }
+        let numbers = [1, 2]
+        expectCapture(owner) { _ in unsafe variable?.number = 2 }
+        expectCapture(owner) { _ in inner(numbers.count) }
+        expectCapture(owner) { _ in numbers.forEach(inner) }
+        let reabstracted = through { (_: Notification) in owner.number = numbers.count }
+        expectCapture(owner, reabstracted)
+        let stored: [Handler] = [{ _ in owner.number = 3 }]
+        expectCapture(owner, stored[0])
+        unsafe variable = nil
+    }
+
+    @Test func `L3 a capture is found in generic code`() {
+        let owner = Owner()
+        expectCapture(owner, generic(owner, 5))
+        expectCapture(owner, generic(5, owner))
+        expectCapture(owner, generic(owner as Owner?, "text"))
+        expectNoCapture(owner, generic(5, "text"))
+        expectCapture(owner, Generic(first: 1, second: owner).handler())
+    }
+
+    @Test func `L3 an owner is found in the fields of an object that is captured`() {
+        expectProperty("`delegates.owner` is it") { $0.delegates.owner = $1 }
+        expectProperty("`owners[1]` is it") { $0.owners = [Owner(), $1] }
+        expectProperty("`byName[…]` is it") { $0.byName = ["a": Owner(), "b": $1] }
+        expectProperty("`choice.1` is it") { $0.choice = .one(2, $1) }
+        expectProperty("`any` is it") { $0.any = $1 }
+        expectProperty("`any.3` is it") { $0.any = (1, 2, 3, $1) }
+        expectProperty("`box` is it") { $0.box = $1 }
+        expectProperty("`later` is it") { $0.later = $1 }
+        // Its type is hidden by the runtime.
+        expectProperty(nil) { model, owner in model.guarded.withLock { $0 = (2, owner) } }
+        expectProperty("`action` is a closure that captures it") { model, owner in model.action = { owner.number = 2 } }
+    }
+
+    @Test func `L3 an object that refers to the owner weakly, or not at all, is no reason`() {
+        expectProperty(nil) { $0.weakOwner = $1 }
+        expectProperty(nil) { _, _ in }
+        expectProperty(nil) { model, owner in model.action = { [weak owner] in owner?.number = 2 } }
+    }
+
+    @Test func `L3 cycles are found, of one object and of two`() {
+        let (first, second) = (Owner(), Owner())
+        first.other = second
+        #expect(ReferencePath.cycle(through: HeapObject(first)) == nil)
+        second.other = first
+        #expect(ReferencePath.cycle(through: HeapObject(first))?.sentence(from: .itself) == "its `other.other` is it")
+        second.other = nil
+        first.other = first
+        #expect(ReferencePath.cycle(through: HeapObject(first))?.sentence(from: .itself) == "its `other` is it")
+        first.other = nil
+        first.action = { first.number = 2 }
+        #expect(
+            ReferencePath.cycle(through: HeapObject(first))?.sentence(from: .itself)
+                == "its `action` is a closure that captures it")
+        first.action = nil
+        withExtendedLifetime(second) {}
+    }
+
+    @Test func `L3 memory that leads nowhere is not followed`() {
+        for address: UInt in [0, 1, 8, 4096, 0x7FFF_FFFF_FFF8, .max - 7] {
+            #expect(HeapObject(address: address).kind == nil)
+            #expect(HeapObject(address: address).references.isEmpty)
+        }
+        #expect(Memory.isReadable)
+        #expect(Memory.bytes(at: 4096, count: 8) == nil)
+    }
+}
+
+private func through<Value>(_ function: @escaping @Sendable (Value) -> Void) -> @Sendable (Value) -> Void { function }
+
+@inline(never)
+private func generic<First: Sendable, Second: Sendable>(
+    _ first: First, _ second: Second
+) -> ReferencePathTests.Handler { { _ in print(first, second) } }
+
+private struct Generic<First: Sendable, Second: Sendable> {
+    let first: First
+    let second: Second
+
+    @inline(never)
+    func handler() -> ReferencePathTests.Handler { { [first, second] _ in print(second, first) } }
+}

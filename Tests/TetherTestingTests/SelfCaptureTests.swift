@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+import Tether
+
+@testable import TetherTesting
+
+/// Handlers that capture their own owner, reported when they are registered.
+@Suite struct SelfCaptureTests {
+    final class Owner: @unchecked Sendable {
+        var changes = 0
+        var helper: Helper?
+
+        @MainActor func change(_ note: Notification) { changes += 1 }
+    }
+
+    final class Helper: @unchecked Sendable { var owner: Owner? }
+
+    /// Registers with the warning on, and returns what was reported. Owners whose handlers capture them end here too.
+    private func reports(
+        _ register: @Sendable (ObserverCenter, Owner) -> Void
+    ) -> (messages: [String], places: [String]) {
+        _ = LeakTracker()
+        let (center, owner, issues) = (ObserverCenter(), Owner(), Issues())
+        withKnownIssue(isIntermittent: true) {
+            SelfCapture.$isReportedHere.withValue(true) { register(center, owner) }
+        } matching: { issue in
+            issues.add(issue)
+            return true
+        }
+        NotificationObserver.stopAll(attachedTo: owner)
+        owner.helper = nil
+        return (issues.messages, issues.places)
+    }
+
+    @Test func `L3 a handler that captures its owner is reported at its own line, before anything has leaked`() {
+        let line = #line + 2
+        let (messages, places) = reports { center, owner in
+            center.observe(.modelDidChange, owner: owner) { _ in owner.changes += 1 }
+        }
+        #if DEBUG
+        #expect(
+            messages == [
+                "Owner will be kept by its own handler registered at TetherTestingTests/SelfCaptureTests.swift:\(line) "
+                    + "(modelDidChange), which captures it. Use the owner that the handler is handed, or capture it "
+                    + "weakly there."
+            ])
+        #expect(places == ["SelfCaptureTests.swift:\(line)"])
+        #else
+        #expect(messages.isEmpty && places.isEmpty)
+        #endif
+    }
+
+    @Test func `L3 so is one that captures it through an object`() {
+        let (messages, _) = reports { center, owner in
+            let helper = Helper()
+            helper.owner = owner
+            owner.helper = helper
+            center.observe(.modelDidChange, owner: owner, on: .main) { [helper] _, _ in helper.owner = nil }
+        }
+        #if DEBUG
+        #expect(messages.first?.contains("which captures Helper, whose `owner` is it.") == true)
+        #else
+        #expect(messages.isEmpty)
+        #endif
+    }
+
+    @Test func `L3 nothing is reported unless it was asked for`() {
+        #expect(!ObserverCenter.warnsOfSelfCapture)
+        let (center, owner) = (ObserverCenter(), Owner())
+        center.observe(.modelDidChange, owner: owner) { _ in owner.changes += 1 }
+        NotificationObserver.stopAll(attachedTo: owner)
+    }
+
+    @Test func `L3 handlers that do not capture their owner are not reported`() {
+        let (messages, _) = reports { center, owner in
+            center.observe(.modelDidChange, owner: owner) { owner, _ in owner.changes += 1 }
+            center.observe(.modelDidChange, owner: owner) { [weak owner] _ in owner?.changes += 1 }
+            center.observe(.modelDidChange, owner: owner) { [unowned owner] _ in owner.changes += 1 }
+            center.observe(.modelDidChange, owner: owner, call: Owner.change)
+            center.observe(.modelDidChange, from: owner, owner: owner, on: .mainActor) { owner, note in
+                owner.change(note)
+            }
+            // Not its own owner.
+            center.observe(.modelDidChange, owner: center) { _ in owner.changes += 1 }
+            NotificationObserver.stopAll(attachedTo: center)
+        }
+        #expect(messages.isEmpty)
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@testable import TetherTesting
+
+extension Notification.Name {
+    static let modelDidChange = Notification.Name("modelDidChange")
+}
+
+/// Runs a body that plants leaks, and returns what the verification says of it, in order: the reports at the places of
+/// the leaks, then the one at the test's own.
+func planted(
+    limit: Duration = .zero, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+) async rethrows -> [String] {
+    let issues = Issues()
+    try await withKnownIssue(isIntermittent: true, sourceLocation: sourceLocation) {
+        try await verifyNoLeaks(limit: limit, body)
+    } matching: { issue in
+        // A warning is about what other tests leave on the shared center.
+        if issue.severity == .error { issues.add(issue) }
+        return true
+    }
+    return issues.messages
+}
+
+final class Issues: @unchecked Sendable {
+    private let lock = NSLock()
+    private var all: [Issue] = []
+
+    func add(_ issue: Issue) { lock.withLock { all.append(issue) } }
+
+    var messages: [String] { lock.withLock { all.map { $0.comments.map(\.rawValue).joined(separator: " ") } } }
+
+    var severities: [Issue.Severity] { lock.withLock { all.map(\.severity) } }
+
+    var places: [String] {
+        lock.withLock { all.map { "\($0.sourceLocation?.fileName ?? "?"):\($0.sourceLocation?.line ?? 0)" } }
+    }
+}
+
+/// What a test keeps beyond its scope, until it says otherwise.
+final class Keep: @unchecked Sendable {
+    private let lock = NSLock()
+    private var objects: [Any] = []
+
+    func add(_ object: Any) { lock.withLock { objects.append(object) } }
+
+    func drop() {
+        let old = lock.withLock {
+            let old = objects
+            objects = []
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+}

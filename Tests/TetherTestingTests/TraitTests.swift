@@ -1,0 +1,126 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+import TetherTesting
+
+/// The trait on tests and suites, side by side on the shared center.
+@Suite(.verifiesNoLeaks) struct TraitTests {
+    final class Owner: Sendable {}
+
+    @Test func `L4 a suite's tests are verified each in a scope of its own`() throws {
+        let scope = try #require(LeakTracker.current)
+        let owner = track(Owner())
+        ObserverCenter.default.observe(.modelDidChange, owner: owner) { _ in }
+        #expect(LeakTracker.current === scope)
+    }
+
+    @Test(arguments: 0..<50)
+    func `L4 tests that use the shared center at the same time do not see each other's observers`(number: Int) async {
+        let owner = track(Owner(), "owner \(number)")
+        let name = Notification.Name("TraitTests \(number)")
+        ObserverCenter.default.observe(name, owner: owner) { _ in }
+        let token = ObserverCenter.default.observe(name, on: .dispatchQueue(.global())) { _ in }
+        await Task.yield()
+        ObserverCenter.default.post(name: name, object: nil)
+        withExtendedLifetime((owner, token)) {}
+    }
+
+    @Test(arguments: 0..<20)
+    func `L4 a leak on the shared center is told of in its own test only`(number: Int) async {
+        let name = Notification.Name("TraitTests leak \(number)")
+        let keep = Keep()
+        let messages = await planted {
+            keep.add(ObserverCenter.default.observe(name) { _ in })
+            await Task.yield()
+        }
+        #expect(messages.count == 2)
+        #expect(messages.first?.hasPrefix("the observer of TraitTests leak \(number) registered at ") == true)
+        keep.drop()
+    }
+
+    @Test func `L2 a leak is reported where it was registered, and where the test is`() async throws {
+        let test = try #require(Test.current)
+        let issues = Issues()
+        let keep = Keep()
+        let trait: NoLeaksTrait = .verifiesNoLeaks(limit: .zero)
+        let line = #line + 3
+        try await withKnownIssue {
+            try await trait.provideScope(for: test, testCase: Test.Case.current) {
+                keep.add(ObserverCenter.default.observe(.modelDidChange) { _ in })
+            }
+        } matching: { issue in
+            if issue.severity == .error { issues.add(issue) }
+            return true
+        }
+        #expect(issues.places == ["TraitTests.swift:\(line)", "TraitTests.swift:\(test.sourceLocation.line)"])
+        keep.drop()
+    }
+
+    @Test func `L2 child tasks are in the scope`() async {
+        let keep = Keep()
+        let messages = await planted {
+            await withTaskGroup { group in
+                for _ in 0..<3 {
+                    group.addTask { keep.add(ObserverCenter.default.observe(.modelDidChange) { _ in }) }
+                }
+            }
+        }
+        #expect(messages.count == 4)
+        keep.drop()
+    }
+}
+
+/// To which scope a registration belongs that a queue or a thread makes.
+@Suite struct ScopeTests {
+    private func onAnotherThread(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+
+    @Test func `L2 work that is handed over with adopt belongs to the scope that was current then`() async {
+        let keep = Keep()
+        let messages = await planted {
+            let scope = LeakTracker.current
+            await onAnotherThread {
+                scope?.adopt { keep.add(ObserverCenter.default.observe(.modelDidChange) { _ in }) }
+            }
+        }
+        #expect(messages.count == 2)
+        keep.drop()
+    }
+
+    @Test func `L4 what has no scope on a shared center is reported as nobody's, once, and is no error`() async {
+        let (keep, center) = (Keep(), ObserverCenter())
+        let issues = Issues()
+        for _ in 0..<2 {
+            await withKnownIssue(isIntermittent: true) {
+                await verifyNoLeaks {
+                    let token = center.observe(.modelDidChange) { _ in }
+                    await onAnotherThread { keep.add(center.observe(.modelDidChange) { _ in }) }
+                    withExtendedLifetime(token) {}
+                }
+            } matching: { issue in
+                issues.add(issue)
+                return true
+            }
+        }
+        #expect(issues.messages.count == 1)
+        #expect(issues.messages.first?.contains("belongs to no test that can be told") == true)
+        #expect(issues.severities == [.warning])
+        keep.drop()
+    }
+
+    @Test func `L2 an inner scope takes what is registered in it, and tells of it alone`() async {
+        let keep = Keep()
+        await verifyNoLeaks {
+            let messages = await planted { keep.add(ObserverCenter.default.observe(.modelDidChange) { _ in }) }
+            #expect(messages.count == 2)
+        }
+        keep.drop()
+    }
+}

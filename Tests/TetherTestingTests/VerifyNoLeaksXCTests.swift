@@ -1,0 +1,86 @@
+import Dispatch
+import Foundation
+import Tether
+import TetherTesting
+import XCTest
+
+/// `verifyNoLeaks` in XCTest: where the main thread runs a run loop, and failures are XCTest's.
+final class VerifyNoLeaksXCTests: XCTestCase {
+    final class Owner: @unchecked Sendable { var calls = 0 }
+
+    private let center = ObserverCenter()
+
+    #if !canImport(ObjectiveC)
+    /// What was recorded while failures are expected, which XCTest has no way to say on Linux.
+    private var expected: [(description: String, place: String)]?
+
+    override func recordFailure(
+        withDescription description: String, inFile file: String, atLine line: Int, expected isExpected: Bool
+    ) {
+        guard expected == nil else {
+            expected?.append((description, "\(file.split(separator: "/").last ?? ""):\(line)"))
+            return
+        }
+        super.recordFailure(withDescription: description, inFile: file, atLine: line, expected: isExpected)
+    }
+
+    func testL2ALeakFailsWhereItWasRegisteredAndWhereTheTestIs() throws {
+        let keep = Keep()
+        expected = []
+        let line = UInt(#line) + 1
+        verifyNoLeaks(limit: .zero) {
+            keep.add(center.observe(.modelDidChange) { _ in })
+        }
+        let failures = try XCTUnwrap(expected)
+        expected = nil
+        let file = "VerifyNoLeaksXCTests.swift"
+        XCTAssertEqual(failures.map(\.place), ["\(file):\(line + 1)", "\(file):\(line)"])
+        XCTAssertTrue(
+            failures[0].description.contains(
+                "the observer of modelDidChange registered at TetherTestingTests/\(file):\(line + 1) is still active"))
+        keep.drop()
+    }
+    #endif
+
+    func testL4APassingBodyPasses() {
+        verifyNoLeaks {
+            let owner = track(Owner())
+            center.observe(.modelDidChange, owner: owner) { owner, _ in owner.calls += 1 }
+            center.post(name: .modelDidChange, object: nil)
+            XCTAssertEqual(owner.calls, 1)
+        }
+    }
+
+    func testL2ADeliveryToTheMainThreadThatWaitsIsMade() {
+        let calls = NotificationRecorder(center, .modelDidChange, on: .main)
+        let keep = Keep()
+        verifyNoLeaks {
+            let owner = track(Owner())
+            center.observe(.modelDidChange, owner: owner, on: .main) { owner, _ in
+                owner.calls += 1
+                keep.drop()
+            }
+            keep.add(owner)
+            let posted = DispatchSemaphore(value: 0)
+            let center = center
+            Thread.detachNewThread {
+                center.post(name: .modelDidChange, object: nil)
+                posted.signal()
+            }
+            XCTAssertEqual(posted.wait(timeout: .now() + 30), .success)
+            XCTAssertEqual(calls.count, 0)
+        }
+        XCTAssertEqual(calls.count, 1)
+    }
+
+    func testL4TheAsyncFormPasses() async {
+        let center = center
+        await verifyNoLeaks {
+            let owner = track(Owner())
+            center.observe(.modelDidChange, owner: owner, on: .dispatchQueue(.global())) { owner, _ in owner.calls += 1
+            }
+            center.post(name: .modelDidChange, object: nil)
+            await Task.yield()
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// The audit as a table, as JSON and as a graph; and of the whole process.
+@Suite struct AuditExportTests {
+    private final class Owner: Sendable {}
+
+    private let center = ObserverCenter()
+    private let file = "TetherTests/AuditExportTests.swift"
+
+    @Test func `L1 an audit prints as an aligned table without empty columns`() {
+        let line = #line + 2
+        let tokens = [
+            center.observe(.sample, once: true) { _ in },
+            center.observe(nil, on: .main, key: "a key") { _ in },
+        ]
+        #expect(
+            center.audit().description == """
+                name    sender  owner      target  registered at                          notes
+                sample  any     its token  poster  \(file):\(line)  once
+                any     any     its token  main    \(file):\(line + 1)  key "a key"
+                """)
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 a table leaves out notes where there are none, and names centers where there are several`() {
+        let (owner, other) = (Owner(), ObserverCenter())
+        center.observe(.sample, owner: owner) { _ in }
+        #expect(center.audit().description.hasPrefix("name    sender  owner "))
+        #expect(!center.audit().description.contains("notes"))
+        other.observe(.sample, owner: owner) { _ in }
+        let table = NotificationObserver.audit(ofOwner: owner).description
+        #expect(table.hasPrefix("center "))
+        #expect(table.contains("ObserverCenter 0x"))
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `L1 an audit exports as JSON`() throws {
+        let queue = DispatchQueue(label: "a \"quoted\" queue", attributes: .initiallyInactive)
+        let (owner, sender) = (Owner(), Owner())
+        center.observe(.sample, from: sender, owner: owner, on: .dispatchQueue(queue)) { _ in }
+        center.post(name: .sample, object: sender)
+        let token = center.observe(nil) { _ in }
+        let parsed = try JSONSerialization.jsonObject(with: Data(center.audit().json().utf8))
+        let document = try #require(parsed as? [String: Any])
+        let observers = try #require(document["observers"] as? [[String: Any]])
+        #expect(observers.count == 2)
+        #expect(observers[0]["name"] as? String == "sample")
+        #expect(observers[0]["target"] as? String == "dispatch queue a \"quoted\" queue")
+        #expect(observers[0]["pending"] as? Int == 1)
+        #expect(observers[0]["file"] as? String == file)
+        #expect((observers[0]["owner"] as? String)?.hasPrefix("Owner 0x") == true)
+        #expect(Set(observers[1].keys).isDisjoint(with: ["name", "owner", "sender", "key"]))
+        #expect(document["droppedPosts"] as? Int == 0)
+        queue.activate()
+        withExtendedLifetime((owner, sender, token)) {}
+    }
+
+    @Test func `L1 an audit exports as a graph of centers, observers, owners and targets`() {
+        let owner = Owner()
+        let line = #line + 1
+        center.observe(.sample, owner: owner) { _ in }
+        center.observe(.sample, owner: owner, on: .main) { _ in }
+        let graph = center.audit().graph()
+        let name = center.audit()[0].owner ?? ""
+        #expect(graph.hasPrefix("digraph observers {\n"))
+        #expect(graph.hasSuffix("}\n"))
+        #expect(graph.contains("observer0 [label=\"\(file):\(line)\", shape=box];"))
+        #expect(graph.components(separatedBy: "shape=house").count == 2)
+        #expect(graph.components(separatedBy: "shape=ellipse").count == 2)
+        #expect(graph.components(separatedBy: "shape=cylinder").count == 3)
+        #expect(graph.contains("[label=\"\(name)\", shape=house];"))
+        #expect(graph.contains("center0 -> observer0 [label=\"sample\"];"))
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `L1 the process's audit tells of all centers, also foreign ones, each by its name`() {
+        let other = ObserverCenter()
+        let name = Notification.Name("AuditExportTests \(UInt(bitPattern: ObjectIdentifier(other)))")
+        let tokens = [
+            center.observe(name) { _ in }, other.observe(name) { _ in }, ObserverCenter.default.observe(name) { _ in },
+        ]
+        let rows = Audit.ofProcess().filter { $0.name == name }
+        #expect(Set(rows.map(\.center)).count == 3)
+        #expect(rows.contains { $0.center == "ObserverCenter.default" })
+        withExtendedLifetime((tokens, center)) {}
+    }
+
+    @Test func `L1 R10 a center that has gone is in no audit of the process`() {
+        let name = Notification.Name("AuditExportTests gone \(UInt.random(in: 0 ... .max))")
+        var center: ObserverCenter? = ObserverCenter()
+        let token = center?.observe(name) { _ in }
+        #expect(Audit.ofProcess().count { $0.name == name } == 1)
+        center = nil
+        #expect(Audit.ofProcess().count { $0.name == name } == 0)
+        withExtendedLifetime(token) {}
+    }
+}
