@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 public import Tether
 
 /// A scope of a test that must leave nothing behind: no observer, no owner that was observed for, no tracked object.

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 import Tether
-import TetherTesting
 
 // The README's snippets, to the letter; the last test compares them.
 
@@ -63,16 +62,6 @@ extension Notification.Name {
         #expect(log.entries.last?.contains("dispatch queue work  TetherTests/ReadmeTests.swift:") == true)
     }
 
-    @Test @MainActor func `L2 the README's tracker finds nothing, and finds what is kept`() {
-        let (center, model) = (ObserverCenter(), Model())
-        let leaks = LeakTracker()
-        do { leaks.track(Sidebar(model: model, center: center)) }
-        #expect(leaks.leaks(in: center).isEmpty)
-        let kept = leaks.track(Sidebar(model: model, center: center))
-        #expect(leaks.leaks(in: center).count == 3)
-        withExtendedLifetime(kept) {}
-    }
-
     @Test func `D2 R9 the README's calls in Foundation's words observe, post and remove`() async {
         let (model, controller, log) = (Model(), Controller(), Log<String>())
         @Sendable func print(_ note: Notification) { log.add(note.name.rawValue) }
@@ -93,7 +82,9 @@ extension Notification.Name {
         let here = URL(filePath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-        let code = Set(try String(contentsOf: here, encoding: .utf8).split(separator: "\n").map(withoutComment))
+        let section = root.appending(path: "Tests/TetherTestingTests/ReadmeSectionTests.swift")
+        let sources = try [here, section].map { try String(contentsOf: $0, encoding: .utf8) }
+        let code = Set(sources.flatMap { $0.split(separator: "\n").map(withoutComment) })
         let blocks = readme.components(separatedBy: "```swift\n").dropFirst().compactMap {
             $0.components(separatedBy: "```").first
         }
