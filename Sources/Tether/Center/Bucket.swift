@@ -69,14 +69,14 @@ final class Bucket: @unchecked Sendable {
         return outgrown
     }
 
-    /// Takes out a registration that the caller keeps for the posts that may see it; returns the slots that this
-    /// replaced.
-    func remove(_ registration: Registration) -> BucketSlots? {
+    /// Takes out a registration, and hands over the bucket's reference to it, which may be the only one: a post calls
+    /// registrations without holding them. Also returns the slots that this replaced.
+    func remove(_ registration: Registration) -> (kept: Registration, outgrown: BucketSlots?) {
         slots.set(nil, at: Int(registration.slot))
         // SAFETY: pairs with the retain in `append`.
-        unsafe Unmanaged.passUnretained(registration).release()
+        let kept = unsafe Unmanaged.passUnretained(registration).takeRetainedValue()
         count -= 1
-        return used >= 8 && count < used / 2 ? rebuild(capacity: max(4, count * 2)) : nil
+        return (kept, used >= 8 && count < used / 2 ? rebuild(capacity: max(4, count * 2)) : nil)
     }
 
     /// Uses the last slots again, if they are holes; for when no post may see them.

@@ -214,18 +214,18 @@ internal import Synchronization
         withExtendedLifetime(released) {}
     }
 
-    /// Takes a registration out, which the caller holds; the caller releases what this returns.
-    func unlink(_ registration: Registration) -> Registry.Leftovers {
+    /// Takes a registration out; the caller releases what this returns.
+    func unlink(_ registration: Registration) -> (kept: Registration?, leftovers: Registry.Leftovers) {
         state.withLock { state in
             var leftovers: Registry.Leftovers = []
-            guard let bucket = registration.bucket, state.registry.remove(registration, leftovers: &leftovers) else {
-                return []
-            }
+            guard let bucket = registration.bucket,
+                let kept = state.registry.remove(registration, leftovers: &leftovers)
+            else { return (nil, []) }
             if leftovers.isEmpty, state.retired.isEmpty, !isPosting() {
                 bucket.trim()
-                return []
+                return (kept, [])
             }
-            return retire(leftovers + [registration], in: &state)
+            return (nil, retire(leftovers + [kept], in: &state))
         }
     }
 

@@ -91,18 +91,19 @@ struct Registry {
 
     /// Takes a registration out, if it is in. Complexity: O(1) amortised.
     ///
-    /// The caller keeps the registration itself for posts that may see it, if this returns true.
-    mutating func remove(_ registration: Registration, leftovers: inout Leftovers) -> Bool {
-        guard let bucket = registration.bucket else { return false }
+    /// The caller keeps the registration that this returns for posts that may see it.
+    mutating func remove(_ registration: Registration, leftovers: inout Leftovers) -> Registration? {
+        guard let bucket = registration.bucket else { return nil }
         registration.bucket = nil
         if let key = registration.details?.key, keyed[key] === registration { keyed[key] = nil }
-        if let outgrown = bucket.remove(registration) { leftovers.append(outgrown) }
+        let (kept, outgrown) = bucket.remove(registration)
+        if let outgrown { leftovers.append(outgrown) }
         if bucket.count == 0 {
             discard(bucket, leftovers: &leftovers)
             fitCache(leftovers: &leftovers)
         }
         count -= 1
-        return true
+        return kept
     }
 
     private mutating func bucket(

@@ -216,6 +216,6 @@ extension Registry {
     /// Takes a registration out; everything that this leaves for posts that may see it, itself included.
     fileprivate mutating func remove(_ registration: Registration) -> Leftovers {
         var leftovers: Leftovers = []
-        return remove(registration, leftovers: &leftovers) ? [registration] + leftovers : []
+        return remove(registration, leftovers: &leftovers).map { [$0] + leftovers } ?? []
     }
 }
