@@ -1,0 +1,32 @@
+import CAllocations
+import Foundation
+import Testing
+import Tether
+
+/// What posting asks of the allocator, counted by calls and not by what is live after it.
+@Suite(.enabled(if: counts_allocations(), "A sanitizer has an allocator of its own."))
+struct AllocationTests {
+    /// How often the calling thread asks the allocator in one post, once everything is warm.
+    private func allocations(of post: () -> Void) -> Int {
+        for _ in 0..<10 { post() }
+        let before = allocations_on_this_thread()
+        for _ in 0..<100 { post() }
+        return allocations_on_this_thread() - before
+    }
+
+    @Test func `M6 a post of a name without observers allocates nothing`() {
+        let center = ObserverCenter()
+        let token = center.observe(.other) { _ in }
+        #expect(allocations { center.post(name: .sample, object: nil) } == 0)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `M1 a post allocates nothing for each observer on the poster`() {
+        let (few, many) = (ObserverCenter(), ObserverCenter())
+        var tokens = [few.observe(.sample) { _ in }]
+        for _ in 0..<500 { tokens.append(many.observe(.sample) { _ in }) }
+        let notification = Notification(name: .sample)
+        #expect(allocations { many.post(notification) } == allocations { few.post(notification) })
+        withExtendedLifetime(tokens) {}
+    }
+}
