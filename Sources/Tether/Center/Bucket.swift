@@ -65,6 +65,7 @@ final class Bucket: @unchecked Sendable {
         slots.set(registration, at: slot)
         registration.slot = UInt32(slot)
         slots.used.store(slot + 1, ordering: .releasing)
+        if count == 0, sender == nil { node.publish(self) }
         count += 1
         return outgrown
     }
@@ -79,12 +80,18 @@ final class Bucket: @unchecked Sendable {
         return (kept, used >= 8 && count < used / 2 ? rebuild(capacity: max(4, count * 2)) : nil)
     }
 
-    /// Uses the last slots again, if they are holes; for when no post may see them.
-    func trim() {
-        var used = used
+    /// Uses the last slots again, if they are holes; returns how many were in use. For when no post may see them: see
+    /// `restore`.
+    func trim() -> Int {
+        let before = used
+        var used = before
         while used > 0, unsafe slots.registration(at: used - 1) == nil { used -= 1 }
-        slots.used.store(used, ordering: .releasing)
+        slots.used.store(used, ordering: .sequentiallyConsistent)
+        return before
     }
+
+    /// Takes a `trim` back.
+    func restore(_ used: Int) { slots.used.store(used, ordering: .releasing) }
 
     private func rebuild(capacity: Int) -> BucketSlots {
         let old = slots
@@ -95,7 +102,7 @@ final class Bucket: @unchecked Sendable {
             registration.slot = UInt32(index)
         }
         slots.used.store(registrations.count, ordering: .relaxed)
-        if sender == nil { node.publish(self) }
+        if sender == nil, count > 0 { node.publish(self) }
         return old
     }
 
@@ -137,13 +144,17 @@ final class Bucket: @unchecked Sendable {
         if let anySender { return anySender }
         let made = Bucket(node: self, sender: nil)
         anySender = made
-        publish(made)
         return made
     }
 
     /// Lets posts see a bucket's new slots.
     func publish(_ bucket: Bucket) {
         unsafe openSlots.store(Unmanaged.passUnretained(bucket.slots).toOpaque(), ordering: .sequentiallyConsistent)
+    }
+
+    /// Lets posts see that no observer of any sender is left.
+    func unpublish() {
+        unsafe openSlots.store(nil, ordering: .sequentiallyConsistent)
     }
 
     /// Breaks the cycle between the node and its bucket; for a node that no post can find any more.

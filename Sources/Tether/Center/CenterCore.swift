@@ -44,6 +44,11 @@ internal import Synchronization
         state.withLock { publishCache(of: $0.registry) }
     }
 
+    deinit {
+        // No registration is left, and no post is under way.
+        state.withLock { $0.registry.dismantle() }
+    }
+
     /// Lets posts see the registry's cache.
     private func publishCache(of registry: borrowing Registry) {
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(registry.cache).toOpaque())
@@ -221,9 +226,12 @@ internal import Synchronization
             guard let bucket = registration.bucket,
                 let kept = state.registry.remove(registration, leftovers: &leftovers)
             else { return (nil, []) }
-            if leftovers.isEmpty, state.retired.isEmpty, !isPosting() {
-                bucket.trim()
-                return (kept, [])
+            if leftovers.isEmpty, state.retired.isEmpty {
+                // Before the look at who is posting: a post that begins after it must not find the old number of slots
+                // in use, and one of them used again by an observer that its own handlers add (R4).
+                let used = bucket.trim()
+                if !isPosting() { return (kept, []) }
+                bucket.restore(used)
             }
             return (nil, retire(leftovers + [kept], in: &state))
         }
@@ -266,10 +274,11 @@ internal import Synchronization
 
     /// Takes out what was retired before the earliest post under way began.
     private func releasable(in state: inout State, afterRetiring isNew: Bool = false) -> Registry.Leftovers {
+        // A post that is not seen below finds this at its end.
+        if isNew { hasRetired.store(true, ordering: .sequentiallyConsistent) }
         var earliest = PostingThread.earliestPost(on: address)
         if isNew, let post = earliest, post.isElsewhere {
             // Either that post's end is seen now, or it will see that something waits for it.
-            hasRetired.store(true, ordering: .sequentiallyConsistent)
             PostingThread.fenceOthers()
             earliest = PostingThread.earliestPost(on: address)
         }

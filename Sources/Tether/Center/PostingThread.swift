@@ -39,6 +39,7 @@ internal import Synchronization
     private var exitActions: [@Sendable () -> Void] = []
     /// The thread's own posting queue and run loop, made when they are first asked for.
     var postingQueue: PostingQueue?
+    private var queuesToClose: [WeakQueue] = []
     var loop: ThreadLoop?
     private let older: PostingThread?
 
@@ -89,7 +90,16 @@ internal import Synchronization
         exitActions.append(action)
     }
 
+    private struct WeakQueue { weak var queue: PostingQueue? }
+
+    /// Asks for a queue to be closed when this thread exits, if it still is there.
+    func closeAtExit(_ queue: PostingQueue) {
+        queuesToClose.removeAll { $0.queue == nil }
+        queuesToClose.append(WeakQueue(queue: queue))
+    }
+
     private func exit() {
+        while let entry = queuesToClose.popLast() { entry.queue?.close() }
         // What ends here may post, which takes another record.
         while let action = exitActions.popLast() { action() }
         loop = nil
@@ -124,6 +134,7 @@ internal import Synchronization
             unsafe frame.pointee.registration.store(registration, ordering: .releasing)
         } else {
             unsafe frame.pointee.registration.store(registration, ordering: .sequentiallyConsistent)
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
         }
         if Quiescence.hasWaiters { Quiescence.recheck() }
     }
@@ -137,6 +148,7 @@ internal import Synchronization
         } else {
             unsafe frame.pointee.registration.store(0, ordering: .sequentiallyConsistent)
             unsafe frame.pointee.center.store(0, ordering: .sequentiallyConsistent)
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
         }
         if Quiescence.hasWaiters { Quiescence.recheck() }
     }

@@ -128,6 +128,7 @@ struct Registry {
                 leftovers.append(KeptKey(key: senders.remove(at: index).key))
             }
         }
+        if bucket.sender == nil { node.unpublish() }
         if node.name != nil, !node.isObserved { observedNames -= 1 }
         discardIfUnused(node, leftovers: &leftovers)
     }
@@ -199,6 +200,12 @@ struct Registry {
         if let bucket = node.anySender { leftovers += [bucket, bucket.slots] as Leftovers }
         leftovers.append(node)
         node.dismantle()
+    }
+
+    /// Breaks the cycles of nodes and buckets, at the end of the center.
+    func dismantle() {
+        anyName.dismantle()
+        for node in names.values { node.dismantle() }
     }
 
     // MARK: Looking

@@ -85,6 +85,18 @@ final class Inbox: Sendable {
         }
     }
 
+    /// Delivers what a switch to the poster left to the next post, and nothing else.
+    func deliverLeftovers(for registration: Registration) {
+        let isLeftToPosts = state.withLock { state in
+            guard !state.hasEnded, state.route.isPoster, !state.pending.isEmpty, !state.isDelivering else {
+                return false
+            }
+            state.isDelivering = true
+            return true
+        }
+        if isLeftToPosts { deliverPending(for: registration) }
+    }
+
     /// Delivers everything that is pending, on the poster: what was left from before a switch, then what joins.
     private func deliverPending(for registration: Registration) {
         while let delivery = state.withLock({ state -> Delivery? in
@@ -122,7 +134,9 @@ final class Inbox: Sendable {
     func drop(_ ticket: UInt64, from mailbox: Mailbox) {
         let delivery = state.withLock { state -> Delivery? in
             guard state.route.mailbox === mailbox else { return nil }
-            let delivery = state.pending.remove { $0.ticket == ticket }
+            let delivery =
+                state.pending.first?.ticket == ticket
+                ? state.pending.popFirst() : state.pending.remove { $0.ticket == ticket }
             if delivery != nil { state.dropped += 1 }
             return delivery
         }

@@ -57,7 +57,7 @@ public final class RunLoopThread: Thread {
         loop.exit()
     }
 
-    /// Ends the thread after the delivery that it is at. Any thread.
+    /// Ends the thread after the drain that it is at, which delivers what was pending when it began. Any thread.
     public override func cancel() {
         super.cancel()
         CFRunLoopSourceSignal(stopper)

@@ -8,7 +8,8 @@ internal import Synchronization
 /// #expect(center.audit().isEmpty)
 /// ```
 ///
-/// Taking one retains nothing and calls nothing of yours. Complexity: O(n log n) for n observers; a lock of the center
+/// Taking one retains nothing, and calls nothing of yours but the descriptions of keys. Complexity: O(n log n) for n
+/// observers; a lock of the center
 /// is held for O(n), so it is for tests and diagnosis.
 public struct Audit: Sendable, RandomAccessCollection {
     /// One observer.

@@ -97,7 +97,12 @@ final class Registration: @unchecked Sendable {
     @inline(never)
     private func receiveSpecially(_ notification: Notification) {
         let state = claim()
-        guard state & State.ended == 0, state & State.claimed == 0 else { return }
+        guard state & State.ended == 0 else { return }
+        guard state & State.claimed == 0 else {
+            // The delivery that claimed it may have been left to the next post, by a switch to the poster (D6).
+            inbox.load()?.deliverLeftovers(for: self)
+            return
+        }
         if state & State.routed != 0, let inbox = inbox.load() {
             inbox.receive(notification, for: self)
         } else {

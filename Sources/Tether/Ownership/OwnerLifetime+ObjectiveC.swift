@@ -11,7 +11,10 @@ extension OwnerLifetime {
     /// Starts to watch for the end of an object that the caller holds.
     static func watch(_ object: AnyObject) -> Bool {
         // SAFETY: the key is an address that is only compared; the association holds its value strongly.
-        unsafe objc_setAssociatedObject(object, Sentinel.key, Sentinel(object), .OBJC_ASSOCIATION_RETAIN)
+        // One stays for good: to replace it would end the old one, which takes the table's lock.
+        if unsafe objc_getAssociatedObject(object, Sentinel.key) == nil {
+            unsafe objc_setAssociatedObject(object, Sentinel.key, Sentinel(object), .OBJC_ASSOCIATION_RETAIN)
+        }
         return true
     }
 

@@ -11,10 +11,14 @@ final class PostingLedger: Sendable {
     var droppedPosts: Int { dropped.load(ordering: .relaxed) }
 
     func list(_ queue: PostingQueue) {
-        queues.withLock { queues in
-            queues.removeAll { $0.queue == nil }
+        // What a weak reference gives may be the last one, which is not to go under the lock (R6).
+        let seen = queues.withLock { queues in
+            let seen = queues.map(\.queue)
+            queues = zip(queues, seen).filter { $0.1 != nil }.map(\.0)
             queues.append(WeakQueue(queue: queue))
+            return seen
         }
+        withExtendedLifetime(seen) {}
     }
 
     func countDroppedPosts(_ count: Int) { dropped.wrappingAdd(count, ordering: .relaxed) }

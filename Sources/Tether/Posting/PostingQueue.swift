@@ -69,7 +69,7 @@ public final class PostingQueue: Sendable {
     public convenience init(center: ObserverCenter) {
         let isMain = MainDrains().isCurrent
         self.init(center: center, loop: isMain ? CFRunLoopGetMain() : CFRunLoopGetCurrent(), isMain: isMain)
-        if !isMain { PostingThread.current.atExit { [weak self] in self?.close() } }
+        if !isMain { PostingThread.current.closeAtExit(self) }
     }
 
     private init(center: ObserverCenter, loop: CFRunLoop, isMain: Bool) {
@@ -114,6 +114,11 @@ public final class PostingQueue: Sendable {
         coalesceMask: NotificationCoalescing = [.onName, .onSender], forModes modes: [RunLoop.Mode]? = nil
     ) {
         let modes = Set(modes ?? [.default])
+        guard !modes.isEmpty else {
+            fatalError(
+                "PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:): the list of modes is empty, so "
+                    + "\(notification.name.rawValue) could never be posted; pass nil for the default mode, or .common.")
+        }
         let kept = postingStyle == .now ? notification : notification.withoutEndingObject
         let (removed, outcome) = state.withLock { state -> (PostingBacklog.Removed, Enqueued) in
             let removed = state.backlog.removeAll(matching: notification, on: coalesceMask)

@@ -109,6 +109,22 @@ import Tether
         #expect(log.entries == ["ran 1", "released"])
     }
 
+    @Test func `R7 D6 switched to the poster while enqueued it runs once, by the next post`() {
+        let center = ObserverCenter()
+        let scheduler = ManualScheduler()
+        let log = Log<String>()
+        let token = onceWithCapture(center, on: .custom(scheduler), log: log)
+        center.post(.sample, number: 1)
+        token.target = .poster
+        #expect(log.entries == [])
+        center.post(.sample, number: 2)
+        #expect(log.entries == ["ran 1", "released"])
+        scheduler.runAll()
+        center.post(.sample, number: 3)
+        #expect(log.entries == ["ran 1", "released"])
+        #expect(!token.isActive)
+    }
+
     private func onceWithCapture(
         _ center: ObserverCenter, on target: DeliveryTarget, log: Log<String>
     ) -> NotificationObserver {
