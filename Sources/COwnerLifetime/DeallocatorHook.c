@@ -58,7 +58,8 @@ typedef struct {
     destroy_function original;
 } hooked_class;
 
-typedef struct {
+typedef struct class_table {
+    struct class_table *outgrown;
     unsigned bits;
     size_t count;
     hooked_class classes[];
@@ -81,6 +82,7 @@ static bool remember(const void *metadata, destroy_function original) {
         class_table *larger = calloc(1, sizeof(class_table) + (sizeof(hooked_class) << bits));
         if (!larger) return false;
         larger->bits = bits;
+        larger->outgrown = table;
         for (size_t i = 0; table && i < ((size_t)1 << table->bits); i++) {
             const void *known = atomic_load_explicit(&table->classes[i].metadata, memory_order_relaxed);
             if (!known) continue;
