@@ -44,7 +44,8 @@ internal import Synchronization
 ///
 /// SAFETY: everything that varies is only touched under the lock of the center that has the bucket.
 final class Bucket: @unchecked Sendable {
-    let node: NameNode
+    /// The registry has the node for as long as the bucket is in use.
+    unowned let node: NameNode
     let sender: SenderKey?
     private(set) var slots = BucketSlots(capacity: 2)
     private(set) var count = 0
@@ -155,11 +156,6 @@ final class Bucket: @unchecked Sendable {
     /// Lets posts see that no observer of any sender is left.
     func unpublish() {
         unsafe openSlots.store(nil, ordering: .sequentiallyConsistent)
-    }
-
-    /// Breaks the cycle between the node and its bucket; for a node that no post can find any more.
-    func dismantle() {
-        anySender = nil
     }
 
     /// What a post reaches here, seen without the lock: the slots that are open to any sender, if that is all there

@@ -44,11 +44,6 @@ internal import Synchronization
         state.withLock { publishCache(of: $0.registry) }
     }
 
-    deinit {
-        // No registration is left, and no post is under way.
-        state.withLock { $0.registry.dismantle() }
-    }
-
     /// Lets posts see the registry's cache.
     private func publishCache(of registry: borrowing Registry) {
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(registry.cache).toOpaque())

@@ -197,15 +197,7 @@ struct Registry {
     mutating func discardIfUnused(_ node: NameNode, leftovers: inout Leftovers) {
         guard node.isUnused, let name = node.name else { return }
         names[name] = nil
-        if let bucket = node.anySender { leftovers += [bucket, bucket.slots] as Leftovers }
         leftovers.append(node)
-        node.dismantle()
-    }
-
-    /// Breaks the cycles of nodes and buckets, at the end of the center.
-    func dismantle() {
-        anyName.dismantle()
-        for node in names.values { node.dismantle() }
     }
 
     // MARK: Looking

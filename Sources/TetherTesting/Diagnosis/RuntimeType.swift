@@ -79,8 +79,10 @@ struct RuntimeType {
         guard let count = word(1), count < 64 else { return [] }
         return (0..<Int(count)).compactMap { index in
             guard let metadata = word(3 + 2 * index), let offset = word(4 + 2 * index) else { return nil }
+            // Where there is no Objective-C the offset is half a word, and what follows it is anything.
             return Field(
-                name: String(index), type: RuntimeType(metadata: metadata), offset: Int(offset), isStrong: true)
+                name: String(index), type: RuntimeType(metadata: metadata), offset: Int(offset & 0xFFFF_FFFF),
+                isStrong: true)
         }
     }
 
