@@ -105,6 +105,10 @@ import Testing
         gate.open()
         queue.waitUntilAllOperationsAreFinished()
         #expect(log.entries == ["post ends", "unrelated work ends", "called"])
+        // Foundation never frees a suspended queue with something pending.
+        suspended.isSuspended = false
+        suspended.waitUntilAllOperationsAreFinished()
+        #expect(log.entries.last == "called" && log.entries.count == 4)
         withExtendedLifetime(tokens) {}
     }
 
