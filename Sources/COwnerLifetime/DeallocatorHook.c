@@ -13,6 +13,7 @@
 // Apple platforms have associated objects; see OwnerLifetime+ObjectiveC.swift.
 void tether_hook_set_callbacks(tether_will_end will_end, tether_did_end did_end) { (void)will_end; (void)did_end; }
 bool tether_hook_install(void *metadata) { (void)metadata; return false; }
+bool tether_hook_is_installed(const void *metadata) { (void)metadata; return false; }
 void tether_hook_mark(const void *object) { (void)object; }
 void tether_hook_unmark(const void *object) { (void)object; }
 
@@ -104,8 +105,12 @@ static bool remember(const void *metadata, destroy_function original) {
 
 static __attribute__((swiftcall)) void hook(__attribute__((swift_context)) void *object) {
     const void *metadata = *(const void **)object;
-    class_table *table = atomic_load_explicit(&hooked, memory_order_acquire);
-    destroy_function original = find(table, metadata)->original;
+    destroy_function original = NULL;
+    // The runtime reads the word that led here without an order, so the class may not be seen in the table at first.
+    while (!original) {
+        hooked_class *known = find(atomic_load_explicit(&hooked, memory_order_acquire), metadata);
+        if (atomic_load_explicit(&known->metadata, memory_order_acquire)) original = known->original;
+    }
     if (atomic_load_explicit(&filter[hash(object, FILTER_BITS)], memory_order_relaxed) == 0) {
         original(object);
         return;
@@ -137,11 +142,20 @@ static bool is_writable(void *word) {
 #endif
 }
 
+// A class's metadata begins with kind 0 where there is no Objective-C; its deallocating function stands two words
+// before the address point. Both are ABI (HeapMetadata).
+static _Atomic(destroy_function) *destroy_word(const void *metadata) {
+    return *(const uintptr_t *)metadata == 0 ? (_Atomic(destroy_function) *)metadata - 2 : NULL;
+}
+
+bool tether_hook_is_installed(const void *metadata) {
+    _Atomic(destroy_function) *destroy = destroy_word(metadata);
+    return destroy && atomic_load_explicit(destroy, memory_order_acquire) == hook;
+}
+
 bool tether_hook_install(void *metadata) {
-    // A class's metadata begins with kind 0 where there is no Objective-C; its deallocating function stands two
-    // words before the address point. Both are ABI (HeapMetadata).
-    if (*(uintptr_t *)metadata != 0) return false;
-    _Atomic(destroy_function) *destroy = (_Atomic(destroy_function) *)metadata - 2;
+    _Atomic(destroy_function) *destroy = destroy_word(metadata);
+    if (!destroy) return false;
     destroy_function original = atomic_load_explicit(destroy, memory_order_relaxed);
     if (original == hook) return true;
     if (!original || !is_writable((void *)destroy) || !remember(metadata, original)) return false;

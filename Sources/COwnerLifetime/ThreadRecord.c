@@ -44,15 +44,19 @@ void tether_name_thread(const char *name) {
 #endif
 }
 
-bool tether_fence_is_ready;
+static bool fence_is_ready;
+long tether_attention;
 
 __attribute__((constructor)) static void prepare_fence(void) {
 #if defined(__linux__) && defined(SYS_membarrier)
     long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
-    tether_fence_is_ready = commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
-                            syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    fence_is_ready = commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
+                     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 #endif
+    tether_attention = !fence_is_ready;
 }
+
+bool tether_can_fence_all_threads(void) { return fence_is_ready; }
 
 void tether_fence_all_threads(void) {
 #if defined(__linux__) && defined(SYS_membarrier)
@@ -60,6 +64,37 @@ void tether_fence_all_threads(void) {
 #endif
 }
 
-long tether_waiter_count;
+// Who waits keeps its place, so that one who looks meanwhile does not miss it.
+#define PLACES 16
+static uintptr_t waited_for[PLACES];
+static long without_place;
 
-void tether_set_waiters(long count) { __atomic_store_n(&tether_waiter_count, count, __ATOMIC_SEQ_CST); }
+bool tether_is_waited_for(uintptr_t registration) {
+    if (!registration) return false;
+    if (__atomic_load_n(&without_place, __ATOMIC_RELAXED)) return true;
+    for (int i = 0; i < PLACES; i++) {
+        if (__atomic_load_n(&waited_for[i], __ATOMIC_RELAXED) == registration) return true;
+    }
+    return false;
+}
+
+int tether_begin_waiting(uintptr_t registration) {
+    int place = 0;
+    while (place < PLACES && waited_for[place]) place++;
+    if (place < PLACES) {
+        __atomic_store_n(&waited_for[place], registration, __ATOMIC_SEQ_CST);
+    } else {
+        __atomic_fetch_add(&without_place, 1, __ATOMIC_SEQ_CST);
+    }
+    __atomic_fetch_add(&tether_attention, 1, __ATOMIC_SEQ_CST);
+    return place;
+}
+
+void tether_end_waiting(int place) {
+    __atomic_fetch_sub(&tether_attention, 1, __ATOMIC_SEQ_CST);
+    if (place < PLACES) {
+        __atomic_store_n(&waited_for[place], 0, __ATOMIC_SEQ_CST);
+    } else {
+        __atomic_fetch_sub(&without_place, 1, __ATOMIC_SEQ_CST);
+    }
+}

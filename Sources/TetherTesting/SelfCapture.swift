@@ -31,7 +31,7 @@ enum SelfCapture {
 
     /// Looks into a handler, if that was asked for.
     static func check(
-        _ handler: @escaping @Sendable (Notification) -> Void, of owner: AnyObject?, named name: Notification.Name?,
+        _ handler: WatchedRegistration.Handler, of owner: AnyObject?, named name: Notification.Name?,
         at registration: WatchedRegistration
     ) {
         #if DEBUG

@@ -26,6 +26,15 @@ import TetherTesting
         withExtendedLifetime(sidebar) {}
     }
 
+    @Test func `X1 L2 an object that is tracked in no scope is refused`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = track(Sidebar())
+        }
+        let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(sentence.contains("track(_:): there is no scope in which Sidebar could be tracked at"))
+        #expect(sentence.contains("call it in a test with .verifiesNoLeaks"))
+    }
+
     @Test func `L2 tracking keeps nothing alive`() {
         weak let sidebar = leaks.track(Sidebar())
         #expect(sidebar == nil && found == [])

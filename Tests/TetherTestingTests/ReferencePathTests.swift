@@ -45,7 +45,7 @@ import Tether
 
     /// The path from a handler to an object, in words.
     private func words(_ owner: Owner, _ handler: @escaping Handler) -> String? {
-        ReferencePath.find(from: ReferencePath.roots(handler), to: HeapObject(owner))?.sentence(from: .closure)
+        ReferencePath.find(from: ReferencePath.roots(.plain(handler)), to: HeapObject(owner))?.sentence(from: .closure)
     }
 
     private func expectCapture(

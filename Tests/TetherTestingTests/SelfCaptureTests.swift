@@ -64,6 +64,32 @@ import Tether
         #endif
     }
 
+    private struct Message: Foundation.NotificationCenter.AsyncMessage { typealias Subject = Owner }
+    private struct MainMessage: Foundation.NotificationCenter.MainActorMessage { typealias Subject = Owner }
+
+    @Test func `L3 T1 so are handlers of messages`() {
+        let (messages, _) = reports { center, owner in
+            center.observe(for: Message.self, owner: owner) { _, _ in owner.changes += 1 }
+            center.observe(for: Message.self, owner: owner, on: .poster) { _, _ in owner.changes += 1 }
+            center.observe(for: MainMessage.self, owner: owner) { _, _ in owner.changes += 1 }
+        }
+        #if DEBUG
+        #expect(messages.count == 3)
+        #else
+        #expect(messages.isEmpty)
+        #endif
+    }
+
+    @Test func `L3 T1 handlers of messages that do not capture their owner are not`() {
+        let (messages, _) = reports { center, owner in
+            center.observe(of: owner, for: Message.self, owner: owner) { owner, _ in owner.changes += 1 }
+            center.observe(of: owner, for: Message.self, owner: owner, on: .poster) { owner, _ in owner.changes += 1 }
+            center.observe(of: owner, for: MainMessage.self, owner: owner, once: true) { owner, _ in owner.changes += 1
+            }
+        }
+        #expect(messages.isEmpty)
+    }
+
     @Test func `L3 nothing is reported unless it was asked for`() {
         #expect(!ObserverCenter.warnsOfSelfCapture)
         let (center, owner) = (ObserverCenter(), Owner())

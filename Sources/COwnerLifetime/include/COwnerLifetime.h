@@ -28,6 +28,9 @@ void tether_hook_set_callbacks(tether_will_end _Nonnull will_end, tether_did_end
 /// Returns false where it cannot be written, or where the metadata is not a class's.
 bool tether_hook_install(void *_Nonnull metadata);
 
+/// Whether the hook is in a class's metadata; takes no lock.
+bool tether_hook_is_installed(const void *_Nonnull metadata);
+
 /// Counts an object in, or out of, the filter that lets the hook pass over all others.
 void tether_hook_mark(const void *_Nonnull object);
 void tether_hook_unmark(const void *_Nonnull object);
@@ -57,25 +60,32 @@ void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(vo
 /// Gives the calling thread a name, as much of it as the system takes.
 void tether_name_thread(const char *_Nonnull name);
 
-// MARK: Asymmetric fence
+// MARK: What posting threads look at
 
-extern bool tether_fence_is_ready;
+/// How many wait for handlers to return; and 1 more where the system has no fence for all threads, which is found out
+/// before the program's first line.
+extern long tether_attention;
 
-/// Whether the system has such a fence: found out before the program's first line.
-static inline bool tether_can_fence_all_threads(void) { return tether_fence_is_ready; }
+/// Whether a posting thread must do more than store what it announces; a relaxed load.
+static inline bool tether_needs_attention(void) {
+    // The processor's order is seen to by the fence of who waits; this is for the compiler's.
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return __atomic_load_n(&tether_attention, __ATOMIC_RELAXED) != 0;
+}
+
+/// Whether anyone waits for a registration's handlers; true, too, where too many wait to tell.
+bool tether_is_waited_for(uintptr_t registration);
+
+/// Counts one who waits in; sequentially consistent. The caller holds a lock that makes this exclusive.
+/// Returns what `tether_end_waiting` takes.
+int tether_begin_waiting(uintptr_t registration);
+void tether_end_waiting(int place);
+
+/// Whether the system has a fence for all threads.
+bool tether_can_fence_all_threads(void);
 
 /// A full memory fence on every thread of this process.
 void tether_fence_all_threads(void);
-
-// MARK: A count that every post looks at
-
-extern long tether_waiter_count;
-
-/// Whether anyone waits for handlers to return; a relaxed load.
-static inline bool tether_has_waiters(void) { return __atomic_load_n(&tether_waiter_count, __ATOMIC_RELAXED) != 0; }
-
-/// Sets how many wait; sequentially consistent.
-void tether_set_waiters(long count);
 
 #if defined(__cplusplus)
 }

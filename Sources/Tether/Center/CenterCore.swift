@@ -7,7 +7,7 @@ internal import Synchronization
 /// Registrations hold their core, the core holds its registrations until they end; the public center ends them all
 /// when it goes (R10).
 ///
-/// SAFETY: `name` and `isExact` never change; all else is under the lock or atomic.
+/// SAFETY: what is a constant never changes; all else is under the lock or atomic.
 @safe final class CenterCore: Sendable {
     /// Whether owners' ends are to be seen as they happen; off only in tests of the sweep.
     let usesExactLifetimes: Bool
@@ -58,20 +58,19 @@ internal import Synchronization
     func post(
         name: Notification.Name, node: NameNode? = nil, sender: () -> SenderKey?, notification: () -> Notification
     ) {
-        let thread = PostingThread.current
-        let frame = unsafe thread.begin(center: address, era: era.load(ordering: .acquiring))
-        switch quickMatch(name: name, node: node) {
-        case .nothing: break
-        case .only(let entry): unsafe CenterCore.call(entry, with: notification(), at: frame)
-        case .unknown:
-            let matches = match(name: name, node: node, sender: sender)
-            if matches.count == 1, let only = matches.entries.0 {
-                unsafe CenterCore.call(only, with: notification(), at: frame)
-            } else if matches.count > 1 {
-                unsafe CenterCore.callMerged(matches, with: notification(), at: frame)
+        unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
+            switch quickMatch(name: name, node: node) {
+            case .nothing: break
+            case .only(let entry): unsafe CenterCore.call(entry, with: notification(), at: frame)
+            case .unknown:
+                let matches = match(name: name, node: node, sender: sender)
+                if matches.count == 1, let only = matches.entries.0 {
+                    unsafe CenterCore.call(only, with: notification(), at: frame)
+                } else if matches.count > 1 {
+                    unsafe CenterCore.callMerged(matches, with: notification(), at: frame)
+                }
             }
         }
-        unsafe thread.end(frame)
         if hasRetired.load(ordering: .relaxed) { reclaim() }
     }
 
@@ -92,7 +91,7 @@ internal import Synchronization
         }
         let outlook: NameNode.Outlook
         if let node {
-            outlook = node.outlook
+            outlook = unsafe Unmanaged.passUnretained(node)._withUnsafeGuaranteedRef { $0.outlook }
         } else {
             guard let known = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)) else {
                 return .unknown
@@ -102,7 +101,7 @@ internal import Synchronization
             else {
                 return .unknown
             }
-            outlook = unsafe cached._withUnsafeGuaranteedRef { $0.node.outlook }
+            outlook = unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node._withUnsafeGuaranteedRef { $0.outlook } }
         }
         switch outlook {
         case .nothing: return .nothing
@@ -128,11 +127,10 @@ internal import Synchronization
 
     /// Delivers to one registration that a foreign center calls, as a post of this center.
     func deliver(_ notification: Notification, to registration: Registration) {
-        let thread = PostingThread.current
-        let frame = unsafe thread.begin(center: address, era: era.load(ordering: .acquiring))
-        unsafe PostingThread.announce(registration.address, at: frame)
-        registration.receive(notification)
-        unsafe thread.end(frame)
+        unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
+            unsafe PostingThread.announce(registration.address, at: frame)
+            registration.receive(notification)
+        }
         if hasRetired.load(ordering: .relaxed) { reclaim() }
     }
 
@@ -142,10 +140,13 @@ internal import Synchronization
     ) {
         // SAFETY: slots and registrations outlive every post that may see them; see `retire`.
         unsafe entry.slots._withUnsafeGuaranteedRef { slots in
+            var previous: UInt = 0
             for index in 0..<entry.used {
                 guard let registration = unsafe slots.registration(at: index) else { continue }
                 unsafe registration._withUnsafeGuaranteedRef { registration in
-                    unsafe PostingThread.announce(registration.address, at: frame)
+                    let address = registration.address
+                    unsafe PostingThread.announce(address, after: previous, at: frame)
+                    previous = address
                     registration.receive(notification)
                 }
             }
@@ -157,12 +158,15 @@ internal import Synchronization
     ) {
         let (a, b, c, d) = matches.entries
         var cursors = [a, b, c, d].compactMap { $0 }.map { Cursor($0) }
+        var previous: UInt = 0
         while let next = cursors.indices.min(by: { cursors[$0].id < cursors[$1].id }),
             let registration = unsafe cursors[next].head
         {
             cursors[next].advance()
             unsafe registration._withUnsafeGuaranteedRef { registration in
-                unsafe PostingThread.announce(registration.address, at: frame)
+                let address = registration.address
+                unsafe PostingThread.announce(address, after: previous, at: frame)
+                previous = address
                 registration.receive(notification)
             }
         }
@@ -205,7 +209,10 @@ internal import Synchronization
             let mayReplace = registration.details?.key != nil
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             var (replaced, leftovers) = state.registry.add(registration, name: name, sender: sender)
-            if let old = replaced, !old.close() { replaced = nil }
+            if let old = replaced {
+                registration.takeOver(from: old)
+                if !old.close() { replaced = nil }
+            }
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             return (replaced, false, retire(leftovers, in: &state))
         }
@@ -242,13 +249,31 @@ internal import Synchronization
     ///
     /// Until then it stays where it is: it pins the sender's address, so no post can match it.
     func endAll(from sender: ObjectIdentifier) {
-        for registration in registrations(from: .object(sender)) { registration.endAfterPending() }
+        for registration in registrations(from: .object(sender)).map(Unretained.init) {
+            registration.take()?.endAfterPending()
+        }
+    }
+
+    /// Ends the registrations that match what is given; those that another thread ends meanwhile are not kept (R8).
+    func endAll(named name: Notification.Name? = nil, from sender: SenderKey? = nil) {
+        for registration in registrations(named: name, from: sender).map(Unretained.init) { registration.take()?.end() }
+    }
+
+    /// Ends the registrations of some observers, as far as they are this center's and match what is given.
+    func endAll(of observers: [NotificationObserver], named name: Notification.Name?, from sender: SenderKey?) {
+        for observer in observers {
+            guard let registration = observer.registration, registration.center === self,
+                let subject = subject(of: registration),
+                name == nil || subject.name == name, sender == nil || subject.sender == sender
+            else { continue }
+            registration.end()
+        }
     }
 
     /// Ends every registration, and takes no more.
     func close() {
         state.withLock { $0.isClosed = true }
-        for registration in registrations() { registration.end() }
+        endAll()
         let released = state.withLock { state in
             let leftovers = state.registry.forgetCache()
             return retire(leftovers, in: &state)
@@ -310,6 +335,9 @@ internal import Synchronization
     func subject(of registration: Registration) -> (name: Notification.Name?, sender: SenderKey?)? {
         state.withLock { _ in registration.bucket.map { ($0.node.name, $0.sender) } }
     }
+
+    /// Whether the center has gone.
+    var isClosed: Bool { state.withLock(\.isClosed) }
 
     /// Whether nothing is kept: no name, sender, key or registration, nothing that waits for a post (M9).
     var isEmpty: Bool { state.withLock { $0.registry.isEmpty && $0.retired.isEmpty } }

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The centers of the process, for audits of all of them (L1).
 final class CenterDirectory: Sendable {
     static let shared = CenterDirectory()
@@ -46,10 +44,7 @@ final class CenterDirectory: Sendable {
     /// What a center is called in audits: the shared ones by name, others by type and address.
     func description(of core: CenterCore) -> String {
         if core === ObserverCenter.default.core { return "ObserverCenter.default" }
-        if let foreign = core.foreignCenter {
-            return foreign == ObjectIdentifier(NotificationCenter.default)
-                ? "NotificationCenter.default" : "foreign center 0x\(String(UInt(bitPattern: foreign), radix: 16))"
-        }
+        if core.foreignCenter != nil { return ForeignCenters.shared.description(of: core) }
         guard let entry = state.withLock({ $0.entries[ObjectIdentifier(core)] }) else {
             return "a center that has gone"
         }

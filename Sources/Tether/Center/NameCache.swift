@@ -20,16 +20,20 @@ struct StringBits: Equatable {
 }
 
 /// What a cache knows of one string: the name that it is, and that name's node.
-final class CachedName: Sendable {
+///
+/// SAFETY: `node` is a reference that this holds until `deinit`.
+@safe final class CachedName: @unchecked Sendable {
     let bits: StringBits
     let name: Notification.Name
-    let node: NameNode
+    let node: Unmanaged<NameNode>
 
     init(name: Notification.Name, node: NameNode) {
         bits = StringBits(name.rawValue)
         self.name = name
-        self.node = node
+        unsafe self.node = .passRetained(node)
     }
+
+    deinit { unsafe node.release() }
 }
 
 /// A direct-mapped cache in front of the look-up of names, read by posts without a lock.

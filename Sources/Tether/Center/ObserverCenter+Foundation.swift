@@ -48,11 +48,7 @@ extension ObserverCenter {
                 sender: SenderFilter(any: object, call: "ObserverCenter.addObserver(_:action:name:object:)"),
                 target: ObservationRequest.target(.poster, isolation: isolation), isIsolated: isolation != nil,
                 site: RegistrationSite(file: fileID, line: line)),
-            for: observer
-        ) { owner, notification in
-            // SAFETY: the target is the method's own isolation; see `observe(_:from:owner:call:)`.
-            unsafe unsafeBitCast(action(owner), to: ((Notification) -> Void).self)(notification)
-        }
+            for: observer, Calling.method(action))
     }
 
     /// Removes an observer: a token of this center, or all observers attached to an object.
@@ -73,11 +69,6 @@ extension ObserverCenter {
         let sender = object.flatMap(SenderFilter.unwrapped)
         let key = sender.flatMap(SenderKey.init(any:))
         if sender != nil, key == nil { return }
-        for registration in tokens.compactMap(\.registration) where registration.center === core {
-            guard let subject = core.subject(of: registration),
-                name == nil || subject.name == name, key == nil || subject.sender == key
-            else { continue }
-            registration.end()
-        }
+        core.endAll(of: tokens, named: name, from: key)
     }
 }

@@ -86,7 +86,11 @@ private struct OwnRegistration: NotifyingRegistration {
 extension SenderKey {
     /// The key of what was posted as `Notification.object`.
     init?(posted object: Any) {
-        guard let value = SenderFilter.unwrapped(object) else { return nil }
-        self.init(any: value)
+        if let instance = SenderKey.instance(in: object) {
+            self.init(instance)
+        } else {
+            guard let value = SenderFilter.unwrapped(object) else { return nil }
+            self.init(any: value)
+        }
     }
 }

@@ -28,10 +28,6 @@ internal import Synchronization
     /// The newest record, which leads to all.
     private static let newest = Guarded<PostingThread?>(nil)
     private static let newestAddress = Atomic<UInt>(0)
-    /// Whether a waiter can fence the other threads, so that they need not fence themselves.
-    @inline(__always)
-    static var fencesAll: Bool { tether_can_fence_all_threads() }
-
     private let first: UnsafeMutablePointer<PostingFrame>
     private var free: UnsafeMutablePointer<PostingFrame>
     private let isUsed = Atomic<Bool>(true)
@@ -56,14 +52,17 @@ internal import Synchronization
     }
 
     /// The calling thread's record. Complexity: O(1); the first time on a thread O(threads).
-    static var current: PostingThread {
+    static var current: PostingThread { unsafe unmanagedCurrent.takeUnretainedValue() }
+
+    /// The calling thread's record, not retained, because it is never freed.
+    @inline(__always)
+    static var unmanagedCurrent: Unmanaged<PostingThread> {
         // SAFETY: the slot holds a record that is never freed.
-        if let known = unsafe tether_thread_record() {
-            return unsafe Unmanaged<PostingThread>.fromOpaque(known).takeUnretainedValue()
-        }
-        return adopt()
+        if let known = unsafe tether_thread_record() { return unsafe .fromOpaque(known) }
+        return unsafe .passUnretained(adopt())
     }
 
+    @inline(never)
     private static func adopt() -> PostingThread {
         let record = newest.withLock { newest in
             var record = newest
@@ -112,52 +111,63 @@ internal import Synchronization
 
     // MARK: Posting
 
-    /// Begins a level: a post on a center, in an era of it, or a drain.
-    func begin(center: UInt, era: UInt64) -> UnsafeMutablePointer<PostingFrame> {
+    /// Calls `body` at a level of its own on the calling thread: in a post on a center, in an era of it, or in a drain.
+    @inline(__always)
+    static func withLevel(center: UInt, era: UInt64, _ body: (UnsafeMutablePointer<PostingFrame>) -> Void) {
+        // SAFETY: records are never freed.
+        unsafe unmanagedCurrent._withUnsafeGuaranteedRef { thread in
+            let frame = unsafe thread.begin(center: center, era: era)
+            unsafe body(frame)
+            unsafe thread.end(frame)
+        }
+    }
+
+    @inline(__always)
+    private func begin(center: UInt, era: UInt64) -> UnsafeMutablePointer<PostingFrame> {
         let frame = unsafe free
         unsafe frame.pointee.begin.store(era, ordering: .relaxed)
         unsafe frame.pointee.center.store(center, ordering: .sequentiallyConsistent)
-        if let next = unsafe frame.pointee.next.load(ordering: .relaxed) {
-            unsafe free = next
-        } else {
-            let made = unsafe PostingThread.makeFrame()
-            unsafe frame.pointee.next.store(made, ordering: .releasing)
-            unsafe free = made
-        }
+        unsafe free = frame.pointee.next.load(ordering: .relaxed) ?? PostingThread.addFrame(after: frame)
         return unsafe frame
     }
 
-    /// Announces the registration that is about to be called at a level.
-    @inline(__always)
-    static func announce(_ registration: UInt, at frame: UnsafeMutablePointer<PostingFrame>) {
-        if fencesAll {
-            unsafe frame.pointee.registration.store(registration, ordering: .releasing)
-        } else {
-            unsafe frame.pointee.registration.store(registration, ordering: .sequentiallyConsistent)
-            atomicMemoryFence(ordering: .sequentiallyConsistent)
-        }
-        if Quiescence.hasWaiters { Quiescence.recheck() }
+    @inline(never)
+    private static func addFrame(
+        after frame: UnsafeMutablePointer<PostingFrame>
+    ) -> UnsafeMutablePointer<PostingFrame> {
+        let made = unsafe makeFrame()
+        unsafe frame.pointee.next.store(made, ordering: .releasing)
+        return unsafe made
     }
 
-    /// Ends the innermost level.
-    func end(_ frame: UnsafeMutablePointer<PostingFrame>) {
+    /// Announces the registration that is about to be called at a level, after the one that was called there before.
+    @inline(__always)
+    static func announce(_ registration: UInt, after previous: UInt = 0, at frame: UnsafeMutablePointer<PostingFrame>) {
+        unsafe frame.pointee.registration.store(registration, ordering: .releasing)
+        if tether_needs_attention() { attend(after: previous) }
+    }
+
+    @inline(__always)
+    private func end(_ frame: UnsafeMutablePointer<PostingFrame>) {
         unsafe free = frame
-        if PostingThread.fencesAll {
-            unsafe frame.pointee.registration.store(0, ordering: .releasing)
-            unsafe frame.pointee.center.store(0, ordering: .releasing)
-        } else {
-            unsafe frame.pointee.registration.store(0, ordering: .sequentiallyConsistent)
-            unsafe frame.pointee.center.store(0, ordering: .sequentiallyConsistent)
-            atomicMemoryFence(ordering: .sequentiallyConsistent)
-        }
-        if Quiescence.hasWaiters { Quiescence.recheck() }
+        let previous = unsafe frame.pointee.registration.load(ordering: .relaxed)
+        unsafe frame.pointee.registration.store(0, ordering: .releasing)
+        unsafe frame.pointee.center.store(0, ordering: .releasing)
+        if tether_needs_attention() { PostingThread.attend(after: previous) }
+    }
+
+    /// What follows the return of a handler where the system cannot fence all threads, or while someone waits for one.
+    @inline(never)
+    private static func attend(after registration: UInt) {
+        if !tether_can_fence_all_threads() { atomicMemoryFence(ordering: .sequentiallyConsistent) }
+        Quiescence.handlerReturned(registration)
     }
 
     // MARK: Looking at the others
 
     /// After this, every other thread's announcement is seen here, or what was stored here before is seen there.
     static func fenceOthers() {
-        if fencesAll { tether_fence_all_threads() }
+        if tether_can_fence_all_threads() { tether_fence_all_threads() }
     }
 
     /// Calls `body` with every level in use on every thread; stops when it returns false.

@@ -161,7 +161,9 @@ struct Registry {
     ) -> NameNode? {
         let bits = StringBits(name.rawValue)
         // SAFETY: the cache keeps what it knows, and is only changed under the lock that the caller has.
-        if let known = unsafe cache.find(bits) { return unsafe known._withUnsafeGuaranteedRef { $0.node } }
+        if let known = unsafe cache.find(bits) {
+            return unsafe known._withUnsafeGuaranteedRef { unsafe $0.node.takeUnretainedValue() }
+        }
         let known = names[name]
         let isObserved = willBeObserved || known?.isObserved == true
         guard cache.isWorthwhile(bits, hasObservers: isObserved) else { return known }
@@ -174,8 +176,9 @@ struct Registry {
 
     private mutating func forget(_ cached: CachedName, leftovers: inout Leftovers) {
         leftovers.append(cached)
-        cached.node.cachings -= 1
-        discardIfUnused(cached.node, leftovers: &leftovers)
+        let node = unsafe cached.node.takeUnretainedValue()
+        node.cachings -= 1
+        discardIfUnused(node, leftovers: &leftovers)
     }
 
     /// Keeps the cache at about twice as many slots as names have observers.

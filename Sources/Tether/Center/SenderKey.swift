@@ -1,7 +1,7 @@
 /// What a post's sender is matched by (M4): a class instance by identity, a value by equality within its own type.
 enum SenderKey: Hashable {
     case object(ObjectIdentifier)
-    case value(type: ObjectIdentifier, AnyHashable)
+    case value(ValueSender)
 
     init(_ object: AnyObject) { self = .object(ObjectIdentifier(object)) }
 
@@ -10,29 +10,61 @@ enum SenderKey: Hashable {
         if let object = SenderKey.instance(in: sender) {
             self.init(object)
         } else if let value = sender as? any Hashable {
-            self = .value(type: ObjectIdentifier(type(of: sender)), AnyHashable(value))
+            self = .value(ValueSender(value))
         } else {
             return nil
         }
     }
 
     /// The class instance that a value is, if it is one; a value type is not boxed.
+    ///
+    /// Read from the runtime's own forms, because casts to and from `Any` take hundreds of nanoseconds.
+    @inline(__always)
     static func instance(in value: Any) -> AnyObject? {
-        type(of: value) is AnyClass ? value as AnyObject : nil
+        // SAFETY: a metatype is the address of a type's metadata, whose first word tells the kind: 0 is a class, and so
+        // is everything above the last kind, where that word is an Objective-C class's. An `Any` with a class instance
+        // in it begins with the reference. Both are ABI.
+        let kind = unsafe unsafeBitCast(type(of: value), to: UnsafePointer<UInt>.self).pointee
+        guard kind == 0 || kind > 0x7FF else { return nil }
+        return unsafe withUnsafePointer(to: value) {
+            unsafe UnsafeRawPointer($0).load(as: Unmanaged<AnyObject>.self).takeUnretainedValue()
+        }
     }
+}
+
+/// A value as a sender, matched by equality within its own type.
+///
+/// SAFETY: the value is only compared and hashed; its `==` and `hash(into:)` are promised to be pure (R6).
+final class ValueSender: Hashable, @unchecked Sendable {
+    private let type: ObjectIdentifier
+    private let value: AnyHashable
+
+    init(_ value: any Hashable) {
+        type = ObjectIdentifier(Swift.type(of: value))
+        self.value = AnyHashable(value)
+    }
+
+    static func == (one: ValueSender, other: ValueSender) -> Bool { one.type == other.type && one.value == other.value }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(type)
+        hasher.combine(value)
+    }
+
+    var description: String { String(reflecting: value.base) }
 }
 
 /// A sender as given to a registration.
 enum SenderFilter {
     case any
     case object(AnyObject)
-    case value(SenderKey, description: String)
+    case value(ValueSender)
 
     var key: SenderKey? {
         switch self {
         case .any: nil
         case .object(let object): SenderKey(object)
-        case .value(let key, _): key
+        case .value(let value): .value(value)
         }
     }
 
@@ -46,21 +78,22 @@ enum SenderFilter {
             self = .object(object)
             return
         }
-        guard let key = SenderKey(any: sender) else {
+        guard case .value(let value) = SenderKey(any: sender) else {
             fatalError(
                 "\(call): the sender \(String(reflecting: sender)) is a value whose type, \(type(of: sender)), is not "
                     + "Hashable, so no post could ever match it; pass a class instance or a Hashable value.")
         }
-        guard key == SenderKey(any: sender) else {
+        guard SenderKey.value(value) == SenderKey(any: sender) else {
             fatalError(
                 "\(call): the sender \(String(reflecting: sender)) is not equal to itself, so no post could ever "
                     + "match it; pass a value that is.")
         }
-        self = .value(key, description: String(reflecting: sender))
+        self = .value(value)
     }
 
     /// What is in an optional that was passed as `Any`.
     static func unwrapped(_ value: Any) -> Any? {
+        if SenderKey.instance(in: value) != nil { return value }
         guard let optional = value as? any OptionalValue else { return value }
         return optional.wrapped.flatMap(unwrapped)
     }

@@ -19,10 +19,14 @@ protocol DrainScheduler: Sendable {
 
     /// Whether the caller is already where the drains run, so that a delivery may be made inline (D3).
     var isCurrent: Bool { get }
+
+    /// The actor that drains run on, held for one of them.
+    var heldActor: (any Actor)? { get }
 }
 
 extension DrainScheduler {
     var isCurrent: Bool { false }
+    var heldActor: (any Actor)? { nil }
 }
 
 /// Jobs of the user's own scheduler.

@@ -20,11 +20,16 @@ public struct DeliveryTarget: Sendable {
         case operationQueue(OperationQueue)
         case dispatchQueue(DispatchQueue, concurrently: Bool)
         case custom(any DeliveryScheduler)
-        case actor(any Actor)
+        case actor(any ActorReferring, holding: (any Actor)?)
         case thread(ThreadLoop, modes: Set<RunLoop.Mode>)
+        /// The main queue, where what is posted there never waits for what is pending.
+        case mainAtOnce
+        case task(TaskDrains)
     }
 
     let kind: Kind
+
+    var isPoster: Bool { if case .poster = kind { true } else { false } }
 
     /// The posting thread, inside the post. The default.
     public static let poster = DeliveryTarget(kind: .poster)
@@ -64,12 +69,13 @@ extension DeliveryTarget: CustomStringConvertible {
     public var description: String {
         switch kind {
         case .poster: "poster"
-        case .main: "main"
+        case .main, .mainAtOnce: "main"
         case .operationQueue(let queue): "operation queue \(queue.name ?? "without a name")"
         case .dispatchQueue(let queue, let concurrently):
             "dispatch queue \(queue.label)\(concurrently ? ", concurrently" : "")"
         case .custom(let scheduler): "custom \(type(of: scheduler))"
-        case .actor(let actor): "actor \(type(of: actor))"
+        case .actor(let actor, _): actor.description
+        case .task: "task"
         case .thread(let loop, let modes):
             loop.description + (modes == [.common] ? "" : ", modes \(modes.map(\.rawValue).sorted())")
         }

@@ -6,19 +6,17 @@ struct DispatchDrains: DrainScheduler {
 
     func schedule(_ drain: Drain) { queue.async { drain.run() } }
 
-    /// What a queue itself keeps of its mailbox: on Linux the same queue comes in many wrappers, so that identity is
+    /// Where a queue itself keeps its mailbox: on Linux the same queue comes in many wrappers, so that identity is
     /// to be had from the queue only.
-    private struct Entry: Sendable { weak var mailbox: Mailbox? }
-
-    private static let key = DispatchSpecificKey<Entry>()
+    private static let key = DispatchSpecificKey<Unretained<Mailbox>>()
     private static let lock = Guarded(())
 
     /// The mailbox that all observers on a serial queue share.
     static func mailbox(of queue: DispatchQueue) -> Mailbox {
         lock.withLock { _ in
-            if let known = queue.getSpecific(key: key)?.mailbox { return known }
+            if let known = queue.getSpecific(key: key)?.take() { return known }
             let made = Mailbox(scheduler: DispatchDrains(queue: queue))
-            queue.setSpecific(key: key, value: Entry(mailbox: made))
+            queue.setSpecific(key: key, value: Unretained<Mailbox>(made))
             return made
         }
     }

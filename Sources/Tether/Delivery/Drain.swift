@@ -6,9 +6,12 @@ final class Drain: Sendable {
     /// pending hold their mailbox, so one that has gone has nothing to deliver.
     private let mailbox: OwnerReference<Mailbox>?
     private let number: UInt64
+    /// The actor that it runs on, held from when something waits for it.
+    let actor: (any Actor)?
     private let isUsed = Atomic<Bool>(false)
 
-    init(mailbox: Mailbox, number: UInt64) {
+    init(mailbox: Mailbox, number: UInt64, holding actor: (any Actor)? = nil) {
+        self.actor = actor
         self.mailbox = OwnerReference(mailbox)
         self.number = number
     }

@@ -5,15 +5,22 @@ struct FIFO<Element> {
 
     var count: Int { storage.count - head }
     var isEmpty: Bool { count == 0 }
-    var first: Element? { isEmpty ? nil : storage[head] }
 
     /// The elements, oldest first.
     var elements: [Element] { storage[head...].compactMap(\.self) }
 
     mutating func append(_ element: Element) { storage.append(element) }
 
-    mutating func popFirst() -> Element? {
+    mutating func popFirst() -> Element? { popFirst { _ in true } }
+
+    /// Takes the first element, if it satisfies a condition.
+    @inline(__always)
+    mutating func popFirst(if condition: (Element) -> Bool) -> Element? {
         guard !isEmpty, let element = storage[head].take() else { return nil }
+        guard condition(element) else {
+            storage[head] = element
+            return nil
+        }
         head += 1
         if head == storage.count {
             storage.removeAll(keepingCapacity: storage.capacity <= 1024)

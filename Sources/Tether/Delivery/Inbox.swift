@@ -1,18 +1,19 @@
 internal import Foundation
 
-/// What is pending for one observer, and where it is delivered.
+/// What is pending for one observer, where it is delivered, and whether it is muted.
 ///
-/// It exists from the first time that the observer has a target other than the poster.
+/// It exists from the first time that the observer has a target other than the poster, is muted or bounded.
 final class Inbox: Sendable {
     /// SAFETY: a notification is handed from the poster to the target, one at a time.
-    private struct Delivery: @unchecked Sendable {
-        /// The turn in the mailbox; without meaning while the target is the poster.
+    struct Delivery: @unchecked Sendable {
+        /// The turn in the mailbox; without meaning while the target is the poster. Of a notification that was kept while
+        /// muted, its place among all such.
         var ticket: UInt64
         let notification: Notification
         let registration: Registration
     }
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var route: Route
         /// The route that a drain or poster which is delivering now leaves for later.
         var nextRoute: Route?
@@ -23,11 +24,26 @@ final class Inbox: Sendable {
         /// Whether the sender has gone, so that the observer ends when nothing is pending any more (M5).
         var isLast = false
         var hasEnded = false
+        var flow = FlowControl<Delivery>()
 
-        var isDone: Bool { isLast && pending.isEmpty && !isDelivering }
+        var isDone: Bool { isLast && pending.isEmpty && !isDelivering && flow.kept == nil }
+
+        /// Takes out the delivery that has a turn of a mailbox, if it is still ours there.
+        mutating func take(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
+            guard route.mailbox === mailbox else { return nil }
+            // The first one, unless others before it are being dropped just now.
+            return pending.popFirst { $0.ticket == ticket } ?? pending.remove { $0.ticket == ticket }
+        }
+
+        /// Whether pending deliveries wait for a post to deliver them on the poster; if so, the caller is to do it.
+        mutating func beginLeftovers() -> Bool {
+            guard route.isPoster, !pending.isEmpty, !isDelivering else { return false }
+            isDelivering = true
+            return true
+        }
     }
 
-    private let state: Guarded<State>
+    let state: Guarded<State>
 
     init(route: Route) {
         state = Guarded(State(route: route))
@@ -39,12 +55,30 @@ final class Inbox: Sendable {
     /// Where it delivers now; another target may have been asked for.
     var route: Route { state.withLock(\.route) }
 
-    /// What is pending, oldest first.
+    /// What is pending, oldest first, and what is kept while muted.
     var notifications: [Notification] {
         state.withLock { state in
+            let deliveries = state.pending.elements + (state.flow.kept.map { [$0] } ?? [])
             // SAFETY: whoever looks does not change it; see `Delivery`.
-            nonisolated(unsafe) let notifications = state.pending.elements.map(\.notification)
+            nonisolated(unsafe) let notifications = deliveries.map(\.notification)
             return unsafe notifications
+        }
+    }
+
+    /// How many deliveries wait on the target, how many until the observer is unmuted; how many were dropped; and how
+    /// many mutings are in force.
+    struct Report {
+        var pending = 0
+        var kept = 0
+        var dropped = 0
+        var muted = 0
+    }
+
+    var report: Report {
+        state.withLock { state in
+            Report(
+                pending: state.pending.count, kept: state.flow.kept == nil ? 0 : 1, dropped: state.dropped,
+                muted: state.flow.mutings)
         }
     }
 
@@ -52,53 +86,70 @@ final class Inbox: Sendable {
 
     // MARK: Receiving
 
-    private enum Reception {
-        case done
+    enum Step {
+        case none
         case inline
         case pending(Mailbox, Drain?)
         case deliverPending
     }
 
-    /// Delivers or enqueues a notification, on the poster.
+    /// What follows a look at the state: a step to take, and what to let go of, with no lock held.
+    struct Reception {
+        var step = Step.none
+        var released: [Delivery] = []
+    }
+
+    /// Delivers or enqueues a notification, on the poster; or drops or keeps it, if the observer is muted.
     func receive(_ notification: Notification, for registration: Registration) {
         // X3: what is kept for later is kept without an object whose end has begun.
-        lazy var kept = notification.withoutEndingObject
+        let kept = notification.withoutEndingObject
         let reception = state.withLock { state -> Reception in
-            if state.hasEnded { return .done }
-            if let mailbox = state.route.mailbox {
-                if state.pending.isEmpty, mailbox.isOpenInline { return .inline }
-                let (ticket, drain) = mailbox.append(self)
-                state.pending.append(Delivery(ticket: ticket, notification: kept, registration: registration))
-                return .pending(mailbox, drain)
+            if state.hasEnded { return Reception() }
+            if state.flow.isMuted {
+                var reception = Reception()
+                if !registration.isClaimed {
+                    reception.released = hold(
+                        state.flow.keepsNewest
+                            ? Delivery(ticket: Inbox.nextPlace(), notification: kept, registration: registration) : nil,
+                        in: &state)
+                }
+                if state.beginLeftovers() { reception.step = .deliverPending }
+                return reception
             }
-            if state.pending.isEmpty, !state.isDelivering { return .inline }
-            state.pending.append(Delivery(ticket: 0, notification: kept, registration: registration))
-            if state.isDelivering { return .done }
-            state.isDelivering = true
-            return .deliverPending
+            guard registration.claim() else {
+                // The delivery that claimed it may have been left to the next post, by a switch to the poster (D6).
+                return Reception(step: state.beginLeftovers() ? .deliverPending : .none)
+            }
+            if state.pending.isEmpty {
+                if state.route.mailbox?.isOpenInline ?? !state.isDelivering { return Reception(step: .inline) }
+            }
+            if state.route.isInlineAtOnce { return Reception(step: .inline) }
+            return enqueue(Delivery(ticket: 0, notification: kept, registration: registration), in: &state)
         }
-        switch reception {
-        case .done: break
+        switch reception.step {
+        case .none: break
         case .inline: registration.runInline(notification)
         case .pending(let mailbox, let drain): if let drain { mailbox.schedule(drain) }
         case .deliverPending: deliverPending(for: registration)
         }
     }
 
-    /// Delivers what a switch to the poster left to the next post, and nothing else.
-    func deliverLeftovers(for registration: Registration) {
-        let isLeftToPosts = state.withLock { state in
-            guard !state.hasEnded, state.route.isPoster, !state.pending.isEmpty, !state.isDelivering else {
-                return false
-            }
+    /// Puts a delivery behind what is pending.
+    func enqueue(_ delivery: consuming Delivery, in state: inout State) -> Reception {
+        guard let mailbox = state.route.mailbox else {
+            state.pending.append(delivery)
+            if state.isDelivering { return Reception() }
             state.isDelivering = true
-            return true
+            return Reception(step: .deliverPending)
         }
-        if isLeftToPosts { deliverPending(for: registration) }
+        let (ticket, drain) = mailbox.append(self)
+        delivery.ticket = ticket
+        state.pending.append(delivery)
+        return Reception(step: .pending(mailbox, drain), released: trim(&state))
     }
 
     /// Delivers everything that is pending, on the poster: what was left from before a switch, then what joins.
-    private func deliverPending(for registration: Registration) {
+    func deliverPending(for registration: Registration) {
         while let delivery = state.withLock({ state -> Delivery? in
             let delivery = state.pending.popFirst()
             state.isDelivering = delivery != nil
@@ -113,11 +164,7 @@ final class Inbox: Sendable {
     /// Delivers one turn of a mailbox's drain, if it is still ours there.
     func deliver(_ ticket: UInt64, from mailbox: Mailbox) {
         let delivery = state.withLock { state -> Delivery? in
-            guard state.route.mailbox === mailbox else { return nil }
-            // The first one, unless others before it are being dropped just now.
-            let delivery =
-                state.pending.first?.ticket == ticket
-                ? state.pending.popFirst() : state.pending.remove { $0.ticket == ticket }
+            let delivery = state.take(ticket, from: mailbox)
             if delivery != nil { state.isDelivering = true }
             return delivery
         }
@@ -133,10 +180,7 @@ final class Inbox: Sendable {
     /// Drops one turn of a mailbox whose drain will not run.
     func drop(_ ticket: UInt64, from mailbox: Mailbox) {
         let delivery = state.withLock { state -> Delivery? in
-            guard state.route.mailbox === mailbox else { return nil }
-            let delivery =
-                state.pending.first?.ticket == ticket
-                ? state.pending.popFirst() : state.pending.remove { $0.ticket == ticket }
+            let delivery = state.take(ticket, from: mailbox)
             if delivery != nil { state.dropped += 1 }
             return delivery
         }
@@ -183,6 +227,8 @@ final class Inbox: Sendable {
         let old: Route
         let new: Route
         let drains: [Drain]
+        /// What is more than may wait on the new target.
+        let dropped: [Delivery]
 
         func finish() {
             guard let mailbox = new.mailbox else { return }
@@ -205,7 +251,7 @@ final class Inbox: Sendable {
                 if let drain { drains.append(drain) }
             }
         }
-        return Move(old: old, new: new, drains: drains)
+        return Move(old: old, new: new, drains: drains, dropped: trim(&state))
     }
 
     // MARK: The end
@@ -214,14 +260,12 @@ final class Inbox: Sendable {
     func endAfterPending(_ registration: Registration) {
         let isLeftToPosts = state.withLock { state in
             state.isLast = true
-            guard state.route.isPoster, !state.pending.isEmpty, !state.isDelivering else { return false }
-            state.isDelivering = true
-            return true
+            return state.beginLeftovers()
         }
         if isLeftToPosts { deliverPending(for: registration) } else { endIfDone(registration) }
     }
 
-    private func endIfDone(_ registration: Registration) {
+    func endIfDone(_ registration: Registration) {
         if state.withLock(\.isDone) { registration.end() }
     }
 
@@ -232,7 +276,7 @@ final class Inbox: Sendable {
             let forgone = state.nextRoute.take()
             let deliveries = state.pending.removeAll()
             state.route.mailbox?.withdraw(deliveries.map(\.ticket))
-            return [forgone, deliveries]
+            return [forgone, deliveries, state.flow.takeKept()]
         }
     }
 }

@@ -17,12 +17,23 @@ final class Mailbox: Sendable {
     /// Whether a post made here and now may deliver inline: on the target, with nothing pending there (D3).
     var isOpenInline: Bool { scheduler.isCurrent && state.withLock { $0.count == 0 } }
 
+    /// Whether the caller is where the drains run.
+    var isCurrent: Bool { scheduler.isCurrent }
+
     var isDraining: Bool { state.withLock(\.isDraining) }
 
     /// Adds a turn. The caller has the inbox's lock, and schedules the drain that is returned after it let go.
     func append(_ inbox: Inbox) -> (ticket: UInt64, drain: Drain?) {
-        let (ticket, drain) = state.withLock { $0.append(inbox) }
-        return (ticket, drain.map { Drain(mailbox: self, number: $0) })
+        let (ticket, drain) = state.withLock { state in
+            let (ticket, number) = state.append(inbox)
+            return (ticket, number.map(makeDrain))
+        }
+        return (ticket, drain)
+    }
+
+    /// A drain that is about to be scheduled. Made under the lock, so that who finds it scheduled finds its actor held.
+    private func makeDrain(_ number: UInt64) -> Drain {
+        Drain(mailbox: self, number: number, holding: scheduler.heldActor)
     }
 
     func withdraw(_ tickets: some Sequence<UInt64>) {
@@ -50,9 +61,12 @@ final class Mailbox: Sendable {
             left -= 1
             turn.inbox.deliver(turn.ticket, from: self)
         }
-        let (rest, leaving) = state.withLock { $0.endDrain(number) }
+        let (rest, leaving) = state.withLock { state in
+            let (rest, leaving) = state.endDrain(number)
+            return (rest.map(makeDrain), leaving)
+        }
         for inbox in leaving { inbox.leave() }
-        if let rest { schedule(Drain(mailbox: self, number: rest)) }
+        if let rest { schedule(rest) }
     }
 
     /// Drops what is pending, and counts it.

@@ -11,6 +11,12 @@ struct Route: Sendable {
 
     var isPoster: Bool { mailbox == nil }
 
+    /// Whether a post made here and now is delivered inline whatever is pending (T3).
+    var isInlineAtOnce: Bool {
+        guard case .mainAtOnce = target.kind, let mailbox else { return false }
+        return mailbox.isCurrent
+    }
+
     init(target: DeliveryTarget, mailbox: Mailbox?) {
         self.target = target
         self.mailbox = mailbox
@@ -22,35 +28,38 @@ struct Route: Sendable {
         mailbox =
             switch target.kind {
             case .poster: nil
-            case .main: MainDrains.mailbox
+            case .main, .mainAtOnce: MainDrains.mailbox
+            case .task(let drains): Mailbox(scheduler: drains)
             case .operationQueue(let queue) where queue.maxConcurrentOperationCount != 1:
                 Mailbox(scheduler: OperationDrains(queue: queue))
             case .operationQueue(let queue):
-                Route.mailboxes.mailbox(of: queue) { OperationDrains(queue: queue) }
+                Route.queueMailboxes.mailbox(of: ObjectIdentifier(queue)) { OperationDrains(queue: queue) }
             case .dispatchQueue(let queue, concurrently: true): Mailbox(scheduler: DispatchDrains(queue: queue))
             case .dispatchQueue(let queue, concurrently: false): DispatchDrains.mailbox(of: queue)
             case .custom(let scheduler):
-                Route.mailboxes.mailbox(of: scheduler) { CustomDrains(scheduler: scheduler) }
+                Route.schedulerMailboxes.mailbox(of: ObjectIdentifier(scheduler)) { CustomDrains(scheduler: scheduler) }
             case .thread(let loop, let modes): loop.mailbox(for: modes)
-            case .actor(let actor): Route.mailboxes.mailbox(of: actor) { ActorDrains(actor: actor) }
+            case .actor(let actor, _):
+                Route.actorMailboxes.mailbox(of: actor.identity) { ActorDrains(reference: actor) }
             }
     }
 
-    private static let mailboxes = MailboxTable()
+    // Apart, because one object may be of several kinds.
+    private static let queueMailboxes = MailboxTable()
+    private static let schedulerMailboxes = MailboxTable()
+    private static let actorMailboxes = MailboxTable()
 }
 
-/// The mailboxes in use, by the identity of what they deliver to, which each keeps alive.
+/// The mailboxes in use, by the identity of what they deliver to, whose address each keeps from being used
+/// again.
 private final class MailboxTable: Sendable {
-    private struct Entry: Sendable { weak var mailbox: Mailbox? }
+    private let entries = Guarded<[ObjectIdentifier: Unretained<Mailbox>]>([:])
 
-    private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
-
-    func mailbox(of object: AnyObject, scheduler: () -> any DrainScheduler) -> Mailbox {
-        let identity = ObjectIdentifier(object)
+    func mailbox(of identity: ObjectIdentifier, scheduler: () -> any DrainScheduler) -> Mailbox {
         let made = Mailbox(scheduler: scheduler()) { [unowned self] in
             // Another mailbox that is found here may have no other holder by now, so it goes outside the lock too.
             let other = self.entries.withLock { entries -> Mailbox? in
-                let other = entries[identity]?.mailbox
+                let other = entries[identity]?.take()
                 if other == nil { entries[identity] = nil }
                 return other
             }
@@ -59,8 +68,8 @@ private final class MailboxTable: Sendable {
         // Outside the lock, because the mailbox that is not needed ends here, and looks into the table.
         return withExtendedLifetime(made) {
             entries.withLock { entries in
-                if let known = entries[identity]?.mailbox { return known }
-                entries[identity] = Entry(mailbox: made)
+                if let known = entries[identity]?.take() { return known }
+                entries[identity] = Unretained<Mailbox>(made)
                 return made
             }
         }

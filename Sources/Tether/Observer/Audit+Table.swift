@@ -46,6 +46,7 @@ extension Audit.Row {
         if let key { notes.append("key \(key)") }
         if pending > 0 { notes.append("\(pending) pending") }
         if dropped > 0 { notes.append("\(dropped) dropped") }
+        if muted > 0 { notes.append(muted == 1 ? "muted" : "muted \(muted) times") }
         return notes
     }
 }

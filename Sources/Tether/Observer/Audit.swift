@@ -8,9 +8,9 @@ internal import Synchronization
 /// #expect(center.audit().isEmpty)
 /// ```
 ///
-/// Taking one retains nothing, and calls nothing of yours but the descriptions of keys. Complexity: O(n log n) for n
-/// observers; a lock of the center
-/// is held for O(n), so it is for tests and diagnosis.
+/// Once taken it keeps nothing; while it is being taken it holds the observers. It calls nothing of yours but the
+/// descriptions of keys. Complexity: O(n log n) for n observers; a lock of the center is held for O(n), so it is for tests
+/// and diagnosis.
 public struct Audit: Sendable, RandomAccessCollection {
     /// One observer.
     public struct Row: Sendable, Hashable {
@@ -28,10 +28,12 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let line: Int
         /// Where it delivers.
         public let target: String
-        /// How many deliveries wait for it on its target.
+        /// How many deliveries wait for it, on its target or, kept while it is muted, until it is not.
         public let pending: Int
-        /// How many deliveries to it were dropped.
+        /// How many deliveries to it were dropped: by its target, by its backlog, or while it was muted.
         public let dropped: Int
+        /// How many mutings of it and of its owner are in force; 0 if it is not muted.
+        public let muted: Int
         /// Whether it ends after it has run once.
         public let isOnce: Bool
         /// The key that makes it the only one.
@@ -86,18 +88,26 @@ extension Audit.Row {
     fileprivate init(_ registration: Registration) {
         let details = registration.details
         let inbox = registration.inbox.load()
-        let counts = inbox?.counts ?? (pending: 0, dropped: 0)
+        let counts = inbox?.report ?? Inbox.Report()
+        let kept = details?.companion?.counts ?? (pending: 0, dropped: 0)
         center = CenterDirectory.shared.description(of: registration.center)
-        name = registration.center.subject(of: registration)?.name
-        sender = details?.senderDescription
-        owner = details?.attachment?.record.description
+        let subject = registration.center.subject(of: registration)
+        name = subject?.name
+        sender =
+            switch subject?.sender {
+            case nil: nil
+            case .object: details?.sender?.description(as: "a sender")
+            case .value(let value): value.description
+            }
+        owner = registration.owned?.record?.description(as: "an owner")
         file = registration.site.file
         line = registration.site.line
         target = (inbox?.target ?? .poster).description
-        pending = counts.pending
-        dropped = counts.dropped
+        pending = counts.pending + counts.kept + kept.pending
+        dropped = counts.dropped + kept.dropped
+        muted = counts.muted
         isOnce = registration.isOnce
-        key = details?.key.map { String(reflecting: $0.key.base) }
+        key = details?.key?.description
     }
 }
 

@@ -1,99 +1,131 @@
-internal import Dispatch
 internal import Foundation
 
-/// The box that a foreign center's closure captures: all that center ever holds of an observer (F2).
+/// What connects an observer with a foreign center: it ends without a call of that center (F2).
 ///
-/// Ending the observer empties the box and calls nothing. The emptied closure is taken off its center later, on a
-/// queue where none of that center's locks can be held.
+/// All that the center gets is a closure with a box in it. The observer's end empties the box; the closure is taken off
+/// later, by `ForeignCleaner`, where none of the center's locks can be held. And the box's own end tells that the center
+/// let the closure go unasked.
 final class ForeignReceiver: Sendable {
-    private struct State: Sendable {
-        var registration: Registration?
+    private struct State: ~Copyable, Sendable {
+        /// Lives as long as the center has the closure.
+        var box: OwnerReference<ForeignBox>?
+        /// What takes the closure off; it is called at most once, wherever it is taken from here.
         var cancellation: (any NotifyingRegistration)?
         var hasEnded = false
     }
 
-    private static let cleaner = DispatchQueue(label: "Tether.ForeignReceiver.cleaner")
-
     private let state = Guarded(State())
 
-    func open(for registration: Registration) {
-        state.withLock { if !$0.hasEnded { $0.registration = registration } }
-    }
+    /// Whether the center has a closure, emptied or not.
+    var isKept: Bool { state.withLock { $0.box?.take() } != nil }
 
-    /// Takes what cancels the closure; cancels it if the observer has ended meanwhile.
-    func setCancellation(_ cancellation: any NotifyingRegistration) {
-        let isLate = state.withLock { state in
-            if !state.hasEnded { state.cancellation = cancellation }
+    /// Registers with the center, unless the observer has ended, or has taken a closure over.
+    func connect(
+        _ registration: Registration, with center: any NotifyingCenter, name: Notification.Name?, sender: AnyObject?
+    ) {
+        let box = ForeignBox(registration)
+        let isOpen = state.withLock { state in
+            if state.hasEnded || state.box?.take() != nil { return false }
+            state.box = OwnerReference(box)
+            return true
+        }
+        guard isOpen else { return box.empty() }
+        let cancellation = center.register(name: name, sender: sender) { [box] notification in
+            box.receive(notification)
+        }
+        let hasEnded = state.withLock { state in
+            state.cancellation = cancellation
             return state.hasEnded
         }
-        if isLate { ForeignReceiver.cleaner.async { cancellation.cancel() } }
+        if hasEnded { ForeignCleaner.shared.add(.emptied(self)) }
+        // Until the cancellation is known, or one that was lost meanwhile would be taken off in its successor's place.
+        withExtendedLifetime(box) {}
+    }
+
+    /// Takes the closure over from an observer of the same name and sender that this one's replaces: what a post calls
+    /// once delivers to exactly one of the two (M7). Called under the lock of the center's core.
+    func takeOver(_ old: ForeignReceiver, for registration: Registration) {
+        let (box, cancellation) = old.state.withLock { state -> (ForeignBox?, (any NotifyingRegistration)?) in
+            // One that has not been registered yet registers for nothing, and this one by itself.
+            guard !state.hasEnded, state.cancellation != nil, let box = state.box?.take() else { return (nil, nil) }
+            state.box = nil
+            return (box, state.cancellation.take())
+        }
+        guard let box, let cancellation else { return }
+        state.withLock { state in
+            state.box = OwnerReference(box)
+            state.cancellation = cancellation
+        }
+        box.set(registration)
+    }
+
+    /// Ends the connection: empties the box.
+    func end() {
+        let (box, isRegistered) = state.withLock { state in
+            state.hasEnded = true
+            return (state.box?.take(), state.cancellation != nil)
+        }
+        box?.empty()
+        if isRegistered { ForeignCleaner.shared.add(.emptied(self)) }
+    }
+
+    /// Takes the closure off, if the center still has it: what takes off one that is gone may take off a stranger.
+    func takeOff() {
+        let (cancellation, box) = state.withLock { ($0.cancellation.take(), $0.box?.take()) }
+        if box != nil { cancellation?.cancel() }
+    }
+
+    /// Registers anew with a center that let the closure go unasked.
+    func reconnect(
+        _ registration: Registration, with center: any NotifyingCenter, name: Notification.Name?, sender: AnyObject?
+    ) {
+        let stale = state.withLock { $0.cancellation.take() }
+        withExtendedLifetime(stale) {}
+        connect(registration, with: center, name: name, sender: sender)
+    }
+}
+
+/// All that a foreign center ever holds of an observer: what its closure captures.
+final class ForeignBox: Sendable {
+    private let content: Guarded<Registration?>
+
+    init(_ registration: Registration) {
+        content = Guarded(registration)
+    }
+
+    deinit {
+        // The center may hold its lock here. So a registration that is still live goes on with its reference, which must
+        // not be the last one here.
+        // SAFETY: taken back below, or by the errand.
+        let reference = unsafe content.withLock { content in
+            unsafe content.take().map { unsafe Unmanaged.passRetained($0) }
+        }
+        guard let lost = unsafe reference else { return }
+        let core = unsafe lost._withUnsafeGuaranteedRef { $0.center }
+        if ForeignCenters.shared.hasEnded(core) {
+            // Nobody can be inside a center that is going.
+            let lost = unsafe lost.takeRetainedValue()
+            core.close()
+            lost.end()
+        } else {
+            unsafe ForeignCleaner.shared.add(.lost(lost))
+        }
     }
 
     func receive(_ notification: Notification) {
-        guard let registration = state.withLock({ $0.registration }) else { return }
+        guard let registration = content.withLock(\.self) else { return }
         registration.center.deliver(notification, to: registration)
     }
 
     /// Empties the box; what was in it is released after the lock.
-    func end() {
-        let (registration, cancellation) = state.withLock { state in
-            state.hasEnded = true
-            return (state.registration.take(), state.cancellation.take())
+    func empty() { set(nil) }
+
+    func set(_ registration: Registration?) {
+        let old = content.withLock { content in
+            let old = content.take()
+            content = registration
+            return old
         }
-        if let cancellation { ForeignReceiver.cleaner.async { cancellation.cancel() } }
-        withExtendedLifetime(registration) {}
-    }
-}
-
-/// The cores that stand beside foreign centers, for keys, removal and audits, as long as they have observers.
-final class ForeignCenters: Sendable {
-    static let shared = ForeignCenters()
-
-    private struct Entry: Sendable {
-        let core: CenterCore
-        /// Pins the center's address.
-        let center: Pin
-        var uses: Int
-    }
-
-    private final class Pin: Sendable {
-        let reference: OwnerReference<AnyObject>
-
-        init?(_ object: AnyObject) {
-            guard let reference = OwnerReference(object) else { return nil }
-            self.reference = reference
-        }
-    }
-
-    private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
-
-    /// The core of a center that the caller holds; each call is matched by a `release`.
-    func core(of center: any NotifyingCenter) -> CenterCore {
-        let identity = ObjectIdentifier(center)
-        return entries.withLock { entries in
-            if let known = entries[identity] {
-                entries[identity]?.uses += 1
-                return known.core
-            }
-            let core = CenterCore(usesExactLifetimes: true, foreignCenter: identity)
-            if let pin = Pin(center) { entries[identity] = Entry(core: core, center: pin, uses: 1) }
-            return core
-        }
-    }
-
-    /// The core of a center, if it has observers.
-    func knownCore(of center: any NotifyingCenter) -> CenterCore? {
-        entries.withLock { $0[ObjectIdentifier(center)]?.core }
-    }
-
-    /// The cores of all foreign centers that have observers.
-    var cores: [CenterCore] { entries.withLock { $0.values.map(\.core) } }
-
-    func release(_ center: ObjectIdentifier) {
-        let unused = entries.withLock { entries -> Entry? in
-            entries[center]?.uses -= 1
-            return entries[center]?.uses == 0 ? entries.removeValue(forKey: center) : nil
-        }
-        withExtendedLifetime(unused) {}
+        withExtendedLifetime(old) {}
     }
 }

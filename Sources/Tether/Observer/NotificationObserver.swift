@@ -27,17 +27,24 @@ internal import Synchronization
     /// observer ends, also while the token stays (O11).
     private var word: UInt = 0
 
-    /// What a property form has: the center that it will register with, and the registration that it has now.
-    private final class Home: Sendable {
+    /// What a property form has: the center that it will register with, the registration that it has now, and what
+    /// stays from one registration to the next.
+    final class Home: Sendable {
+        struct State: ~Copyable {
+            var current: OwnerReference<Registration>?
+            var muting = Muting()
+            var backlog = DeliveryBacklog.unbounded
+        }
+
         let center: any NotifyingCenter
-        let current = Guarded<OwnerReference<Registration>?>(nil)
+        let state = Guarded(State())
 
         init(center: any NotifyingCenter) {
             self.center = center
         }
     }
 
-    /// Makes an idle observer, to be kept as a property and configured with `observe(_:from:on:once:_:)`.
+    /// Makes an idle observer, to be kept as a property and configured with its `observe` methods.
     ///
     /// The center is held as long as the observer is.
     public init(center: any NotifyingCenter) {
@@ -58,7 +65,10 @@ internal import Synchronization
         }
     }
 
-    private var home: Home? {
+    /// The center of a property form.
+    var homeCenter: (any NotifyingCenter)? { home?.center }
+
+    var home: Home? {
         guard word & 1 == 1, let address = unsafe UnsafeRawPointer(bitPattern: word & ~1) else { return nil }
         // SAFETY: held since `init(center:)`.
         return unsafe Unmanaged<Home>.fromOpaque(address).takeUnretainedValue()
@@ -73,9 +83,10 @@ internal import Synchronization
             word = registration.address
             return
         }
-        let old = home.current.withLock { current in
-            let old = current?.take()
-            current = OwnerReference(registration)
+        let old = home.state.withLock { state in
+            let old = state.current?.take()
+            state.current = OwnerReference(registration)
+            registration.inherit(state.muting, state.backlog)
             return old
         }
         old?.end()
@@ -83,7 +94,7 @@ internal import Synchronization
 
     /// The registration, as long as anything keeps it.
     var registration: Registration? {
-        if let home { return home.current.withLock { $0?.take() } }
+        if let home { return home.state.withLock { $0.current?.take() } }
         // SAFETY: our unowned reference keeps the memory; a retain that succeeded is handed to the caller.
         guard let address = unsafe UnsafeMutableRawPointer(bitPattern: word), unsafe tether_try_retain(address) else {
             return nil
@@ -115,7 +126,7 @@ internal import Synchronization
 
     /// Ends the observer and waits until its handlers on other threads have returned (R2).
     ///
-    /// Handlers that are on the calling thread's own stack, at any depth, are not waited for. Do not call it while
+    /// Handlers that are on the calling thread's own stack, at any depth, or whose task called this, are not waited for. Do not call it while
     /// holding a lock that a handler of the observer takes.
     /// - Returns: `.wouldDeadlock`, at once, where waiting could not have ended.
     @available(*, noasync, message: "Use 'await stopped()' instead.")
@@ -130,13 +141,19 @@ internal import Synchronization
     }
 
     /// Ends the observer and suspends until none of its handlers is running (R2).
-    public func stopped() async {
-        guard let registration else { return }
+    ///
+    /// In an async handler of the observer itself, and in tasks that it starts, that call of it is not waited for.
+    /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
+    @discardableResult
+    public func stopped() async -> WaitResult {
+        guard let registration else { return .finished }
         registration.end()
-        await withCheckedContinuation { continuation in
-            Quiescence.whenQuiescent(registration.address) { continuation.resume() }
+        let result = await withCheckedContinuation { continuation in
+            let canEnd = Quiescence.whenQuiescent(registration.address) { continuation.resume(returning: true) }
+            if !canEnd { continuation.resume(returning: false) }
         }
         withExtendedLifetime(registration) {}
+        return result ? .finished : .wouldDeadlock
     }
 
     // MARK: The target
@@ -156,32 +173,5 @@ internal import Synchronization
             guard let registration, !registration.hasEnded, !registration.isIsolated else { return }
             registration.redirect(to: Route(to: newValue))
         }
-    }
-
-    // MARK: The property form
-
-    /// Registers this observer's only handler, in place of the one it had.
-    ///
-    /// What was enqueued for the old handler never reaches the new one. Only for observers made with `init(center:)`.
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe; any, if left out. It is not retained.
-    ///   - target: Where the handler runs.
-    ///   - once: Whether the observer ends after it has run once.
-    ///   - handler: What to run. To have it end with an object, keep this observer as that object's property, and capture
-    ///     the object weakly.
-    public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any, on target: DeliveryTarget = .poster,
-        once: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable (Notification) -> Void
-    ) {
-        guard let home else {
-            fatalError(
-                "NotificationObserver.observe(_:): this observer came from a center's observe(_:) and has its handler "
-                    + "already; call observe(_:) on the center for another one, or make one with init(center:).")
-        }
-        let request = ObservationRequest(
-            name, from: sender, on: target, once: once, key: nil, at: fileID, line)
-        request.register(self, with: home.center, attachedTo: nil, handler: handler)
     }
 }

@@ -12,7 +12,9 @@ extension NotifyingCenter {
     ///
     /// A compiler's limit: Swift 6.3 makes one conversion of all methods of a class that have the same parameters, so a
     /// class that passes both a method of the main actor and a `nonisolated` one here may have both taken for the same.
-    /// For the main actor's say `on: .mainActor, call:`, which does not read anything, or pass a closure.
+    /// For the main actor's say `on: .mainActor, call:`, which does not read anything, or pass a closure. And it refuses,
+    /// with "function has wrong linkage", a method of a class that is isolated to a global actor of your own which is not
+    /// public.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
@@ -35,12 +37,7 @@ extension NotifyingCenter {
             ObservationRequest(
                 name, from: sender, on: ObservationRequest.target(target, isolation: isolation),
                 isIsolated: isolation != nil, once: once, key: key, at: fileID, line),
-            for: owner
-        ) { owner, notification in
-            // SAFETY: the target is the method's own isolation, so this runs on its actor; a function value does not
-            // change its form with its isolation.
-            unsafe unsafeBitCast(method(owner), to: ((Notification) -> Void).self)(notification)
-        }
+            for: owner, Calling.method(method))
     }
 
     /// Observes as long as an object, the owner, lives, by calling one of its main-actor methods (P1).
@@ -56,12 +53,22 @@ extension NotifyingCenter {
         observe(
             ObservationRequest(
                 name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
-            for: owner
-        ) { owner, notification in
-            // SAFETY: the owner stays on this thread, which has the main actor for the call.
-            nonisolated(unsafe) let owner = owner
-            onMainActor(notification) { unsafe method(owner)($0) }
-        }
+            for: owner, Calling.mainActorMethod(method))
+    }
+
+    /// Observes as long as an object, the owner, lives, by calling one of its main-actor methods without the notification
+    /// (P1).
+    @discardableResult
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        call method: @escaping @Sendable (Owner) -> @MainActor () -> Void
+    ) -> NotificationObserver {
+        observe(
+            ObservationRequest(
+                name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
+            for: owner, Calling.mainActorMethod(method))
     }
 
     /// Observes as long as an object, the owner, lives, by calling one of its methods without the notification.
@@ -80,10 +87,6 @@ extension NotifyingCenter {
             ObservationRequest(
                 name, from: sender, on: ObservationRequest.target(target, isolation: isolation),
                 isIsolated: isolation != nil, once: once, key: key, at: fileID, line),
-            for: owner
-        ) { owner, _ in
-            // SAFETY: as above.
-            unsafe unsafeBitCast(method(owner), to: (() -> Void).self)()
-        }
+            for: owner, Calling.method(method))
     }
 }

@@ -47,9 +47,11 @@ extension NotifyingCenter {
     }
 
     /// Registers a handler for an observer that only its token holds.
-    func observe(_ request: ObservationRequest, _ handler: @escaping Registration.Handler) -> NotificationObserver {
+    func observe(
+        _ request: ObservationRequest, _ handler: @escaping @Sendable (Notification) -> Void
+    ) -> NotificationObserver {
         let observer = NotificationObserver()
-        request.register(observer, with: self, attachedTo: nil, handler: handler)
+        request.register(observer, with: self, handler: handler)
         return observer
     }
 }

@@ -101,14 +101,7 @@ extension NotifyingCenter {
         _ request: ObservationRequest, for owner: Owner, _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
         let observer = NotificationObserver()
-        let isExact = own?.core.usesExactLifetimes ?? true
-        guard let record = OwnerTable.shared.reserve(owner, exactly: isExact) else { return observer }
-        request.register(observer, with: self, attachedTo: record) { [record] notification in
-            // Held for the call, and let go after it (O4, O9).
-            guard let owner = record.reference.take() else { return OwnerTable.shared.collect(record) }
-            // SAFETY: the record is that of `owner`, whose type `Owner` is.
-            handler(unsafe unsafeDowncast(owner, to: Owner.self), notification)
-        }
+        request.register(observer, with: self, owner: owner, handler: handler)
         return observer
     }
 }

@@ -9,6 +9,9 @@ public protocol NotifyingCenter: AnyObject, Sendable {
     ///
     /// Called with no lock of Tether's held. The closure may be called on any thread, and after its removal, and does
     /// nothing once its observer has ended.
+    ///
+    /// A center keeps the closure until it is taken off; one that lets it go before, as it does when the center goes, ends
+    /// the observer. What this returns should refer to the center weakly, or the center lives as long as its observers.
     func register(
         name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration
@@ -18,7 +21,8 @@ public protocol NotifyingCenter: AnyObject, Sendable {
 public protocol NotifyingRegistration: Sendable {
     /// Takes the closure off.
     ///
-    /// Called once, some time after the observer has ended, on a queue of Tether's that holds no lock of any center.
+    /// Called once, some time after the observer has ended, on a queue of Tether's that holds no lock of any center; not
+    /// at all if the center has let the closure go by itself.
     func cancel()
 }
 

@@ -6,14 +6,15 @@ struct ObservationRequest {
     let sender: SenderFilter
     let target: DeliveryTarget
     let once: Bool
-    let key: AnyHashable?
+    let key: ObserverKey?
     let site: RegistrationSite
     /// Whether the handler is isolated, so that its target is not to be switched.
     let isIsolated: Bool
+    var companion: RegistrationCompanion?
 
     init(
         name: Notification.Name?, sender: SenderFilter, target: DeliveryTarget, isIsolated: Bool = false,
-        once: Bool = false, key: AnyHashable? = nil, site: RegistrationSite
+        once: Bool = false, key: ObserverKey? = nil, site: RegistrationSite
     ) {
         self.name = name
         self.sender = sender
@@ -29,83 +30,90 @@ struct ObservationRequest {
         _ name: Notification.Name?, from sender: AnyObject, on target: DeliveryTarget, isIsolated: Bool = false,
         once: Bool, key: (any Hashable)?, at file: StaticString, _ line: UInt
     ) {
-        let key = key.map { AnyHashable($0) }
-        guard key == key else {
-            fatalError(
-                "observe(_:key:): the key \(String(reflecting: key?.base ?? "")) is not equal to itself, so no observer "
-                    + "could ever be found by it; pass a key that is.")
-        }
         self.init(
             name: name, sender: sender === AnySender.any ? .any : .object(sender), target: target,
-            isIsolated: isIsolated, once: once, key: key,
+            isIsolated: isIsolated, once: once, key: key.map { ObserverKey($0) },
             site: RegistrationSite(file: file, line: line))
     }
 
     /// The target of a handler with an isolation of its own, which overrides the one that was asked for (P1).
     static func target(_ target: DeliveryTarget, isolation: (any Actor)?) -> DeliveryTarget {
-        isolation.map { $0 === MainActor.shared ? .main : DeliveryTarget(kind: .actor($0)) } ?? target
+        isolation.map { .actor($0) } ?? target
     }
 
-    /// Registers a handler with a center, for an observer that is attached to an owner or to nothing.
+    private var flags: UInt32 {
+        (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
+    }
+
+    /// Registers a handler with a center, for an observer that only its token holds.
     ///
-    /// The observer stays inactive if its owner or sender is being deinitialised (O8, M5).
+    /// With a receiver, the observer ends with that one, too. It stays inactive if its sender or receiver is being
+    /// deinitialised (M5).
     func register(
-        _ observer: NotificationObserver, with center: some NotifyingCenter, attachedTo owner: OwnerRecord?,
-        handler: @escaping Registration.Handler
+        _ observer: NotificationObserver, with center: any NotifyingCenter, receiver: AnyObject? = nil,
+        handler: @escaping @Sendable (Notification) -> Void
+    ) {
+        register(observer, with: center, owner: nil, receiver: receiver) { core, details in
+            PlainRegistration(center: core, details: details, flags: flags, site: site, handler: handler)
+        }
+    }
+
+    /// Registers a handler with a center, for an observer that is attached to an owner.
+    ///
+    /// With a receiver, the observer ends with that one, too. It stays inactive if its owner, receiver or sender is being
+    /// deinitialised (O8, M5).
+    func register<Owner: AnyObject>(
+        _ observer: NotificationObserver, with center: any NotifyingCenter, owner: Owner, receiver: AnyObject? = nil,
+        handler: @escaping OwnedRegistration.Handler<Owner>
+    ) {
+        register(observer, with: center, owner: owner, receiver: receiver) { core, details in
+            OwnedRegistration(center: core, details: details, flags: flags, site: site, handler: handler)
+        }
+    }
+
+    private func register(
+        _ observer: NotificationObserver, with center: any NotifyingCenter, owner: AnyObject?, receiver: AnyObject?,
+        making make: (CenterCore, Registration.Details?) -> Registration
     ) {
         let own = center.own
-        let foreign = own == nil ? ForeignReceiver() : nil
         let core = own?.core ?? ForeignCenters.shared.core(of: center)
+        let foreign = own == nil ? ForeignReceiver() : nil
         var senderRecord: OwnerRecord?
         if case .object(let object) = sender {
-            senderRecord = OwnerTable.shared.reserve(object, exactly: core.usesExactLifetimes)
+            senderRecord = OwnerTable.shared.watchSender(object, for: core)
             guard senderRecord != nil else {
                 // One that is configured anew is idle then, too.
                 observer.stop()
-                if let owner { OwnerTable.shared.cancel(owner) }
                 if let foreignCenter = core.foreignCenter { ForeignCenters.shared.release(foreignCenter) }
                 return
             }
         }
-        let registration = Registration(
-            center: core, route: Route(to: target), details: details(owner, senderRecord, foreign), isOnce: once,
-            isIsolated: isIsolated, site: site, handler: handler)
+        let needsDetails = senderRecord != nil || key != nil || foreign != nil || receiver != nil || companion != nil
+        let registration = make(
+            core,
+            needsDetails
+                ? Registration.Details(
+                    sender: senderRecord, key: key?.of(owner), foreign: foreign, companion: companion) : nil)
+        if !target.isPoster { registration.makeInbox(Route(to: target)) }
+        let partner = receiver.map { _ in registration.makePartner() }
         // All that an end undoes is done before anyone can end it: by the token, the owner's list or the center.
-        if let senderRecord { OwnerTable.shared.watchSender(senderRecord, for: core) }
         observer.set(registration)
-        if let attachment = registration.details?.attachment {
-            OwnerTable.shared.attach(observer, to: attachment.record, as: attachment)
+        if let owner, let owned = registration.owned,
+            !OwnerTable.shared.attach(observer, to: owner, as: owned, exactly: core.usesExactLifetimes)
+        {
+            return registration.end()
         }
+        if let receiver, let partner, !registration.tie(to: receiver, by: partner) { return registration.end() }
         RegistrationWatch.registered(registration, as: self, by: observer)
         core.add(registration, name: name, sender: sender.key)
-        if let foreign { receive(from: center, for: registration, through: foreign) }
+        if let foreign { connect(registration, with: center, through: foreign) }
     }
 
-    private func details(
-        _ owner: OwnerRecord?, _ sender: OwnerRecord?, _ foreign: ForeignReceiver?
-    ) -> Registration.Details? {
-        if owner == nil, sender == nil, key == nil, foreign == nil, case .any = self.sender { return nil }
-        return Registration.Details(
-            attachment: owner.map(Attachment.init), sender: sender, senderDescription: senderDescription,
-            key: key.map { ObserverKey(owner: owner?.identity, key: $0) }, foreign: foreign)
-    }
-
-    private func receive(
-        from center: any NotifyingCenter, for registration: Registration, through foreign: ForeignReceiver
+    private func connect(
+        _ registration: Registration, with center: any NotifyingCenter, through foreign: ForeignReceiver
     ) {
-        foreign.open(for: registration)
-        if registration.hasEnded { foreign.end() }
         let sender: AnyObject? = if case .object(let object) = sender { object } else { nil }
-        foreign.setCancellation(
-            center.register(name: name, sender: sender) { [foreign] notification in foreign.receive(notification) })
-    }
-
-    private var senderDescription: String? {
-        switch sender {
-        case .any: nil
-        case .object(let object): describeInstance(object)
-        case .value(_, let description): description
-        }
+        foreign.connect(registration, with: center, name: name, sender: sender)
     }
 }
 

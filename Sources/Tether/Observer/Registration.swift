@@ -1,16 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
-/// One registration as posts see it: a handler behind a gate.
+/// One registration as posts see it: the gate before a handler, which its subclasses have.
 ///
 /// The center holds the only lasting reference, so that what the handler captured is released when the center lets
 /// the registration go (R8); a token refers to it without holding it.
 ///
-/// SAFETY: `handler` and `state` are the hot path, immutable and atomic; `slot` and `bucket` are only touched under
+/// SAFETY: `state` and `inbox` are atomic; `slot` and `bucket` are only touched under
 /// the center's lock; `details` never changes after the registration was published.
-final class Registration: @unchecked Sendable {
-    typealias Handler = @Sendable (Notification) -> Void
-
+class Registration: @unchecked Sendable {
     /// The gate: 0 lets a post call the handler at once.
     struct State {
         static let ended: UInt32 = 1
@@ -22,160 +20,251 @@ final class Registration: @unchecked Sendable {
         static let routed: UInt32 = 8
         /// The handler belongs to an actor, so that its target is not to be switched.
         static let isolated: UInt32 = 16
+        /// It is an `OwnedRegistration`.
+        static let owned: UInt32 = 32
+        /// The companion is asked about every post.
+        static let prepared: UInt32 = 64
     }
 
-    let handler: Handler
-    let center: CenterCore
-    let site: RegistrationSite
-    let state: Atomic<UInt32>
+    final let center: CenterCore
+    final let site: RegistrationSite
+    final let state: Atomic<UInt32>
+    final var slot: UInt32 = 0
     /// What most registrations have no need of.
-    let details: Details?
-    /// What is pending, from the first time that the target is not the poster.
-    let inbox = LazyReference<Inbox>()
+    final let details: Details?
+    /// What is pending, from the first time that the target is not the poster, or that it is muted or bounded.
+    final let inbox = LazyReference<Inbox>()
     /// Never used again; 0 until the center has given it.
-    var id: UInt64 = 0
-    var slot: UInt32 = 0
-    var bucket: Bucket?
+    final var id: UInt64 = 0
+    final var bucket: Bucket?
 
     /// What most registrations have no need of.
     ///
     /// SAFETY: a key's value is only compared and hashed; all else is Sendable.
     final class Details: @unchecked Sendable {
-        let attachment: Attachment?
         let sender: OwnerRecord?
-        let senderDescription: String?
         let key: ObserverKey?
         /// What a foreign center calls.
         let foreign: ForeignReceiver?
+        let companion: RegistrationCompanion?
+        /// A registration that ends with this one: see `makePartner`. Set before anyone else can reach this.
+        fileprivate(set) var partner: OwnerReference<Registration>?
 
         init(
-            attachment: Attachment? = nil, sender: OwnerRecord? = nil, senderDescription: String? = nil,
-            key: ObserverKey? = nil, foreign: ForeignReceiver? = nil
+            sender: OwnerRecord? = nil, key: ObserverKey? = nil, foreign: ForeignReceiver? = nil,
+            companion: RegistrationCompanion? = nil
         ) {
-            self.foreign = foreign
-            self.attachment = attachment
+            self.companion = companion
             self.sender = sender
-            self.senderDescription = senderDescription
             self.key = key
+            self.foreign = foreign
         }
     }
 
-    init(
-        center: CenterCore, route: Route, details: Details? = nil, isOnce: Bool = false, isIsolated: Bool = false,
-        site: RegistrationSite, handler: @escaping Handler
-    ) {
-        self.handler = handler
+    /// `flags`: `State.once`, `.isolated` or `.owned`.
+    init(center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite) {
         self.center = center
         self.site = site
-        state = Atomic((isOnce ? State.once : 0) | (isIsolated ? State.isolated : 0))
         self.details = details
-        if !route.isPoster { _ = makeInbox(route) }
+        let prepares = details?.companion?.prepares ?? false
+        state = Atomic(flags | (prepares ? State.prepared : 0))
+        details?.companion?.attach(to: self)
     }
 
-    var isOnce: Bool { state.load(ordering: .relaxed) & State.once != 0 }
-    var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
+    /// This as what it is, if it is attached to an owner.
+    @inline(__always)
+    final var owned: OwnedRegistration? {
+        guard state.load(ordering: .relaxed) & State.owned != 0 else { return nil }
+        return unsafe unsafeDowncast(self, to: OwnedRegistration.self)
+    }
 
-    private func makeInbox(_ route: Route) -> Inbox {
+    final var isOnce: Bool { state.load(ordering: .relaxed) & State.once != 0 }
+    /// Whether it is a once registration that a delivery has claimed.
+    final var isClaimed: Bool { state.load(ordering: .acquiring) & State.claimed != 0 }
+    final var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
+
+    /// Has deliveries pass through an inbox; before the registration is added to its center, or by a switch.
+    @discardableResult
+    final func makeInbox(_ route: Route) -> Inbox {
         let inbox = inbox.storeIfNil(Inbox(route: route))
         state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)
         return inbox
     }
 
     /// Its identity in posting frames.
-    var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+    final var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
-    var hasEnded: Bool { state.load(ordering: .acquiring) & State.ended != 0 }
+    final var hasEnded: Bool { state.load(ordering: .acquiring) & State.ended != 0 }
 
     // MARK: Delivery
 
     /// Delivers a notification; called from a post, whose frame announces this registration.
     @inline(__always)
-    func receive(_ notification: Notification) {
-        if state.load(ordering: .acquiring) == 0 { handler(notification) } else { receiveSpecially(notification) }
+    final func receive(_ notification: Notification) {
+        switch state.load(ordering: .acquiring) {
+        case 0: callPlain(notification)
+        case State.owned: callOwned(notification)
+        default: receiveSpecially(notification)
+        }
+    }
+
+    /// Calls the handler, which is that of the subclass that the state tells.
+    @inline(never)
+    private final func call(_ notification: Notification) {
+        if state.load(ordering: .relaxed) & State.owned == 0 {
+            callPlain(notification)
+        } else {
+            callOwned(notification)
+        }
+    }
+
+    @inline(__always)
+    private final func callPlain(_ notification: Notification) {
+        // SAFETY: the state tells the subclass; a cast would retain the handler.
+        let address = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe Unmanaged<PlainRegistration>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.handler(notification) }
+    }
+
+    @inline(__always)
+    private final func callOwned(_ notification: Notification) {
+        // SAFETY: as above.
+        let address = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe Unmanaged<OwnedRegistration>.fromOpaque(address)._withUnsafeGuaranteedRef {
+            $0.callHandler(notification)
+        }
     }
 
     @inline(never)
-    private func receiveSpecially(_ notification: Notification) {
-        let state = claim()
-        guard state & State.ended == 0 else { return }
-        guard state & State.claimed == 0 else {
-            // The delivery that claimed it may have been left to the next post, by a switch to the poster (D6).
-            inbox.load()?.deliverLeftovers(for: self)
-            return
+    private final func receiveSpecially(_ posted: Notification) {
+        guard let notification = prepare(posted) else { return }
+        var seen = state.load(ordering: .acquiring)
+        // What is routed is claimed by the inbox, when it is known not to be muted.
+        while seen & (State.ended | State.claimed | State.routed) == 0 {
+            if seen & State.once == 0 { return call(notification) }
+            if exchange(&seen, for: seen | State.claimed) {
+                call(notification)
+                return end()
+            }
         }
-        if state & State.routed != 0, let inbox = inbox.load() {
-            inbox.receive(notification, for: self)
-        } else {
-            handler(notification)
-            if isOnce { end() }
-        }
+        if seen & State.ended == 0, seen & State.routed != 0 { inbox.load()?.receive(notification, for: self) }
     }
 
-    /// Claims a once registration for one post; returns the state as it was before.
-    private func claim() -> UInt32 {
-        var seen = state.load(ordering: .acquiring)
-        while seen & State.once != 0, seen & (State.ended | State.claimed) == 0 {
-            let (exchanged, original) = state.weakCompareExchange(
-                expected: seen, desired: seen | State.claimed, ordering: .acquiringAndReleasing)
-            if exchanged { return original }
-            seen = original
+    /// Asks the companion, if there is one to ask.
+    private final func prepare(_ notification: Notification) -> Notification? {
+        guard state.load(ordering: .relaxed) & (State.prepared | State.ended) == State.prepared else {
+            return notification
         }
-        return seen
+        return details?.companion?.prepare(notification, for: self)
+    }
+
+    /// Claims a once registration for one delivery; false if another one has it (R7).
+    final func claim() -> Bool {
+        var seen = state.load(ordering: .acquiring)
+        while seen & State.once != 0 {
+            if seen & (State.ended | State.claimed) != 0 { return false }
+            if exchange(&seen, for: seen | State.claimed) { break }
+        }
+        return true
+    }
+
+    /// Changes the state, unless it is not what was seen any more; that is then seen.
+    private final func exchange(_ seen: inout UInt32, for new: UInt32) -> Bool {
+        let (exchanged, original) = state.weakCompareExchange(
+            expected: seen, desired: new, ordering: .acquiringAndReleasing)
+        seen = original
+        return exchanged
     }
 
     /// Runs the handler for a delivery that found its target current and nothing pending there.
-    func runInline(_ notification: Notification) {
-        if !hasEnded { handler(notification) }
+    final func runInline(_ notification: Notification) {
+        if !hasEnded { call(notification) }
         if isOnce { end() }
     }
 
     /// Runs the handler for a delivery that was pending, on its target, announced on this thread.
-    func run(_ notification: Notification) {
-        let thread = PostingThread.current
-        let frame = unsafe thread.begin(center: PostingThread.centerOfDrains, era: 0)
-        unsafe PostingThread.announce(address, at: frame)
-        if !hasEnded { handler(notification) }
-        unsafe thread.end(frame)
+    final func run(_ notification: Notification) {
+        unsafe PostingThread.withLevel(center: PostingThread.centerOfDrains, era: 0) { frame in
+            unsafe PostingThread.announce(address, at: frame)
+            if !hasEnded { call(notification) }
+        }
         if isOnce { end() }
+    }
+
+    /// Has a foreign center's closure call this instead of the one that it replaces, if the two are called by the same
+    /// posts; under the center's lock.
+    final func takeOver(from old: Registration) {
+        guard bucket === old.bucket, let foreign = details?.foreign, let other = old.details?.foreign else { return }
+        foreign.takeOver(other, for: self)
     }
 
     // MARK: The end
 
     /// Closes the gate; true for the one call that closed it.
-    func close() -> Bool {
+    final func close() -> Bool {
         state.bitwiseOr(State.ended, ordering: .acquiringAndReleasing).oldValue & State.ended == 0
     }
 
     /// Ends the registration: no handler starts any more, and what it held is released (R1, R8).
-    func end() {
+    final func end() {
         if close() { finish() }
     }
 
+    /// Ends the registration, whose owner's list has let go of it.
+    final func endDetached() {
+        if close() { finish(isDetached: true) }
+    }
+
     /// Ends the registration, whose sender has gone, as soon as what is pending for it has been delivered (M5).
-    func endAfterPending() {
+    final func endAfterPending() {
+        if details?.companion?.defersEnd() == true { return }
         if let inbox = inbox.load() { inbox.endAfterPending(self) } else { end() }
     }
 
     /// What follows the closing of the gate, with no lock held.
-    func finish() {
+    final func finish(isDetached: Bool = false) {
         // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done.
         let released = center.unlink(self)
-        var observer: NotificationObserver?
-        if let attachment = details?.attachment { observer = OwnerTable.shared.detach(attachment) }
         let deliveries = inbox.load()?.end()
-        if let sender = details?.sender { OwnerTable.shared.unwatchSender(sender, for: center) }
-        if let foreign = details?.foreign {
-            foreign.end()
-            center.foreignCenter.map(ForeignCenters.shared.release)
+        let observer = isDetached ? nil : owned.flatMap { OwnerTable.shared.detach($0) }
+        if let details {
+            if let sender = details.sender { OwnerTable.shared.unwatchSender(sender, for: center) }
+            if let foreign = details.foreign {
+                foreign.end()
+                center.foreignCenter.map(ForeignCenters.shared.release)
+            }
+            details.partner?.take()?.end()
         }
+        details?.companion?.ended(self)
         withExtendedLifetime((released, observer, deliveries)) {}
         RegistrationWatch.ended(self)
+    }
+
+    /// Makes the partner with which this registration ends with an object, its receiver, that is not its owner; before
+    /// anyone else can reach this.
+    ///
+    /// It is in no center, and has no observer, so that it is not listed among the receiver's.
+    final func makePartner() -> OwnedRegistration {
+        let partner = OwnedRegistration(
+            center: center, details: Details(), flags: 0, site: site, handler: { (_: AnyObject, _) in })
+        partner.details?.partner = OwnerReference(self)
+        details?.partner = OwnerReference(partner)
+        return partner
+    }
+
+    /// Attaches the partner to the receiver; false if that one is being deinitialised.
+    final func tie(to receiver: AnyObject, by partner: OwnedRegistration) -> Bool {
+        guard OwnerTable.shared.attach(nil, to: receiver, as: partner, exactly: center.usesExactLifetimes) else {
+            return false
+        }
+        // One that has ended meanwhile may have found its partner in no list yet.
+        if hasEnded { _ = OwnerTable.shared.detach(partner) }
+        return true
     }
 
     // MARK: The target switch
 
     /// Sends what is delivered from now on to another target (D6).
-    func redirect(to route: Route) {
+    final func redirect(to route: Route) {
         if let inbox = inbox.load() {
             inbox.redirect(to: route)
         } else if !route.isPoster {
@@ -205,8 +294,37 @@ final class Registration: @unchecked Sendable {
 }
 
 /// What makes an observer with a `key` the only one (M7).
-struct ObserverKey: Hashable, @unchecked Sendable {
-    // SAFETY: a key is only compared and hashed; its `==` and `hash(into:)` are promised to be pure (R6).
-    let owner: ObjectIdentifier?
-    let key: AnyHashable
+///
+/// SAFETY: a key is only compared and hashed; its `==` and `hash(into:)` are promised to be pure (R6).
+final class ObserverKey: Hashable, @unchecked Sendable {
+    private let owner: ObjectIdentifier?
+    private let key: AnyHashable
+
+    /// A key without an owner. Traps on one that is not equal to itself (X1).
+    init(_ key: any Hashable) {
+        owner = nil
+        self.key = AnyHashable(key)
+        guard self.key == self.key else {
+            fatalError(
+                "observe(_:key:): the key \(description) is not equal to itself, so no observer could ever be found by "
+                    + "it; pass a key that is.")
+        }
+    }
+
+    private init(_ key: AnyHashable, of owner: ObjectIdentifier) {
+        self.owner = owner
+        self.key = key
+    }
+
+    /// The same key, among an owner's.
+    func of(_ owner: AnyObject?) -> ObserverKey { owner.map { ObserverKey(key, of: ObjectIdentifier($0)) } ?? self }
+
+    var description: String { String(reflecting: key.base) }
+
+    static func == (one: ObserverKey, other: ObserverKey) -> Bool { one.owner == other.owner && one.key == other.key }
+
+    final func hash(into hasher: inout Hasher) {
+        hasher.combine(owner)
+        hasher.combine(key)
+    }
 }

@@ -47,7 +47,7 @@ package enum RegistrationWatch {
         _ registration: Registration, as request: ObservationRequest, by observer: NotificationObserver
     ) {
         guard let watched = WatchedRegistration(registration, name: request.name, token: observer) else { return }
-        current?.registered(watched, registration.details?.attachment?.record.reference.take())
+        current?.registered(watched, registration.owned?.record?.reference.take())
     }
 
     @inline(__always)
@@ -85,7 +85,7 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
         file = registration.site.file
         line = registration.site.line
         center = ObjectIdentifier(registration.center)
-        isAttached = registration.details?.attachment != nil
+        isAttached = registration.owned?.record != nil
     }
 
     package var isActive: Bool { reference.take().map { !$0.hasEnded } ?? false }
@@ -102,7 +102,17 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
     }
 
     /// The handler as Tether keeps it, often one of its own around the user's, for looking into.
-    package var handler: (@Sendable (Notification) -> Void)? { reference.take()?.handler }
+    package var handler: Handler? {
+        guard let registration = reference.take() else { return nil }
+        if let owned = registration.owned { return .owned(owned.handler) }
+        return .plain(unsafe unsafeDowncast(registration, to: PlainRegistration.self).handler)
+    }
+
+    /// A handler as it was given, or one of Tether's around it.
+    package enum Handler {
+        case plain(@Sendable (Notification) -> Void)
+        case owned(@Sendable (AnyObject, Notification) -> Void)
+    }
 
     // MARK: Waiting
 
@@ -113,16 +123,17 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
         let route = inbox.route
         guard let mailbox = route.mailbox, mailbox.isDraining || inbox.counts.pending > 0 else { return false }
         // A registration that is in no center, with the same mailbox: its one delivery is behind all others there.
-        let barrier = Registration(
-            center: CenterCore(usesExactLifetimes: true), route: route, isOnce: true,
+        let barrier = PlainRegistration(
+            center: CenterCore(usesExactLifetimes: true), flags: Registration.State.once,
             site: RegistrationSite(file: #fileID, line: #line)
         ) { _ in withExtendedLifetime(signal) {} }
+        barrier.makeInbox(route)
         barrier.receive(Notification(name: Notification.Name("Tether.barrier")))
         return true
     }
 
     /// Calls `action` when no handler of it runs on any thread; at once if none does.
     package func whenQuiescent(_ action: @escaping @Sendable () -> Void) {
-        Quiescence.whenQuiescent(id, resume: action)
+        if !Quiescence.whenQuiescent(id, resume: action) { action() }
     }
 }

@@ -4,19 +4,14 @@ internal import COwnerLifetime
 internal import Synchronization
 
 extension OwnerLifetime {
-    private static let installed = Guarded<Set<ObjectIdentifier>>([])
+    private static let installation = Guarded(())
 
     /// Puts the hook into a class's metadata; false where it cannot be written.
     static func install(on type: AnyClass) -> Bool {
-        installed.withLock { installed in
-            let identity = ObjectIdentifier(type)
-            if installed.contains(identity) { return true }
-            // SAFETY: a class's metatype is the address of its metadata; `installed`'s lock makes writers exclusive.
-            let metadata = unsafe unsafeBitCast(type, to: UnsafeMutableRawPointer.self)
-            guard unsafe tether_hook_install(metadata) else { return false }
-            installed.insert(identity)
-            return true
-        }
+        // SAFETY: a class's metatype is the address of its metadata; the lock makes writers exclusive.
+        let metadata = unsafe unsafeBitCast(type, to: UnsafeMutableRawPointer.self)
+        if unsafe tether_hook_is_installed(metadata) { return true }
+        return installation.withLock { _ in unsafe tether_hook_install(metadata) }
     }
 
     /// Starts to watch for the end of an object that the caller holds; false where it cannot be seen.

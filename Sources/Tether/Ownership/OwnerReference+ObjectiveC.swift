@@ -20,6 +20,11 @@ internal import ObjectiveC
     /// The object, held, or `nil` once it is being deinitialised.
     func take() -> Object? { object }
 
+    /// The object as an instance of the class that it is known to be, held.
+    @unsafe func take<Known: AnyObject>(as type: Known.Type) -> Known? {
+        object.map { unsafe unsafeDowncast($0, to: type) }
+    }
+
     /// Whether the object is being deinitialised, or has gone.
     var hasEnded: Bool { object == nil }
 

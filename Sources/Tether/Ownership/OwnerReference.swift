@@ -27,10 +27,15 @@ internal import COwnerLifetime
     }
 
     /// The object, held, or `nil` from the moment its last strong reference has gone.
-    func take() -> Object? {
+    @inline(__always)
+    func take() -> Object? { unsafe take(as: Object.self) }
+
+    /// The object as an instance of the class that it is known to be, held; a downcast would retain it once more.
+    @inline(__always)
+    @unsafe func take<Known: AnyObject>(as type: Known.Type) -> Known? {
         // SAFETY: the memory is kept by our unowned count; a retain that succeeded is handed to the caller.
         guard unsafe tether_try_retain(address) else { return nil }
-        return unsafe Unmanaged<Object>.fromOpaque(address).takeRetainedValue()
+        return unsafe Unmanaged<Known>.fromOpaque(address).takeRetainedValue()
     }
 
     /// Whether the object's last strong reference has gone; it is not retained to find out.

@@ -1,49 +1,5 @@
 internal import Synchronization
 
-/// What is kept for one object while it is an owner or a watched sender.
-///
-/// SAFETY: `state` is only touched under the lock of the object's shard in `OwnerTable`, which upholds it; the rest
-/// never changes.
-final class OwnerRecord: @unchecked Sendable {
-    let reference: OwnerReference<AnyObject>
-    let identity: ObjectIdentifier
-    private let type: AnyClass
-    fileprivate var state = State()
-
-    fileprivate init?(_ object: AnyObject) {
-        guard let reference = OwnerReference(object) else { return nil }
-        self.reference = reference
-        identity = ObjectIdentifier(object)
-        type = Swift.type(of: object)
-    }
-
-    /// The owner's type and address; it is not retained to tell.
-    var description: String {
-        reference.hasEnded ? "an owner that has gone" : describeInstance(of: type, at: identity)
-    }
-
-    fileprivate struct State {
-        /// The owner's observer objects, in order of attachment.
-        var observers = SlotList<Attached>()
-        /// The centers that have observers of this object as a sender, each with how many.
-        var senderWatches: [(center: CenterCore, count: Int)] = []
-        /// Users of the record that have not attached or watched yet.
-        var reservations = 0
-        /// Whether this object's end is seen as it happens.
-        var isExact = false
-        /// The unowned count from which the rest of a postponed end is told by a fall (an `isolated deinit`).
-        var postponedEnd: Int?
-
-        struct Attached {
-            let observer: NotificationObserver
-            let attachment: Attachment
-        }
-
-        var isUnused: Bool { observers.isEmpty && senderWatches.isEmpty && reservations == 0 }
-        var needsSweep: Bool { !isExact || postponedEnd != nil }
-    }
-}
-
 /// The side table: object identity to the observers whose life that object bounds.
 ///
 /// It stands in for associated objects. Sharded by address, each shard under its own lock; nothing of the user's is
@@ -56,12 +12,18 @@ final class OwnerTable: Sendable {
     }
 
     private struct Records: Sendable {
-        var all: [ObjectIdentifier: OwnerRecord] = [:]
+        var all = OwnerRecords(usedBits: OwnerTable.shardBits)
         /// Those that only a sweep can end.
         var sweepable: [ObjectIdentifier: OwnerRecord] = [:]
+        /// The owners whose observers are muted together, those included that are attached later (D9).
+        var muted: [ObjectIdentifier: Muting] = [:]
+
+        func muting(of identity: ObjectIdentifier) -> Muting {
+            muted.isEmpty ? Muting() : muted[identity] ?? Muting()
+        }
     }
 
-    private static let shardBits = 4
+    private static let shardBits: UInt64 = 4
     private let shards = (0..<(1 << shardBits)).map { _ in Shard() }
     /// How many records only a sweep can end, and attachments since the last one.
     private let sweepable = Atomic<Int>(0)
@@ -70,65 +32,62 @@ final class OwnerTable: Sendable {
     private let sweepInterval = Atomic<Int>(64)
 
     private func shard(of identity: ObjectIdentifier) -> Shard {
-        let hash = UInt64(UInt(bitPattern: identity)) &* 0x9E37_79B9_7F4A_7C15
-        return shards[Int(truncatingIfNeeded: hash >> UInt64(64 - OwnerTable.shardBits))]
+        shards[Int(truncatingIfNeeded: OwnerRecords.hash(identity) &>> (64 &- OwnerTable.shardBits))]
     }
 
     // MARK: Attaching
 
-    /// The record of an object that the caller holds, with one reservation; `nil` if the object is being
-    /// deinitialised. Complexity: O(1).
-    func reserve(_ object: AnyObject, exactly: Bool) -> OwnerRecord? {
+    /// Attaches an observer to an object that the caller holds; false if the object is being deinitialised (O8).
+    ///
+    /// Complexity: O(1). `exactly`: whether its end is to be seen as it happens, where that can be. What is attached without
+    /// an observer is not listed among the object's.
+    func attach(
+        _ observer: NotificationObserver?, to object: AnyObject, as registration: OwnedRegistration, exactly: Bool
+    ) -> Bool {
+        var muting = Muting()
+        let record = use(object, exactly: exactly) { record, records in
+            record.state.attachments.append(observer, as: registration, of: record)
+            muting = records.muting(of: record.identity)
+        }
+        registration.inherit(muting, .unbounded)
+        return record != nil
+    }
+
+    /// Takes an attached observer off its owner's list, if it still is in it; the caller releases what this returns.
+    func detach(_ registration: OwnedRegistration) -> NotificationObserver? {
+        guard let owner = registration.record else { return nil }
+        return change(owner) { $0.attachments.remove(registration) }
+    }
+
+    /// Watches an object that the caller holds as a sender, for a center; `nil` if it is being deinitialised (M5).
+    func watchSender(_ object: AnyObject, for center: CenterCore) -> OwnerRecord? {
+        use(object, exactly: center.usesExactLifetimes) { record, _ in
+            if let known = record.state.senderWatches.firstIndex(where: { $0.center === center }) {
+                record.state.senderWatches[known].count += 1
+            } else {
+                record.state.senderWatches.append((center, 1))
+            }
+        }
+    }
+
+    /// Changes the record of an object that the caller holds, made if need be; `nil` if it is being deinitialised.
+    private func use(
+        _ object: AnyObject, exactly: Bool, _ body: (OwnerRecord, inout Records) -> Void
+    ) -> OwnerRecord? {
         let identity = ObjectIdentifier(object)
-        let shard = shard(of: identity)
-        let record = shard.records.withLock { records -> OwnerRecord? in
+        let record = shard(of: identity).records.withLock { records -> OwnerRecord? in
             let known = records.all[identity]
-            guard let record = known ?? OwnerRecord(object), !isBeingDeinitialised(object) else { return nil }
-            if known == nil { records.all[identity] = record }
+            guard !isBeingDeinitialised(object), let record = known ?? OwnerRecord(object) else { return nil }
+            if known == nil { records.all.insert(record) }
             if !record.state.isExact {
                 record.state.isExact = exactly && OwnerLifetime.watch(object)
                 list(record, in: &records)
             }
-            record.state.reservations += 1
+            body(record, &records)
             return record
         }
         if sweepable.load(ordering: .relaxed) > 0 { sweepIfDue() }
         return record
-    }
-
-    /// Gives a reservation back.
-    func cancel(_ record: OwnerRecord) {
-        change(record) { $0.reservations -= 1 }
-    }
-
-    /// Turns a reservation into the attachment of an observer.
-    func attach(_ observer: NotificationObserver, to record: OwnerRecord, as attachment: Attachment) {
-        change(record) { state in
-            state.reservations -= 1
-            attachment.slot = state.observers.append(.init(observer: observer, attachment: attachment))
-            attachment.isListed = true
-        }
-    }
-
-    /// Takes an attached observer off its owner's list; the caller releases what this returns.
-    func detach(_ attachment: Attachment) -> NotificationObserver? {
-        change(attachment.record) { state in
-            guard attachment.isListed else { return nil }
-            attachment.isListed = false
-            return state.observers.remove(at: attachment.slot) { $0.attachment.slot = $1 }?.observer
-        }
-    }
-
-    /// Turns a reservation into the watch of a sender for a center.
-    func watchSender(_ record: OwnerRecord, for center: CenterCore) {
-        change(record) { state in
-            state.reservations -= 1
-            if let known = state.senderWatches.firstIndex(where: { $0.center === center }) {
-                state.senderWatches[known].count += 1
-            } else {
-                state.senderWatches.append((center, 1))
-            }
-        }
     }
 
     /// Ends one watch of a sender.
@@ -143,12 +102,36 @@ final class OwnerTable: Sendable {
     /// The observers of an owner, in order of attachment.
     func observers(of owner: AnyObject) -> [NotificationObserver] {
         let identity = ObjectIdentifier(owner)
-        return shard(of: identity).records.withLock { $0.all[identity]?.state.observers.elements.map(\.observer) ?? [] }
+        return shard(of: identity).records.withLock { $0.all[identity]?.state.attachments.observers ?? [] }
+    }
+
+    /// Counts one muting of all observers of an owner; returns them, to be muted, in order of attachment.
+    func mute(_ owner: AnyObject, keepingNewest: Bool) -> [NotificationObserver] {
+        var observers: [NotificationObserver] = []
+        _ = use(owner, exactly: true) { record, records in
+            records.muted[record.identity, default: Muting()].begin(keepingNewest: keepingNewest)
+            observers = record.state.attachments.observers
+        }
+        return observers
+    }
+
+    /// Ends one muting of all observers of an owner; returns them, to be unmuted, or `nil` if the owner is not muted.
+    func unmute(_ owner: AnyObject) -> [NotificationObserver]? {
+        // Its mutings have ended with it.
+        if isBeingDeinitialised(owner) { return [] }
+        let identity = ObjectIdentifier(owner)
+        return shard(of: identity).records.withLock { records in
+            var muting = records.muting(of: identity)
+            guard let record = records.all[identity], muting.end() else { return nil }
+            records.muted[identity] = muting.count > 0 ? muting : nil
+            if record.state.isUnused, muting.count == 0 { remove(record, from: &records) }
+            return record.state.attachments.observers
+        }
     }
 
     /// Whether anything is kept for an object.
     func hasRecord(of identity: ObjectIdentifier) -> Bool {
-        shard(of: identity).records.withLock { $0.all[identity] != nil }
+        shard(of: identity).records.withLock { $0.all[identity] != nil || $0.muted[identity] != nil }
     }
 
     @discardableResult
@@ -158,13 +141,14 @@ final class OwnerTable: Sendable {
         shard(of: record.identity).records.withLock { records in
             let result = body(&record.state)
             // An object whose end is under way keeps its record until `didEnd` or a sweep.
-            if record.state.isUnused, records.all[record.identity] === record { remove(record, from: &records) }
+            if record.state.isUnused, records.muting(of: record.identity).count == 0 { remove(record, from: &records) }
             return result
         }
     }
 
+    /// Takes a record out, if it is in.
     private func remove(_ record: OwnerRecord, from records: inout Records) {
-        records.all[record.identity] = nil
+        guard records.all.remove(record) else { return }
         list(record, in: &records)
         if record.state.isExact { unsafe OwnerLifetime.unwatch(record.reference.rawAddress) }
     }
@@ -186,12 +170,16 @@ final class OwnerTable: Sendable {
     func willEnd(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         // SAFETY: the address is that of an object; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
-        let record = shard(of: identity).records.withLock { records in
-            records.all[identity].flatMap { $0.state.isExact ? $0 : nil }
+        let ending = shard(of: identity).records.withLock { records -> (OwnerRecord, AttachmentList.Chain, Bool)? in
+            guard let record = records.all[identity], record.state.isExact else { return nil }
+            let attachments = record.state.attachments.removeAll()
+            if !records.muted.isEmpty { records.muted[identity] = nil }
+            if record.state.isUnused { remove(record, from: &records) }
+            return (record, attachments, !record.state.senderWatches.isEmpty)
         }
-        guard let record else { return nil }
-        endObservers(of: record)
-        let isSender = change(record) { !$0.senderWatches.isEmpty }
+        guard let (record, chain, isSender) = ending else { return nil }
+        var attachments = chain
+        attachments.end()
         // SAFETY: `didEnd` takes this retain back.
         return unsafe isSender ? Unmanaged.passRetained(record).toOpaque() : nil
     }
@@ -210,10 +198,6 @@ final class OwnerTable: Sendable {
             return
         }
         endSenderWatches(of: record)
-    }
-
-    private func endObservers(of record: OwnerRecord) {
-        for observer in change(record, { $0.observers.elements.map(\.observer) }) { observer.stop() }
     }
 
     private func endSenderWatches(of record: OwnerRecord) {
@@ -239,25 +223,15 @@ final class OwnerTable: Sendable {
 
     /// Ends what belongs to one object, if that object has gone.
     func collect(_ record: OwnerRecord) {
-        guard record.reference.hasEnded else { return }
-        endObservers(of: record)
+        // An end that is seen as it happens ends the observers on its own thread, before the `deinit` (O3).
+        guard record.reference.hasEnded, change(record, { $0.needsSweep }) else { return }
+        shard(of: record.identity).records.withLock { $0.muted[record.identity] = nil }
+        var attachments = change(record) { $0.attachments.removeAll() }
+        attachments.end()
         // While the `deinit` runs the strong references still have their share of the unowned count (M5). Where the count
         // before it is not known, the end is taken to be complete when the record's own reference is the only one.
         let countBefore = change(record) { $0.postponedEnd } ?? 2
         guard record.reference.unownedCount < countBefore else { return }
         endSenderWatches(of: record)
-    }
-}
-
-/// An observer's place in its owner's list.
-///
-/// SAFETY: `slot` and `isListed` are only touched under the lock of the owner's shard, by `OwnerTable`.
-final class Attachment: @unchecked Sendable {
-    let record: OwnerRecord
-    fileprivate(set) var slot = 0
-    fileprivate(set) var isListed = false
-
-    init(record: OwnerRecord) {
-        self.record = record
     }
 }

@@ -107,8 +107,10 @@ struct PostingBacklog {
     }
 
     private func sender(of notification: Notification) -> Sender {
-        guard let object = notification.object.flatMap(SenderFilter.unwrapped) else { return .none }
-        return SenderKey(any: object).map(Sender.key) ?? .unique(nextSequence)
+        guard let object = notification.object else { return .none }
+        if let instance = SenderKey.instance(in: object) { return .key(SenderKey(instance)) }
+        guard let value = SenderFilter.unwrapped(object) else { return .none }
+        return SenderKey(any: value).map(Sender.key) ?? .unique(nextSequence)
     }
 
     // MARK: Removing
@@ -146,7 +148,8 @@ struct PostingBacklog {
 
     mutating func removeAll() -> Removed {
         var removed = Removed()
-        for index in entries.indices where entries[index] != nil { remove(at: index, into: &removed) }
+        // Taking out the last one leaves no entries to look at.
+        for index in entries.indices where !isEmpty && entries[index] != nil { remove(at: index, into: &removed) }
         return removed
     }
 

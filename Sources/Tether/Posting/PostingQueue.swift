@@ -113,34 +113,46 @@ public final class PostingQueue: Sendable {
         _ notification: Notification, postingStyle: PostingStyle,
         coalesceMask: NotificationCoalescing = [.onName, .onSender], forModes modes: [RunLoop.Mode]? = nil
     ) {
-        let modes = Set(modes ?? [.default])
+        let modes = modes.map(Set.init) ?? PostingQueue.defaultModes
         guard !modes.isEmpty else {
             fatalError(
                 "PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:): the list of modes is empty, so "
                     + "\(notification.name.rawValue) could never be posted; pass nil for the default mode, or .common.")
         }
         let kept = postingStyle == .now ? notification : notification.withoutEndingObject
-        let (removed, outcome) = state.withLock { state -> (PostingBacklog.Removed, Enqueued) in
-            let removed = state.backlog.removeAll(matching: notification, on: coalesceMask)
-            var outcome = Enqueued.waits
-            if postingStyle == .now {
-                outcome = .postsNow
-            } else if state.isClosed {
-                outcome = .dropped
-            } else if state.backlog.append(kept, style: postingStyle, modes: modes) {
-                outcome = .needsWaking
-            }
-            setAlarm(&state)
-            return (removed, outcome)
-        }
-        withExtendedLifetime(removed) {}
-        switch outcome {
+        switch enter(kept, matching: notification, style: postingStyle, mask: coalesceMask, modes: modes) {
         case .postsNow: if isOpenNow(for: modes) { center.post(notification) }
         case .needsWaking: wake()
         case .dropped: center.core.ledger.countDroppedPosts(1)
         case .waits: break
         }
     }
+
+    /// Takes out what a notification coalesces with, and puts in the notification itself, unless it is to be posted now.
+    ///
+    /// A function of its own, so that what is taken out is let go of before any handler runs.
+    private func enter(
+        _ kept: Notification, matching notification: Notification, style: PostingStyle, mask: NotificationCoalescing,
+        modes: Set<RunLoop.Mode>
+    ) -> Enqueued {
+        let (removed, outcome) = state.withLock { state -> (PostingBacklog.Removed, Enqueued) in
+            let removed = state.backlog.removeAll(matching: notification, on: mask)
+            var outcome = Enqueued.waits
+            if style == .now {
+                outcome = .postsNow
+            } else if state.isClosed {
+                outcome = .dropped
+            } else if state.backlog.append(kept, style: style, modes: modes) {
+                outcome = .needsWaking
+            }
+            setAlarm(&state)
+            return (removed, outcome)
+        }
+        withExtendedLifetime(removed) {}
+        return outcome
+    }
+
+    private static let defaultModes: Set<RunLoop.Mode> = [.default]
 
     private enum Enqueued { case postsNow, needsWaking, waits, dropped }
 

@@ -45,10 +45,14 @@ struct ReferencePath {
     // MARK: Roots
 
     /// The reference that a closure is to its context.
-    static func roots(_ handler: @escaping @Sendable (Notification) -> Void) -> [HeapObject.Reference] {
-        // In a struct, so that the function keeps its form.
+    static func roots(_ handler: WatchedRegistration.Handler) -> [HeapObject.Reference] {
+        // In structs, so that the functions keep their forms.
         struct Function { let function: @Sendable (Notification) -> Void }
-        return roots(of: Function(function: handler))
+        struct OwnedFunction { let function: @Sendable (AnyObject, Notification) -> Void }
+        return switch handler {
+        case .plain(let function): roots(of: Function(function: function))
+        case .owned(let function): roots(of: OwnedFunction(function: function))
+        }
     }
 
     /// The references of a value.

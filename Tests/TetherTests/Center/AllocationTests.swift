@@ -1,7 +1,9 @@
 import CAllocations
+import COwnerLifetime
 import Foundation
 import Testing
-import Tether
+
+@testable import Tether
 
 /// What posting asks of the allocator, counted by calls and not by what is live after it.
 @Suite(.enabled(if: counts_allocations(), "A sanitizer has an allocator of its own."))
@@ -28,5 +30,30 @@ struct AllocationTests {
         let notification = Notification(name: .sample)
         #expect(allocations { many.post(notification) } == allocations { few.post(notification) })
         withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `R2 posts to others allocate nothing while someone waits for a handler`() {
+        let center = ObserverCenter()
+        let (hasBegun, mayReturn) = (Gate(), Gate())
+        let waited = center.observe(.sample) { _ in
+            hasBegun.open()
+            mayReturn.pass()
+        }
+        Thread.detachNewThread { center.post(name: .sample, object: nil) }
+        hasBegun.pass()
+        let hasWaited = Gate()
+        let address = waited.registration!.address
+        Thread.detachNewThread {
+            waited.stopAndWait()
+            hasWaited.open()
+        }
+        while !tether_is_waited_for(address) { sched_yield() }
+        let others = ObserverCenter()
+        let token = others.observe(.sample) { _ in }
+        let notification = Notification(name: .sample)
+        #expect(allocations { others.post(notification) } == 0)
+        mayReturn.open()
+        hasWaited.pass()
+        withExtendedLifetime(token) {}
     }
 }

@@ -25,7 +25,7 @@ import Tether
         for name in [.sample, .other, nil] as [Notification.Name?] {
             for sender in [a, b, nil] { kinds += [(name, sender), (name, sender)] }
         }
-        var dice = Dice(seed: UInt64(seed))
+        var dice = SplitMix64(seed: UInt64(seed))
         kinds.shuffle(using: &dice)
         let tokens = kinds.enumerated().map { observe($1.name, $1.sender, "\($0)") }
 

@@ -43,7 +43,7 @@ import Testing
 
     @Test(arguments: 0..<6)
     func `M9 after additions and removals of every kind nothing is left`(seed: Int) {
-        var dice = Dice(seed: UInt64(seed))
+        var dice = SplitMix64(seed: UInt64(seed))
         var tokens: [NotificationObserver] = []
         var objects: [Object] = (0..<4).map { _ in Object() }
         let jobs = HeldJobs()

@@ -25,7 +25,7 @@ import Tether
 
     @Test(arguments: 0..<6)
     func `M3 registration order holds through any number of removals and additions`(seed: Int) {
-        var dice = Dice(seed: UInt64(seed))
+        var dice = SplitMix64(seed: UInt64(seed))
         let object = Sender()
         var live: [(number: Int, kind: Int, token: NotificationObserver)] = []
         for number in 0..<400 {

@@ -11,8 +11,8 @@ import Testing
     private let core = CenterCore(usesExactLifetimes: true)
 
     private func registration(key: ObserverKey? = nil) -> Registration {
-        Registration(
-            center: core, route: .poster, details: key.map { Registration.Details(key: $0) },
+        PlainRegistration(
+            center: core, details: key.map { Registration.Details(key: $0) },
             site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
     }
 
@@ -97,7 +97,7 @@ import Testing
 
     @Test func `M3 a bucket stays in order through any additions and removals`() {
         var registry = Registry()
-        var dice = Dice(seed: 1)
+        var dice = SplitMix64(seed: 1)
         var live: [Registration] = []
         for _ in 0..<2_000 {
             if !live.isEmpty, Bool.random(using: &dice) {
@@ -161,8 +161,8 @@ import Testing
 
     @Test func `M7 an equal key hands out the one that it replaces`() {
         var registry = Registry()
-        let key = ObserverKey(owner: nil, key: "key")
-        let owned = ObserverKey(owner: ObjectIdentifier(self.core), key: "key")
+        let key = ObserverKey("key")
+        let owned = ObserverKey("key").of(self.core)
         let (first, second, other) = (registration(key: key), registration(key: key), registration(key: owned))
         #expect(registry.add(first, name: .sample, sender: nil).replaced == nil)
         #expect(registry.add(other, name: .sample, sender: nil).replaced == nil)

@@ -6,11 +6,11 @@ import Testing
     @Test func `D4 elements come out in the order in which they went in`() {
         var fifo = FIFO<Int>()
         #expect(fifo.isEmpty)
-        #expect(fifo.first == nil)
+        #expect(fifo.elements.first == nil)
         #expect(fifo.popFirst() == nil)
         for number in 1...100 { fifo.append(number) }
         #expect(fifo.count == 100)
-        #expect(fifo.first == 1)
+        #expect(fifo.elements.first == 1)
         #expect(fifo.elements == Array(1...100))
         for number in 1...100 { #expect(fifo.popFirst() == number) }
         #expect(fifo.isEmpty)
@@ -26,7 +26,7 @@ import Testing
         }
         #expect(taken + fifo.elements == Array(0..<1000))
         #expect(fifo.count == 1000 - taken.count)
-        #expect(fifo.first == taken.count)
+        #expect(fifo.elements.first == taken.count)
     }
 
     @Test func `D4 an element taken out of the middle leaves the order of the rest`() {

@@ -30,14 +30,14 @@ import Testing
         init(on shared: Mailbox? = nil, isOnce: Bool = false, _ body: @escaping @Sendable (Int) -> Void = { _ in }) {
             mailbox = shared ?? Mailbox(scheduler: drains)
             let route = Route(target: .poster, mailbox: mailbox)
-            registration = Registration(
-                center: center.core, route: route, isOnce: isOnce,
+            registration = PlainRegistration(
+                center: center.core, flags: isOnce ? Registration.State.once : 0,
                 site: RegistrationSite(file: #fileID, line: #line)
             ) { [log] notification in
                 log.add(notification.number)
                 body(notification.number)
             }
-            inbox = registration.inbox.load()!
+            inbox = registration.makeInbox(route)
         }
 
         func post(_ number: Int) {

@@ -99,9 +99,15 @@ import Tether
         #expect(!first.isActive)
         center.post(.sample)
         #expect(log.entries == ["second", "owned"])
+        // The second has the first one's closure; a third of another name has its own.
+        #expect(center.registered == 2 && center.count == 2)
+        let third = center.observe(.other, key: "key") { _ in log.add("third") }
+        center.post(.other)
+        #expect(!second.isActive)
+        #expect(log.entries == ["second", "owned", "third"])
         center.waitForCancellations(1)
         #expect(center.cancelled == [1])
-        withExtendedLifetime((second, owner)) {}
+        withExtendedLifetime((third, owner)) {}
     }
 
     @Test func `F1 D6 D7 targets, order, bursts and switches hold`() {

@@ -8,14 +8,20 @@ import Testing
 @Suite struct AddressReuseTests {
     private let rounds = 1000
 
+    /// Of a size that nothing else here has, so that the allocator gives its memory to the next one.
+    private final class Large: Sendable {
+        let words: (Words, Words, Words, Words, Words) = (Words(), Words(), Words(), Words(), Words())
+        struct Words { let words = (0, 0, 0, 0, 0, 0, 0, 0) }
+    }
+
     @Test(arguments: LifetimeMode.allCases)
     func `O5 a new object at a dead owner's address inherits nothing`(mode: LifetimeMode) {
         let center = mode.makeCenter()
         let calls = Atomic<Int>(0)
-        let object = Holder<Plain>()
+        let object = Holder<Large>()
         var (reused, inherited, address) = (0, 0, ObjectIdentifier(center))
         for _ in 0..<rounds {
-            object.object = Plain()
+            object.object = Large()
             if ObjectIdentifier(object.object!) == address { reused += 1 }
             inherited += NotificationObserver.attached(to: object.object!).count
             inherited += OwnerTable.shared.hasRecord(of: ObjectIdentifier(object.object!)) ? 1 : 0
@@ -35,11 +41,11 @@ import Testing
     func `M5 a new object at a dead sender's address is a stranger`(mode: LifetimeMode) {
         let center = mode.makeCenter()
         let calls = Atomic<Int>(0)
-        let object = Holder<Plain>()
+        let object = Holder<Large>()
         var tokens: [NotificationObserver] = []
         var (reused, address) = (0, ObjectIdentifier(center))
         for _ in 0..<rounds {
-            object.object = Plain()
+            object.object = Large()
             if ObjectIdentifier(object.object!) == address { reused += 1 }
             center.post(name: .sample, object: object.object!)
             tokens.append(
@@ -56,10 +62,10 @@ import Testing
     @Test func `O5 M5 an address is not used again while the sweep has yet to collect`() {
         let center = LifetimeMode.sweep.makeCenter()
         let calls = Atomic<Int>(0)
-        let object = Holder<Plain>()
+        let object = Holder<Large>()
         var tokens: [NotificationObserver] = []
         for index in 0..<rounds {
-            object.object = Plain()
+            object.object = Large()
             #expect(NotificationObserver.attached(to: object.object!).isEmpty)
             center.post(name: .sample, object: object.object!)
             if index.isMultiple(of: 2) {
@@ -77,10 +83,10 @@ import Testing
     @Test(arguments: LifetimeMode.allCases)
     func `M7 O5 a key is free again for a new owner at a dead owner's address`(mode: LifetimeMode) {
         let center = mode.makeCenter()
-        let object = Holder<Plain>()
+        let object = Holder<Large>()
         var tokens: [NotificationObserver] = []
         for _ in 0..<rounds {
-            object.object = Plain()
+            object.object = Large()
             tokens.append(center.observe(.sample, owner: object.object!, key: "key") { _, _ in })
             #expect(tokens.last!.isActive)
             object.release()

@@ -9,58 +9,86 @@ import Testing
     private let owner = Plain()
     private var identity: ObjectIdentifier { ObjectIdentifier(owner) }
 
-    private func attach(_ observer: NotificationObserver, exactly: Bool = false) throws -> Tether.Attachment {
-        let attachment = Tether.Attachment(record: try #require(table.reserve(owner, exactly: exactly)))
-        table.attach(observer, to: attachment.record, as: attachment)
-        return attachment
+    private func attach(_ observer: NotificationObserver, exactly: Bool = false) throws -> OwnedRegistration {
+        let registration = OwnedRegistration(
+            center: makeCore(), details: nil, flags: 0, site: RegistrationSite(file: #fileID, line: #line)
+        ) { (_: Plain, _) in }
+        try #require(table.attach(observer, to: owner, as: registration, exactly: exactly))
+        return registration
     }
 
     private func makeObserver() -> NotificationObserver { NotificationObserver(center: ObserverCenter()) }
 
-    private func makeCore() -> CenterCore { CenterCore(usesExactLifetimes: false) }
+    private func makeCore(exactly: Bool = false) -> CenterCore { CenterCore(usesExactLifetimes: exactly) }
 
-    // MARK: Reservations
+    // MARK: Records
 
     @Test(arguments: [false, true])
-    func `M9 a reservation makes a record, and giving it back removes it`(exactly: Bool) throws {
+    func `M9 an attachment makes a record, and its end removes it`(exactly: Bool) throws {
         #expect(!table.hasRecord(of: identity))
-        let record = try #require(table.reserve(owner, exactly: exactly))
+        let attached = try attach(makeObserver(), exactly: exactly)
         #expect(table.hasRecord(of: identity))
+        let record = try #require(attached.record)
         #expect(record.identity == identity && record.reference.take() === owner)
-        table.cancel(record)
+        _ = table.detach(attached)
         #expect(!table.hasRecord(of: identity))
     }
 
-    @Test func `O6 reservations of one owner share one record, which goes with the last`() throws {
-        let first = try #require(table.reserve(owner, exactly: false))
-        let second = try #require(table.reserve(owner, exactly: true))
-        #expect(first === second)
-        table.cancel(first)
+    @Test func `O6 attachments of one owner share one record, which goes with the last`() throws {
+        let first = try attach(makeObserver())
+        let second = try attach(makeObserver(), exactly: true)
+        #expect(first.record === second.record)
+        _ = table.detach(first)
         #expect(table.hasRecord(of: identity))
-        table.cancel(second)
+        _ = table.detach(second)
         #expect(!table.hasRecord(of: identity))
     }
 
     @Test func `O5 a record made anew is another record`() throws {
-        let first = try #require(table.reserve(owner, exactly: false))
-        table.cancel(first)
-        let second = try #require(table.reserve(owner, exactly: false))
+        let core = makeCore()
+        let first = try #require(table.watchSender(owner, for: core))
+        table.unwatchSender(first, for: core)
+        let second = try #require(table.watchSender(owner, for: core))
         #expect(first !== second)
         // What the first one is still told changes nothing for the second.
-        table.unwatchSender(first, for: makeCore())
+        table.unwatchSender(first, for: core)
         #expect(table.hasRecord(of: identity))
-        table.cancel(second)
+        table.unwatchSender(second, for: core)
         #expect(!table.hasRecord(of: identity))
     }
 
-    @Test func `O8 an object that is being deinitialised gets no reservation and leaves no record`() {
-        let reserved = Log<Bool>()
-        let table = table
+    @Test func `O8 an object that is being deinitialised gets no attachment and leaves no record`() {
+        let results = Log<Bool>()
+        let (table, core) = (table, makeCore())
         _ = LoggedObject("owner", Log()) { owner in
-            reserved.add(table.reserve(owner, exactly: true) != nil)
-            reserved.add(table.hasRecord(of: ObjectIdentifier(owner)))
+            results.add(table.watchSender(owner, for: core) != nil)
+            let registration = OwnedRegistration(
+                center: core, details: nil, flags: 0, site: RegistrationSite(file: #fileID, line: #line)
+            ) { (_: LoggedObject, _) in }
+            let observer = NotificationObserver(center: ObserverCenter())
+            results.add(table.attach(observer, to: owner, as: registration, exactly: true))
+            results.add(registration.record != nil)
+            results.add(table.hasRecord(of: ObjectIdentifier(owner)))
         }
-        #expect(reserved.entries == [false, false])
+        #expect(results.entries == [false, false, false, false])
+    }
+
+    @Test func `M9 records of many objects are found, and leave a small table behind`() throws {
+        var records = OwnerRecords(usedBits: 4)
+        let objects = (0..<3000).map { _ in Plain() }
+        let made = try objects.map { try #require(OwnerRecord($0)) }
+        for record in made { records.insert(record) }
+        #expect(records.count == 3000)
+        #expect(zip(objects, made).allSatisfy { records[ObjectIdentifier($0)] === $1 })
+        for record in made.dropFirst(5) {
+            let isRemoved = records.remove(record)
+            #expect(isRemoved)
+        }
+        let isRemovedAgain = records.remove(made[5])
+        #expect(!isRemovedAgain)
+        #expect(records[ObjectIdentifier(objects[5])] == nil)
+        #expect(zip(objects, made).prefix(5).allSatisfy { records[ObjectIdentifier($0)] === $1 })
+        #expect(records.count == 5 && records.chainCount <= 64)
     }
 
     // MARK: Attachments
@@ -79,7 +107,7 @@ import Testing
 
     @Test func `O11 the table holds an owner's observers until they are detached`() throws {
         weak var observer: NotificationObserver?
-        let attachment: Tether.Attachment
+        let attachment: OwnedRegistration
         do {
             let made = makeObserver()
             observer = made
@@ -91,7 +119,7 @@ import Testing
     }
 
     @Test func `O7 detaching thousands in any order leaves the rest in order`() throws {
-        var kept: [(NotificationObserver, Tether.Attachment)] = []
+        var kept: [(NotificationObserver, OwnedRegistration)] = []
         for _ in 0..<2000 {
             let observer = makeObserver()
             kept.append((observer, try attach(observer)))
@@ -111,11 +139,9 @@ import Testing
 
     @Test func `M5 a sender's watches are counted for each center`() throws {
         let (first, second) = (makeCore(), makeCore())
-        for core in [first, first, second] {
-            table.watchSender(try #require(table.reserve(owner, exactly: false)), for: core)
-        }
-        let record = try #require(table.reserve(owner, exactly: false))
-        table.cancel(record)
+        let records = try [first, first, second].map { try #require(table.watchSender(owner, for: $0)) }
+        let record = records[0]
+        #expect(records.allSatisfy { $0 === record })
         table.unwatchSender(record, for: second)
         table.unwatchSender(record, for: second)
         table.unwatchSender(record, for: first)
@@ -126,9 +152,8 @@ import Testing
 
     #if !canImport(ObjectiveC)
     @Test func `M5 an end is complete when the unowned count has fallen, and else left to the sweep`() throws {
-        let record = try #require(table.reserve(owner, exactly: true))
-        let core = makeCore()
-        table.watchSender(record, for: core)
+        let core = makeCore(exactly: true)
+        let record = try #require(table.watchSender(owner, for: core))
         let context = unsafe try #require(table.willEnd(record.reference.rawAddress))
         unsafe table.didEnd(context, unownedBefore: record.reference.unownedCount)
         #expect(table.hasRecord(of: identity))
@@ -139,8 +164,7 @@ import Testing
     }
 
     @Test func `O3 an end told of an object that only the sweep may end is passed over`() throws {
-        let record = try #require(table.reserve(owner, exactly: false))
-        table.watchSender(record, for: makeCore())
+        let record = try #require(table.watchSender(owner, for: makeCore()))
         #expect(unsafe table.willEnd(record.reference.rawAddress) == nil)
         #expect(table.hasRecord(of: identity))
     }

@@ -47,9 +47,11 @@ struct Compiler {
         let process = Process()
         process.executableURL = executable
         process.arguments = [
-            "-typecheck", "-swift-version", "6", "-parse-as-library", "-I", products.appending(path: "Modules").path,
+            // Not `-typecheck`, which does not look at what is sent between isolations.
+            "-emit-sil", "-o", folder.appending(path: "Snippet.sil").path,
+            "-swift-version", "6", "-parse-as-library", "-I", products.appending(path: "Modules").path,
             "-Xcc", "-fmodule-map-file=\(products.appending(path: "COwnerLifetime.build/module.modulemap").path)",
-            "-module-cache-path", folder.appending(path: "cache").path, file.path,
+            "-module-cache-path", products.appending(path: "ModuleCache").path, file.path,
         ]
         let output = Pipe()
         process.standardError = output

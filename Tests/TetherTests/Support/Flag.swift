@@ -7,6 +7,8 @@ final class Flag: Sendable {
     var isRaised: Bool { value.load(ordering: .acquiring) }
 
     func raise() { value.store(true, ordering: .releasing) }
+
+    func lower() { value.store(false, ordering: .releasing) }
 }
 
 final class Counter: Sendable {
@@ -14,5 +16,5 @@ final class Counter: Sendable {
 
     var count: Int { value.load(ordering: .acquiring) }
 
-    func add() { value.wrappingAdd(1, ordering: .acquiringAndReleasing) }
+    func add(_ amount: Int = 1) { value.wrappingAdd(amount, ordering: .acquiringAndReleasing) }
 }

@@ -18,10 +18,10 @@ final class SmallCenter: NotifyingCenter {
     }
 
     private struct Registration: NotifyingRegistration {
-        let center: SmallCenter
+        weak let center: SmallCenter?
         let id: Int
 
-        func cancel() { center.cancel(id) }
+        func cancel() { center?.cancel(id) }
     }
 
     private let state = Guarded(State())

@@ -21,15 +21,8 @@ extension NotifyingCenter {
         guard let core = own?.core ?? ForeignCenters.shared.knownCore(of: self) else { return }
         let key = sender === AnySender.any ? nil : SenderKey(sender)
         guard owner !== AnySender.any else {
-            for registration in core.registrations(named: name, from: key) { registration.end() }
-            return
+            return core.endAll(named: name, from: key)
         }
-        for registration in OwnerTable.shared.observers(of: owner).compactMap(\.registration)
-        where registration.center === core {
-            guard let subject = core.subject(of: registration),
-                name == nil || subject.name == name, key == nil || subject.sender == key
-            else { continue }
-            registration.end()
-        }
+        core.endAll(of: OwnerTable.shared.observers(of: owner), named: name, from: key)
     }
 }

@@ -1,0 +1,145 @@
+internal import Synchronization
+
+// What is let through: backlogs (D8) and muting (D9).
+
+extension Inbox {
+    private static let places = Atomic<UInt64>(0)
+
+    static func nextPlace() -> UInt64 { places.wrappingAdd(1, ordering: .relaxed).newValue }
+
+    /// Keeps a delivery while muted, or with `nil` drops one; returns what that displaces.
+    func hold(_ delivery: Delivery?, in state: inout State) -> [Delivery] {
+        guard let delivery else {
+            state.dropped += 1
+            return []
+        }
+        guard let displaced = state.flow.keep(delivery) else { return [] }
+        state.dropped += 1
+        return [displaced]
+    }
+
+    /// Drops the oldest of more deliveries than may wait on an asynchronous target.
+    func trim(_ state: inout State) -> [Delivery] {
+        guard let mailbox = state.route.mailbox, state.pending.count > state.flow.backlog.limit else { return [] }
+        var dropped: [Delivery] = []
+        while state.pending.count > state.flow.backlog.limit, let delivery = state.pending.popFirst() {
+            dropped.append(delivery)
+        }
+        mailbox.withdraw(dropped.map(\.ticket))
+        state.dropped += dropped.count
+        return dropped
+    }
+
+    /// How many deliveries may wait.
+    var backlog: DeliveryBacklog { state.withLock(\.flow.backlog) }
+
+    /// Sets how many deliveries may wait; the caller releases what this returns.
+    func setBacklog(_ backlog: DeliveryBacklog) -> any Sendable {
+        state.withLock { state -> [Delivery] in
+            guard !state.hasEnded else { return [] }
+            state.flow.backlog = backlog
+            return trim(&state)
+        }
+    }
+
+    var isMuted: Bool { state.withLock(\.flow.isMuted) }
+
+    /// The place of what is kept among all that is kept while muted, in posting order.
+    var placeOfKept: UInt64? { state.withLock { $0.flow.kept?.ticket } }
+
+    /// Who mutes or unmutes.
+    enum Muter {
+        case token
+        /// An owner or a property, by so many mutings at once.
+        case others(count: Int)
+    }
+
+    func mute(by muter: Muter, keepingNewest: Bool) {
+        state.withLock { state in
+            switch muter {
+            case .token: state.flow.mute(keepingNewest: keepingNewest)
+            case .others(let count): state.flow.shareMutings(count, keepingNewest: keepingNewest)
+            }
+        }
+    }
+
+    /// The delivery, still to be made, of what was kept.
+    struct Release {
+        fileprivate let inbox: Inbox
+        fileprivate let registration: Registration
+        fileprivate var reception: Reception
+        /// Held, because another thread may switch the target before this is performed.
+        fileprivate let route: Route
+
+        /// Schedules a drain that does not run here; this runs no handler.
+        ///
+        /// Whoever drops the drain then must have the last reference to it (D2), so it is handed over.
+        mutating func schedule() {
+            guard case .pending(let mailbox, let drain?) = reception.step, !mailbox.isCurrent else { return }
+            reception.step = .none
+            mailbox.schedule(drain)
+        }
+
+        consuming func perform() {
+            schedule()
+            run()
+        }
+
+        /// Runs the handler, where it is to run here, with no lock held; after `schedule`.
+        func run() {
+            switch reception.step {
+            case .none, .inline: break
+            // Where the target's drains run already, this is one (D3).
+            case .pending(let mailbox, let drain): if mailbox.isCurrent { drain?.run() }
+            case .deliverPending: inbox.deliverPending(for: registration)
+            }
+            inbox.endIfDone(registration)
+        }
+    }
+
+    /// Ends one muting; `nil` if the token has not muted.
+    ///
+    /// What was kept takes its turn now, behind what is pending; whoever calls this then performs the release.
+    func unmute(by muter: Muter, _ registration: Registration) -> Release? {
+        state.withLock { state -> Release? in
+            guard !state.hasEnded else {
+                return Release(
+                    inbox: self, registration: registration, reception: Reception(), route: state.route)
+            }
+            switch muter {
+            case .token: guard state.flow.unmute() else { return nil }
+            case .others(let count): state.flow.shareMutings(-count, keepingNewest: false)
+            }
+            var reception = Reception()
+            if !state.flow.isMuted, let kept = state.flow.takeKept() {
+                // R7: only now is a once observer used up.
+                if registration.claim() { reception = enqueue(kept, in: &state) }
+                reception.released.append(kept)
+            }
+            return Release(inbox: self, registration: registration, reception: reception, route: state.route)
+        }
+    }
+}
+
+extension Registration {
+    /// The inbox, which an observer on the poster has no need of otherwise.
+    private var madeInbox: Inbox { inbox.load() ?? makeInbox(.poster) }
+
+    func mute(by muter: Inbox.Muter, keepingNewest: Bool) {
+        if !hasEnded { madeInbox.mute(by: muter, keepingNewest: keepingNewest) }
+    }
+
+    /// Ends one muting; `nil` if the token has not muted it.
+    func unmute(by muter: Inbox.Muter) -> Inbox.Release? { madeInbox.unmute(by: muter, self) }
+
+    /// Sets how many deliveries may wait; the caller releases what this returns.
+    func setBacklog(_ backlog: DeliveryBacklog) -> (any Sendable)? {
+        hasEnded ? nil : madeInbox.setBacklog(backlog)
+    }
+
+    /// Takes over what a property has for all its registrations; called before any post can see this one.
+    func inherit(_ muting: Muting, _ backlog: DeliveryBacklog) {
+        if muting.count > 0 { mute(by: .others(count: muting.count), keepingNewest: muting.keepsNewest) }
+        if backlog != .unbounded { _ = setBacklog(backlog) }
+    }
+}

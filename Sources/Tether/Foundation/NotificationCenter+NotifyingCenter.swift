@@ -1,0 +1,36 @@
+public import Foundation
+
+/// Foundation's center, with Tether's observers over it.
+///
+/// ```swift
+/// NotificationCenter.default.observe(.modelDidChange, from: model, owner: self, on: .main) { sidebar, note in
+///     sidebar.reload(note)
+/// }
+/// ```
+///
+/// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks are there (F1), in spite of what
+/// that center does on its own; the article <doc:Centers> has the table of what cannot be.
+extension NotificationCenter: NotifyingCenter {
+    /// Registers a closure; the `observe` methods are the better way.
+    ///
+    /// The closure is called on the posting thread, inside the post.
+    public func register(
+        name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+    ) -> any NotifyingRegistration {
+        FoundationRegistration(
+            center: self, token: addObserver(forName: name, object: sender, queue: nil, using: receiver))
+    }
+}
+
+/// SAFETY: the token never changes, and is only handed back.
+private final class FoundationRegistration: NotifyingRegistration, @unchecked Sendable {
+    private let center: OwnerReference<NotificationCenter>?
+    private let token: any NSObjectProtocol
+
+    init(center: NotificationCenter, token: any NSObjectProtocol) {
+        self.center = OwnerReference(center)
+        self.token = token
+    }
+
+    func cancel() { center?.take()?.removeObserver(token) }
+}

@@ -1,0 +1,38 @@
+/// One call of an async handler, from the moment its delivery passed the gate until it has returned (R2).
+///
+/// Such a call may change threads, so it is not seen in the posting threads' frames. It keeps its registration, so that
+/// who waits for its end has something to wait for.
+///
+/// SAFETY: `work` is only touched by the task that performs it.
+final class AsyncRun: @unchecked Sendable {
+    /// Who it is. An object of its own, because tasks that the handler starts inherit it, and may outlive the call.
+    final class Identity: Sendable {}
+
+    /// The call that the current task belongs to: its handler's own task, one of its children, or one it started.
+    @TaskLocal static var current: Identity?
+
+    /// The calls under way, by the address of their registration; an observer has at most one at a time (T3).
+    private static let underWay = Guarded<[UInt: Identity]>([:])
+
+    private let registration: Registration
+    private let identity = Identity()
+    private var work: (@Sendable () async -> Void)?
+
+    /// Begins a call, on the thread on which the registration is still announced.
+    init(of registration: Registration, _ work: @escaping @Sendable () async -> Void) {
+        self.registration = registration
+        self.work = work
+        AsyncRun.underWay.withLock { [identity] in $0[registration.address] = identity }
+    }
+
+    /// Calls the handler, lets go of what it was called with, and ends the call. To be called once.
+    func perform() async {
+        await AsyncRun.$current.withValue(identity) { await work?() }
+        work = nil
+        AsyncRun.underWay.withLock { [address = registration.address] in $0[address] = nil }
+        Quiescence.handlerReturned(registration.address)
+    }
+
+    /// The call that is under way for a registration.
+    static func underWay(for registration: UInt) -> Identity? { underWay.withLock { $0[registration] } }
+}

@@ -1,0 +1,84 @@
+public import Foundation
+
+// On Apple platforms the requirements below are Foundation's own. Elsewhere Foundation 6.3 has left them out of
+// `AsyncMessage` and `MainActorMessage`, so a message says by these protocols that it has them.
+
+/// An async message that is exchanged with plain notifications of its name.
+///
+/// ```swift
+/// struct DownloadDidEnd: BridgedAsyncMessage {
+///     typealias Subject = Download
+///     static var name: Notification.Name { .downloadDidEnd }
+///     let bytes: Int
+///
+///     static func makeMessage(_ notification: Notification) -> Self? {
+///         (notification.userInfo?["bytes"] as? Int).map(Self.init)
+///     }
+///     static func makeNotification(_ message: Self) -> Notification {
+///         Notification(name: name, userInfo: ["bytes": message.bytes])
+///     }
+/// }
+/// ```
+///
+/// Plain observers of `name` then get what `makeNotification` makes of a posted message, and observers of the message
+/// get what `makeMessage` makes of a notification that was posted under `name`, unless that is `nil`. Each of the three
+/// may be left out: the name is then the type's, with its module, and nothing is made.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+public protocol BridgedAsyncMessage: NotificationCenter.AsyncMessage {
+    /// The name that it shares with plain notifications. It is asked for once in a process.
+    static var name: Notification.Name { get }
+
+    /// Makes a message of a plain notification; `nil` if it is not one.
+    ///
+    /// Called on the posting thread, inside the post.
+    static func makeMessage(_ notification: Notification) -> Self?
+
+    /// Makes a plain notification of a message. Its name and its object are set by the post.
+    static func makeNotification(_ message: Self) -> Notification
+}
+
+/// A main-actor message that is exchanged with plain notifications of its name.
+///
+/// As `BridgedAsyncMessage`, on the main actor. A plain notification that is posted somewhere else reaches observers
+/// of the message on the main actor, later.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+public protocol BridgedMainActorMessage: NotificationCenter.MainActorMessage {
+    /// The name that it shares with plain notifications. It is asked for once in a process.
+    static var name: Notification.Name { get }
+
+    /// Makes a message of a plain notification; `nil` if it is not one.
+    @MainActor static func makeMessage(_ notification: Notification) -> Self?
+
+    /// Makes a plain notification of a message. Its name and its object are set by the post.
+    @MainActor static func makeNotification(_ message: Self) -> Notification
+}
+
+#if !canImport(Darwin)
+
+extension BridgedAsyncMessage {
+    /// The type's name, with its module.
+    public static var name: Notification.Name { Notification.Name(String(reflecting: Self.self)) }
+
+    /// Makes nothing.
+    public static func makeMessage(_ notification: Notification) -> Self? { nil }
+
+    /// Makes a notification without `userInfo`.
+    public static func makeNotification(_ message: Self) -> Notification {
+        Notification(name: MessageNames.name(of: Self.self))
+    }
+}
+
+extension BridgedMainActorMessage {
+    /// The type's name, with its module.
+    public static var name: Notification.Name { Notification.Name(String(reflecting: Self.self)) }
+
+    /// Makes nothing.
+    @MainActor public static func makeMessage(_ notification: Notification) -> Self? { nil }
+
+    /// Makes a notification without `userInfo`.
+    @MainActor public static func makeNotification(_ message: Self) -> Notification {
+        Notification(name: MessageNames.name(of: Self.self))
+    }
+}
+
+#endif

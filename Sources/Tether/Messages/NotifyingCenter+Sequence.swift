@@ -1,0 +1,46 @@
+public import Foundation
+
+extension NotifyingCenter {
+    /// The notifications that are posted from now on, as an async sequence.
+    ///
+    /// ```swift
+    /// for await note in center.notifications(named: .modelDidChange, from: model) { … }
+    /// ```
+    ///
+    /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration, as
+    /// far as the buffer's size goes (S1). See `ObservationSequence` for its end. A notification in the buffer keeps its
+    /// object, as on any queue.
+    ///
+    /// Complexity: O(1) amortised. Any thread.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not retained: the sequence ends when it has (M5). Leave it out for any.
+    ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
+    ///   - size: How much is kept until it is taken; all of it, if left out. A size of less than 1 stops the program.
+    public func notifications<Sender: AnyObject, Owner: AnyObject>(
+        named name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner = AnySender.any,
+        bufferSize size: BufferSize = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> ObservationSequence<Notification> {
+        sequence(
+            ObservationRequest(name, from: sender, on: .poster, once: false, key: nil, at: fileID, line), for: owner,
+            size
+        ) { $0.withoutEndingObject }
+    }
+
+    /// Registers an observer whose deliveries, where they can be converted, are taken from a sequence.
+    func sequence<Element, Owner: AnyObject>(
+        _ request: ObservationRequest, for owner: Owner, _ size: BufferSize,
+        convert: @escaping @Sendable (Notification) -> Element?
+    ) -> ObservationSequence<Element> {
+        let buffer = SequenceBuffer<Element>(size)
+        var request = request
+        request.companion = buffer
+        let handler: @Sendable (Notification) -> Void = { [buffer] notification in
+            if let element = convert(notification) { buffer.offer(element) }
+        }
+        let observer =
+            owner === AnySender.any
+            ? observe(request, handler) : observe(request, for: owner) { _, notification in handler(notification) }
+        return ObservationSequence(subscription: SequenceSubscription(buffer, observer))
+    }
+}

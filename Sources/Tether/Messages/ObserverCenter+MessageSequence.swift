@@ -1,0 +1,69 @@
+public import Foundation
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension ObserverCenter {
+    /// The async messages about an object that are posted from now on, as an async sequence.
+    ///
+    /// ```swift
+    /// for await message in center.messages(of: download, for: .didEnd) { … }
+    /// ```
+    ///
+    /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration, as
+    /// far as the buffer's size goes (S1). A plain notification of the message's name counts if a message can be made of
+    /// it (`BridgedAsyncMessage`). See `ObservationSequence` for its end.
+    ///
+    /// Foundation keeps the newest 10 unless told otherwise; here it is all, unless told otherwise.
+    ///
+    /// Complexity: O(1) amortised. Any thread.
+    /// - Parameters:
+    ///   - subject: The object that the messages are about. It is matched by identity and not retained: the sequence ends
+    ///     when it has (M5).
+    ///   - identifier: Which messages.
+    ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
+    ///   - size: How much is kept until it is taken. A size of less than 1 stops the program.
+    public func messages<
+        Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
+    >(
+        of subject: Message.Subject, for identifier: Identifier, owner: Owner = AnySender.any,
+        bufferSize size: BufferSize = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> ObservationSequence<Message> where Identifier.MessageType == Message, Message.Subject: AnyObject {
+        messages(about: subject, for: owner, size, at: fileID, line)
+    }
+
+    /// The async messages about any subject that are posted from now on, as an async sequence.
+    public func messages<
+        Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
+    >(
+        of subject: Message.Subject.Type = Message.Subject.self, for identifier: Identifier,
+        owner: Owner = AnySender.any,
+        bufferSize size: BufferSize = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> ObservationSequence<Message> where Identifier.MessageType == Message {
+        messages(about: AnySender.any, for: owner, size, at: fileID, line)
+    }
+
+    /// The async messages about an object that are posted from now on, given their type.
+    public func messages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
+        of subject: Message.Subject, for type: Message.Type, owner: Owner = AnySender.any,
+        bufferSize size: BufferSize = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> ObservationSequence<Message> where Message.Subject: AnyObject {
+        messages(about: subject, for: owner, size, at: fileID, line)
+    }
+
+    /// The async messages about any subject that are posted from now on, given their type.
+    public func messages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
+        of subject: Message.Subject.Type = Message.Subject.self, for type: Message.Type, owner: Owner = AnySender.any,
+        bufferSize size: BufferSize = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> ObservationSequence<Message> {
+        messages(about: AnySender.any, for: owner, size, at: fileID, line)
+    }
+
+    private func messages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
+        about subject: AnyObject, for owner: Owner, _ size: BufferSize, at file: StaticString, _ line: UInt
+    ) -> ObservationSequence<Message> {
+        sequence(
+            ObservationRequest(
+                MessageNames.name(of: Message.self), from: subject, on: .poster, once: false, key: nil, at: file, line),
+            for: owner, size
+        ) { MessageEnvelope.message(in: $0) ?? MessageBridge.message($0) }
+    }
+}

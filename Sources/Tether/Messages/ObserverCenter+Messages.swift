@@ -1,0 +1,138 @@
+internal import Foundation
+
+// What the calls for messages come down to.
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension ObserverCenter {
+    // MARK: Main-actor messages
+
+    func observeMessages<Message: NotificationCenter.MainActorMessage>(
+        _ request: ObservationRequest, _ handler: @escaping @MainActor (Message) -> Void
+    ) -> NotificationObserver {
+        observe(request) { notification in
+            onMainActor(notification) { notification in
+                if let message: Message = ObserverCenter.message(in: notification) { handler(message) }
+            }
+        }
+    }
+
+    func observeMessages<Message: NotificationCenter.MainActorMessage, Owner: AnyObject>(
+        _ request: ObservationRequest, for owner: Owner, _ handler: @escaping @MainActor (Owner, Message) -> Void
+    ) -> NotificationObserver {
+        observe(request, for: owner) { owner, notification in
+            // SAFETY: the owner stays on this thread, which has the main actor for the call.
+            nonisolated(unsafe) let owner = owner
+            onMainActor(notification) { notification in
+                guard let message: Message = ObserverCenter.message(in: notification) else { return }
+                unsafe handler(owner, message)
+            }
+        }
+    }
+
+    @MainActor
+    private static func message<Message: NotificationCenter.MainActorMessage>(
+        in notification: Notification
+    ) -> Message? {
+        MessageEnvelope.message(in: notification) ?? MessageBridge.message(notification)
+    }
+
+    // MARK: Async messages
+
+    func observeMessages<Message: NotificationCenter.AsyncMessage>(
+        _ request: ObservationRequest, _ handler: @escaping @Sendable (Message) -> Void
+    ) -> NotificationObserver {
+        observe(request) { notification in
+            if let message: Message = MessageEnvelope.message(in: notification) { handler(message) }
+        }
+    }
+
+    func observeMessages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
+        _ request: ObservationRequest, for owner: Owner, _ handler: @escaping @Sendable (Owner, Message) -> Void
+    ) -> NotificationObserver {
+        observe(request, for: owner) { owner, notification in
+            if let message: Message = MessageEnvelope.message(in: notification) { handler(owner, message) }
+        }
+    }
+
+    // MARK: Async messages for async handlers
+
+    func observeMessages<Message: NotificationCenter.AsyncMessage>(
+        _ request: AsyncObservationRequest, _ handler: @escaping @Sendable (Message) async -> Void
+    ) -> NotificationObserver {
+        let caller = request.caller
+        return observe(request.request) { notification in
+            guard let message: Message = MessageEnvelope.message(in: notification) else { return }
+            caller.call { await handler(message) }
+        }
+    }
+
+    func observeMessages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
+        _ request: AsyncObservationRequest, for owner: Owner,
+        _ handler: @escaping @Sendable (Owner, Message) async -> Void
+    ) -> NotificationObserver {
+        let caller = request.caller
+        return observe(request.request, for: owner) { owner, notification in
+            guard let message: Message = MessageEnvelope.message(in: notification) else { return }
+            // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
+            nonisolated(unsafe) let owner = owner
+            caller.call { unsafe await handler(owner, message) }
+        }
+    }
+}
+
+// MARK: Requests
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension ObservationRequest {
+    /// Main-actor messages, delivered at once where they are posted (T3).
+    init<Message: NotificationCenter.MainActorMessage>(
+        _ type: Message.Type, of subject: AnyObject, once: Bool, key: (any Hashable)?, at file: StaticString,
+        _ line: UInt
+    ) {
+        self.init(
+            MessageNames.name(of: type), from: subject, on: DeliveryTarget(kind: .mainAtOnce), isIsolated: true,
+            once: once, key: key, at: file, line)
+        if once { companion = OnceOnMainActorCompanion<Message>() }
+    }
+
+    /// Async messages, delivered to a target.
+    init<Message: NotificationCenter.AsyncMessage>(
+        _ type: Message.Type, of subject: AnyObject, on target: DeliveryTarget, isIsolated: Bool = false, once: Bool,
+        key: (any Hashable)?, at file: StaticString, _ line: UInt
+    ) {
+        self.init(
+            MessageNames.name(of: type), from: subject, on: target, isIsolated: isIsolated, once: once, key: key,
+            at: file, line)
+        companion = AsyncMessageCompanion<Message>()
+    }
+}
+
+/// A request for async messages whose handler is async: the target is a task of the observer's own.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+struct AsyncObservationRequest {
+    let request: ObservationRequest
+    /// What the handler captures; the request holds the subject.
+    let caller: Caller
+
+    init<Message: NotificationCenter.AsyncMessage>(
+        _ type: Message.Type, of subject: AnyObject, once: Bool, key: (any Hashable)?, at file: StaticString,
+        _ line: UInt
+    ) {
+        let drains = TaskDrains()
+        request = ObservationRequest(
+            type, of: subject, on: DeliveryTarget(kind: .task(drains)), isIsolated: true, once: once, key: key,
+            at: file, line)
+        caller = Caller(drains: drains, companion: request.companion)
+    }
+
+    struct Caller: Sendable {
+        fileprivate let drains: TaskDrains
+        fileprivate let companion: RegistrationCompanion?
+
+        /// Has the observer's task make a call; called where its registration is announced.
+        func call(_ work: @escaping @Sendable () async -> Void) {
+            guard let registration = companion?.registration else { return }
+            drains.take(AsyncRun(of: registration, work))
+        }
+    }
+}

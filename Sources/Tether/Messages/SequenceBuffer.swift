@@ -1,0 +1,88 @@
+internal import Foundation
+internal import Synchronization
+
+/// Where posts and an async sequence meet.
+///
+/// SAFETY: an element is handed from its poster to the one consumer that takes it; the rest is under the lock.
+final class SequenceBuffer<Element>: RegistrationCompanion, @unchecked Sendable {
+    private struct Handover: @unchecked Sendable { let element: Element }
+    private typealias Consumer = CheckedContinuation<Handover?, Never>
+
+    private let state: Guarded<SequenceState<Handover, Consumer>>
+    /// Says in words that ThreadSanitizer knows that who resumes a consumer comes before it: where the consumer was not
+    /// suspended yet, the sanitizer does not see it.
+    private let handovers = Atomic<UInt>(0)
+
+    init(_ size: BufferSize) {
+        state = Guarded(SequenceState(limit: size.limit))
+    }
+
+    /// Takes what was posted.
+    func offer(_ element: Element) {
+        let handover = Handover(element: element)
+        if case .handed(let consumer) = state.withLock({ $0.offer(handover) }) {
+            handovers.wrappingAdd(1, ordering: .acquiringAndReleasing)
+            consumer.resume(returning: handover)
+        }
+    }
+
+    /// The next element, in its turn; `nil` at the end.
+    func next(isolation: isolated (any Actor)?) async -> Element? {
+        let handover = await withCheckedContinuation { (consumer: Consumer) in
+            switch state.withLock({ $0.take(for: consumer) }) {
+            case .element(let handover): consumer.resume(returning: handover)
+            case .end: consumer.resume(returning: nil)
+            case .wait: break
+            }
+        }
+        _ = handovers.load(ordering: .acquiring)
+        return handover?.element
+    }
+
+    func finish(keepingElements: Bool = false) {
+        let (consumers, elements) = state.withLock { $0.finish(keepingElements: keepingElements) }
+        for consumer in consumers { consumer.resume(returning: nil) }
+        withExtendedLifetime(elements) {}
+    }
+
+    /// What was posted before its sender's end, or its center's, is still taken; with the owner, or the sequence, it goes.
+    override func ended(_ registration: Registration) {
+        let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
+        let hasSenderEnded = registration.details?.sender?.reference.hasEnded ?? false
+        finish(keepingElements: !hasOwnerEnded && (hasSenderEnded || registration.center.isClosed))
+    }
+
+    override var counts: (pending: Int, dropped: Int) { state.withLock { ($0.count, $0.dropped) } }
+}
+
+/// What a sequence and its iterators share: while one of them is there the observer is, and what it buffered.
+final class SequenceSubscription<Element>: Sendable {
+    private let buffer: SequenceBuffer<Element>
+    private let observer: NotificationObserver
+
+    init(_ buffer: SequenceBuffer<Element>, _ observer: NotificationObserver) {
+        self.buffer = buffer
+        self.observer = observer
+        // An owner or a sender that was ending has registered nothing (O8, M5).
+        if !observer.isActive { buffer.finish(keepingElements: true) }
+    }
+
+    deinit { cancel() }
+
+    private func cancel() {
+        observer.stop()
+        buffer.finish()
+    }
+
+    func next(isolation: isolated (any Actor)?) async -> Element? {
+        if Task.isCancelled { cancel() }
+        let element = await withTaskCancellationHandler {
+            await buffer.next(isolation: isolation)
+        } onCancel: {
+            // Who cancels holds a lock of the runtime's, so all that may call the user's code is left to the task.
+            buffer.finish(keepingElements: true)
+        }
+        if Task.isCancelled { cancel() }
+        return element
+    }
+}

@@ -1,0 +1,60 @@
+/// What was posted and not taken yet, or who waits for it: a value whose methods say what must happen next.
+struct SequenceState<Element, Consumer> {
+    private let limit: BufferSize.Limit
+    private var elements = FIFO<Element>()
+    private var consumers = FIFO<Consumer>()
+    private(set) var dropped = 0
+    private(set) var isFinished = false
+
+    init(limit: BufferSize.Limit) {
+        self.limit = limit
+    }
+
+    var count: Int { elements.count }
+
+    enum Offer {
+        case kept
+        case handed(to: Consumer)
+        /// To be released, with no lock held.
+        case dropped(Element)
+    }
+
+    /// Takes what was posted.
+    mutating func offer(_ element: Element) -> Offer {
+        if isFinished { return .dropped(element) }
+        if let consumer = consumers.popFirst() { return .handed(to: consumer) }
+        switch limit {
+        case .oldest(let limit) where elements.count == limit:
+            dropped += 1
+            return .dropped(element)
+        case .newest(let limit) where elements.count == limit:
+            dropped += 1
+            let oldest = elements.popFirst()
+            elements.append(element)
+            return oldest.map(Offer.dropped) ?? .kept
+        default:
+            elements.append(element)
+            return .kept
+        }
+    }
+
+    enum Take {
+        case element(Element)
+        case end
+        case wait
+    }
+
+    /// Gives what is there to a consumer, or lets it wait.
+    mutating func take(for consumer: Consumer) -> Take {
+        if let element = elements.popFirst() { return .element(element) }
+        if isFinished { return .end }
+        consumers.append(consumer)
+        return .wait
+    }
+
+    /// Takes no more: who waits gets the end, and what is returned is to be released, with no lock held.
+    mutating func finish(keepingElements: Bool) -> (consumers: [Consumer], elements: [Element]) {
+        isFinished = true
+        return (consumers.removeAll(), keepingElements ? [] : elements.removeAll())
+    }
+}

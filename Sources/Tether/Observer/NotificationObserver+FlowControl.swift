@@ -1,0 +1,105 @@
+extension NotificationObserver {
+    // MARK: The backlog (D8)
+
+    /// How many deliveries may wait for this observer on its target; all, unless this is set.
+    ///
+    /// ```swift
+    /// token.backlog = .newestOnly
+    /// ```
+    ///
+    /// Set on a live observer it drops at once what is more than may wait, the oldest first. What is dropped is counted
+    /// in the audit. A `once` observer is not affected: the first delivery is its only one (R7). A property keeps its
+    /// backlog from one `observe(_:from:on:once:_:)` to the next. On any other observer that has ended setting it does
+    /// nothing, and it reads `.unbounded`.
+    ///
+    /// Complexity: O(1), plus O(d log p) where d of p pending deliveries are dropped. Any thread.
+    public var backlog: DeliveryBacklog {
+        get {
+            if let home { return home.state.withLock { $0.backlog } }
+            guard let registration, !registration.hasEnded else { return .unbounded }
+            return registration.inbox.load()?.backlog ?? .unbounded
+        }
+        set {
+            guard let home else {
+                _ = registration?.setBacklog(newValue)
+                return
+            }
+            // Under the property's lock, so that of two settings at once the same one wins everywhere. What is let go
+            // of goes after the lock.
+            let released = home.state.withLock { state -> [any Sendable] in
+                state.backlog = newValue
+                guard let registration = state.current?.take() else { return [] }
+                return [registration, registration.setBacklog(newValue)]
+            }
+            withExtendedLifetime(released) {}
+        }
+    }
+
+    // MARK: Muting (D9)
+
+    /// Whether the observer is muted, by itself or with its owner. Complexity: O(1). Any thread.
+    public var isMuted: Bool {
+        if let home, home.state.withLock({ $0.muting.count > 0 }) { return true }
+        guard let registration, !registration.hasEnded else { return false }
+        return registration.inbox.load()?.isMuted ?? false
+    }
+
+    /// Mutes the observer: what is posted from now on does not reach it, until `unmute()` was called as often as this.
+    ///
+    /// ```swift
+    /// token.mute(keepingNewest: true)
+    /// defer { token.unmute() }
+    /// for row in rows { model.insert(row) }       // posts as often as there are rows; the handler runs once
+    /// ```
+    ///
+    /// What is posted meanwhile is dropped, and counted in the audit. With `keepingNewest` the newest is kept, and
+    /// delivered at the last `unmute()`: it is pending until then, holds its object, and is let go when the observer
+    /// ends. Where several mutings overlap, the newest is kept from when the first one asks for it.
+    ///
+    /// *Delivery*: what was posted before is delivered all the same, also while muted. Neither what is dropped nor what
+    /// is displaced uses up a `once` observer (R7). Muting works on every target, and stays when the target is switched.
+    /// A property is muted, not its registration: another `observe(_:from:on:once:_:)` begins muted, with nothing kept.
+    ///
+    /// *Thread safety*: any thread, also inside a handler; never waits. A handler that a post on another thread has
+    /// begun to call may still run. On an observer that has ended it does nothing. Complexity: O(1).
+    public func mute(keepingNewest: Bool = false) {
+        guard let home else {
+            registration?.mute(by: .token, keepingNewest: keepingNewest)
+            return
+        }
+        let registration = home.state.withLock { state in
+            state.muting.begin(keepingNewest: keepingNewest)
+            return state.current?.take()
+        }
+        registration?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
+    }
+
+    /// Ends one muting; the last one delivers what was kept.
+    ///
+    /// *Delivery*: as if it were posted now, to this observer alone: on `.poster` the handler runs before this returns,
+    /// and what other threads post meanwhile is delivered after it, by this thread, as after a switch (D6). On a target
+    /// that delivers inline here (D3) it does so, unless something is already pending there. Else it is enqueued.
+    ///
+    /// One `unmute()` more than there were `mute(keepingNewest:)` stops the program with a sentence, unless the observer
+    /// has ended. Any thread. Complexity: O(1), and what the handler takes.
+    public func unmute() {
+        guard let home else {
+            guard let registration, !registration.hasEnded else { return }
+            guard let release = registration.unmute(by: .token) else {
+                fatalError(
+                    "NotificationObserver.unmute(): the observer registered at \(registration.site.file):"
+                        + "\(registration.site.line) was not muted by its token; call unmute() once for each "
+                        + "mute(keepingNewest:), and unmuteAll(attachedTo:) for each muteAll(attachedTo:).")
+            }
+            release.perform()
+            return
+        }
+        let (isMuted, registration) = home.state.withLock { state in (state.muting.end(), state.current?.take()) }
+        guard isMuted else {
+            fatalError(
+                "NotificationObserver.unmute(): the observer, made with init(center:), was not muted; call unmute() "
+                    + "once for each mute(keepingNewest:).")
+        }
+        registration?.unmute(by: .others(count: 1))?.perform()
+    }
+}

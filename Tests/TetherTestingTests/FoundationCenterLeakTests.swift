@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+import Tether
+import TetherTesting
+
+/// Leaks of observers over Foundation's center: found, explained and cured as on Tether's own.
+@Suite struct FoundationCenterLeakTests {
+    private final class Sidebar: @unchecked Sendable {
+        var token: NotificationObserver?
+        var reloads = 0
+        func reload() { reloads += 1 }
+    }
+
+    private let center = NotificationCenter()
+    private let file = "TetherTestingTests/FoundationCenterLeakTests.swift"
+
+    @Test func `F1 L2 L3 a handler that captures its owner is named`() async {
+        let center = center
+        var line = 0
+        let messages = await planted {
+            let sidebar = Sidebar()
+            line = #line + 1
+            center.observe(.modelDidChange, owner: sidebar) { _ in sidebar.reload() }
+        }
+        #expect(messages.count == 2)
+        #expect(
+            messages.first?.hasPrefix(
+                "Sidebar, an owner, observed for at \(file):\(line), is still alive: it is kept by the handler registered "
+                    + "at \(file):\(line) (modelDidChange), which captures it.") == true)
+        center.removeObservers()
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test func `F1 L2 L3 an object that holds the token whose handler captures it is named`() async {
+        let center = center
+        let messages = await planted {
+            let sidebar = Sidebar()
+            sidebar.token = center.observe(.modelDidChange) { _ in sidebar.reload() }
+            track(sidebar, "the sidebar")
+        }
+        #expect(
+            messages.count > 0 && messages.allSatisfy { $0.contains("the sidebar") || $0.contains("modelDidChange") })
+        center.removeObservers()
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test func `F1 L2 a token that is kept is a leak, and told of with its line`() {
+        let (center, leaks) = (center, LeakTracker())
+        let line = #line + 1
+        let token = center.observe(.modelDidChange) { _ in }
+        let told = leaks.leaks(in: center).map(\.description)
+        let expected = "still observing: modelDidChange from any sender for its token on poster, registered at"
+        #expect(told == ["\(expected) \(file):\(line)"])
+        token.stop()
+        #expect(leaks.leaks(in: center).isEmpty)
+    }
+
+    @Test func `F1 L2 what ends with its owner, token, receiver and sender passes`() async {
+        let center = center
+        await verifyNoLeaks {
+            let sidebar = track(Sidebar())
+            let receiver = track(Sidebar())
+            let sender = track(Sidebar())
+            center.observe(.modelDidChange, owner: sidebar) { sidebar, _ in sidebar.reload() }
+            center.observe(.modelDidChange, owner: sidebar, receiver: receiver, call: Sidebar.reload)
+            center.observe(.modelDidChange, from: sender, owner: sidebar, call: Sidebar.reload)
+            let token = center.observe(.modelDidChange) { [weak sidebar] _ in sidebar?.reload() }
+            center.post(name: .modelDidChange, object: sender)
+            #expect(sidebar.reloads == 3 && receiver.reloads == 1)
+            withExtendedLifetime(token) {}
+        }
+        #expect(center.audit().isEmpty)
+    }
+}

@@ -1,0 +1,210 @@
+#if os(Linux)
+
+import Foundation
+import Testing
+
+/// What a user's code in Swift 6 mode may say of isolation, and what it may not: asked of the compiler.
+@Suite struct IsolationSnippetTests {
+    private static let preamble = """
+        import Dispatch
+        import Foundation
+        import Tether
+
+        final class Unsafe { var count = 0 }
+
+        @MainActor final class Window {
+            var title = ""
+            func changed(_ notification: Notification) { title = "changed" }
+            func closed() { title = "closed" }
+            nonisolated func anywhere(_ notification: Notification) {}
+        }
+
+        // See `call:` for why it is public.
+        @globalActor public actor Kitchen { public static let shared = Kitchen() }
+
+        @Kitchen final class Stove {
+            var heat = 0
+            func changed(_ notification: Notification) { heat += 1 }
+            func closed() { heat = 0 }
+        }
+
+        final class QueueExecutor: SerialExecutor {
+            private let queue = DispatchQueue(label: "executor")
+
+            func enqueue(_ job: consuming ExecutorJob) {
+                let job = UnownedJob(job)
+                queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+            }
+        }
+
+        actor Index {
+            private let executor = QueueExecutor()
+            nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+            var generation = 0
+            func changed(_ notification: Notification) { generation += 1 }
+            func closed() { generation = 0 }
+            nonisolated func anywhere(_ notification: Notification) {}
+
+            init(_ center: ObserverCenter) {
+                center.observe(nil, owner: self) { index, note in index.changed(note) }
+            }
+
+            func observe(_ center: ObserverCenter) {
+                center.observe(nil, owner: self) { (index: isolated Index, note) in index.generation += 1 }
+            }
+        }
+
+        func use(
+            _ center: ObserverCenter, _ small: some NotifyingCenter, _ window: Window, _ stove: Stove, _ index: Index,
+            _ sender: Index, _ optional: Index?, _ property: NotificationObserver, _ name: Notification.Name
+        ) {
+
+        """
+
+    /// What the compiler says of each of some statements.
+    private func diagnostics(of statements: [String]) throws -> [String] {
+        let text = try Compiler().diagnostics(
+            of: IsolationSnippetTests.preamble
+                + statements.enumerated().map { index, statement in
+                    "#sourceLocation(file: \"Statements.swift\", line: \(1000 + index))\ndo { \(statement) }\n"
+                }.joined() + "#sourceLocation()\n}\n")
+        // Nothing may be said of the rest of the file, which is as a user would write it.
+        #expect(!text.contains("Snippet.swift:"), "\(text)")
+        return statements.indices.map { index in
+            text.split(separator: "\n").filter { line in
+                line.contains("Statements.swift:\(1000 + index):")
+            }.joined(separator: "\n")
+        }
+    }
+
+    private func expectSilence(_ statements: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
+        for (statement, text) in zip(statements, try diagnostics(of: statements)) {
+            #expect(text == "", "\(statement)", sourceLocation: sourceLocation)
+        }
+    }
+
+    private func expectErrors(
+        _ statements: [(String, because: String)], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        for (statement, text) in zip(statements, try diagnostics(of: statements.map(\.0))) {
+            #expect(
+                text.contains("error:") && text.contains(statement.because), "\(statement.0)\n\(text)",
+                sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func `P3 P1 every form of a main-actor handler compiles without a warning`() throws {
+        try expectSilence([
+            "let a = center.observe(name, on: .mainActor) { [window] note in window.changed(note) }; a.stop()",
+            "center.observe(name, owner: window, on: .mainActor) { window, note in window.title = note.name.rawValue }",
+            "center.observe(name, from: sender, owner: window, on: .mainActor, once: true, key: 1) { window, _ in window.closed() }",
+            "center.observe(name, owner: window, on: .mainActor) { [weak window] _ in window?.title = \"\" }",
+            "center.observe(name, owner: window, on: .mainActor, call: Window.changed)",
+            "center.observe(name, owner: window, on: .mainActor, call: Window.closed)",
+            "center.observe(name, owner: window, call: Window.changed)",
+            "center.observe(name, owner: window, call: Window.closed)",
+            "center.observe(name, owner: window, call: Window.anywhere)",
+            "center.addObserver(window, action: Window.changed, name: name, object: nil)",
+            "property.observe(name, on: .mainActor) { [window] note in window.changed(note) }",
+            "small.observe(name, owner: window, on: .mainActor) { window, note in window.changed(note) }",
+            "center.observe(name, owner: index, on: .mainActor) { _, _ in MainActor.assertIsolated() }",
+        ])
+    }
+
+    @Test func `P3 P2 every form of an actor's handler compiles without a warning`() throws {
+        try expectSilence([
+            "center.observe(name, owner: index) { (index: isolated Index, note) in index.generation += 1 }",
+            "center.observe(name, owner: index) { index, note in index.generation += 1 }",
+            "center.observe(name, owner: index) { $0.changed($1) }",
+            "center.observe(nil, from: sender, owner: index, once: true, key: 1) { index, _ in index.closed() }",
+            "let token = center.observe(name, owner: index) { index, _ in index.closed() }; token.mute(); token.unmute()",
+            "small.observe(name, owner: index) { (index: isolated Index, note) in index.changed(note) }",
+            "center.observe(name, owner: index, call: Index.anywhere)",
+            "center.observe(name, owner: index, on: .main) { index, note in index.anywhere(note) }",
+            "center.observe(name, owner: index) { note in print(note.name) }",
+            "center.observe(name, owner: stove, call: Stove.changed)",
+            "center.observe(name, owner: stove, on: .main, call: Stove.closed)",
+        ])
+    }
+
+    @Test func `P3 a handler that touches an actor's state without its isolation does not compile`() throws {
+        try expectErrors([
+            ("center.observe(name, owner: index, on: .main) { index, _ in index.generation += 1 }", "actor-isolated"),
+            (
+                "center.observe(name, owner: index, on: .poster) { index, note in index.changed(note) }",
+                "actor-isolated"
+            ),
+            ("center.observe(name, owner: index) { _ in index.closed() }", "actor-isolated"),
+            ("center.observe(name, owner: index) { [sender] _, _ in sender.closed() }", "actor-isolated"),
+            ("center.observe(name, owner: index, on: .mainActor) { index, _ in index.closed() }", "actor-isolated"),
+            ("center.observe(name, owner: index) { [window] _, _ in window.closed() }", "main actor-isolated"),
+            ("_ = center.observe(name) { _ in index.closed() }", "actor-isolated"),
+            ("center.observe(name, owner: index, call: Index.changed)", "error:"),
+        ])
+    }
+
+    @Test func `P3 a main-actor handler elsewhere does not compile`() throws {
+        try expectErrors([
+            (
+                "_ = center.observe(name, on: .dispatchQueue(DispatchQueue(label: \"\"))) { @MainActor note in }",
+                "@MainActor"
+            ),
+            (
+                "center.observe(name, owner: window, on: .dispatchQueue(.main)) { @MainActor (_: Notification) in }",
+                "@MainActor"
+            ),
+            ("center.observe(name, owner: window) { @MainActor window, note in window.changed(note) }", "@MainActor"),
+            ("center.observe(name, owner: window) { window, note in window.changed(note) }", "main actor-isolated"),
+            (
+                "center.observe(name, owner: window, on: .main) { window, _ in window.title = \"\" }",
+                "main actor-isolated"
+            ),
+            ("property.observe(name, on: .main) { _ in window.closed() }", "main actor-isolated"),
+            ("center.observe(name, owner: stove, on: .mainActor, call: Stove.changed)", "Kitchen"),
+            ("center.observe(name, owner: stove, on: .mainActor) { stove, _ in stove.closed() }", "Kitchen"),
+        ])
+    }
+
+    @Test func `P3 a capture that is not Sendable does not compile in a handler for another actor`() throws {
+        let captured = [
+            "let value = Unsafe(); center.observe(name, owner: index) { _, _ in value.count += 1 }",
+            "let value = Unsafe(); _ = center.observe(name, on: .main) { _ in value.count += 1 }",
+            "let value = Unsafe(); center.observe(name, owner: window) { _, _ in value.count += 1 }",
+            "var number = 0; center.observe(name, owner: index) { _, _ in number += 1 }; print(number)",
+        ]
+        try expectErrors(captured.map { ($0, because: $0.hasPrefix("var") ? "captured var" : "non-Sendable") })
+    }
+
+    @Test func `P3 one that the main actor alone has from then on compiles, and one that is used here too does not`()
+        throws
+    {
+        let captured = [
+            "let value = Unsafe(); _ = center.observe(name, on: .mainActor) { _ in value.count += 1 }",
+            "let value = Unsafe(); center.observe(name, owner: window, on: .mainActor) { _, _ in value.count += 1 }",
+            "let value = Unsafe(); property.observe(name, on: .mainActor) { _ in value.count += 1 }",
+        ]
+        try expectSilence(captured)
+        let mutating = "var number = 0; _ = center.observe(name, on: .mainActor) { _ in number += 1 }"
+        try expectErrors(
+            captured.map { ($0 + "; value.count += 1", because: "risks causing data races") }
+                + [(mutating + "; print(number)", because: "risks causing data races")])
+    }
+
+    @Test func `P3 M5 an optional sender or owner does not compile, isolated or not`() throws {
+        try expectErrors([
+            (
+                "center.observe(name, from: optional, owner: index) { (index: isolated Index, _) in index.closed() }",
+                "error:"
+            ),
+            (
+                "center.observe(name, from: nil, owner: index) { (index: isolated Index, _) in index.closed() }",
+                "error:"
+            ),
+            ("center.observe(name, owner: optional) { (index: isolated Index, _) in index.closed() }", "error:"),
+            ("center.observe(name, from: optional, owner: window, on: .mainActor, call: Window.closed)", "error:"),
+            ("property.observe(name, from: optional, on: .mainActor) { _ in }", "error:"),
+        ])
+    }
+}
+
+#endif

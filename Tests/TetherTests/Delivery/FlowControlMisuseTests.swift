@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+import Tether
+
+/// Flow control that could not work, or is ended more often than begun.
+@Suite struct FlowControlMisuseTests {
+    private final class Owner: Sendable {}
+
+    private func sentence(_ result: ExitTest.Result) -> String {
+        String(decoding: result.standardErrorContent, as: UTF8.self)
+    }
+
+    @Test func `X1 D8 a backlog of no size is refused`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = DeliveryBacklog.newest(0)
+        }
+        #expect(sentence(result).contains("DeliveryBacklog.newest(_:): with a backlog of 0 nothing"))
+        #expect(sentence(result).contains("pass 1 or more"))
+        let negative = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            ObserverCenter().observe(.sample) { _ in }.backlog = .newest(-3)
+        }
+        #expect(sentence(negative).contains("a backlog of -3"))
+    }
+
+    @Test func `X1 D9 unmuting a token more often than it was muted is refused`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let center = ObserverCenter()
+            let token = center.observe(.sample) { _ in }
+            token.mute()
+            token.unmute()
+            withExtendedLifetime(center) { token.unmute() }
+        }
+        #expect(sentence(result).contains("NotificationObserver.unmute(): the observer registered at TetherTests/"))
+        #expect(sentence(result).contains("was not muted by its token; call unmute() once for each mute("))
+    }
+
+    @Test func `X1 D9 a token does not end its owner's muting`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (owner, center) = (Owner(), ObserverCenter())
+            let token = center.observe(.sample, owner: owner) { (_: Notification) in }
+            NotificationObserver.muteAll(attachedTo: owner)
+            token.unmute()
+            withExtendedLifetime((owner, center)) {}
+        }
+        #expect(sentence(result).contains("unmuteAll(attachedTo:) for each muteAll(attachedTo:)"))
+    }
+
+    @Test func `X1 D9 unmuting a property more often than it was muted is refused`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            NotificationObserver(center: ObserverCenter()).unmute()
+        }
+        #expect(sentence(result).contains("made with init(center:), was not muted; call unmute() once for each mute("))
+    }
+
+    @Test func `X1 D9 unmuting an owner more often than it was muted is refused`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let owner = Owner()
+            NotificationObserver.muteAll(attachedTo: owner)
+            NotificationObserver.unmuteAll(attachedTo: owner)
+            NotificationObserver.unmuteAll(attachedTo: owner)
+        }
+        #expect(sentence(result).contains("NotificationObserver.unmuteAll(attachedTo:): the observers of Owner 0x"))
+        #expect(sentence(result).contains("call it once for each muteAll(attachedTo:keepingNewest:)"))
+    }
+}

@@ -1,0 +1,233 @@
+import Dispatch
+import Foundation
+import Testing
+import XCTest
+
+@testable import Tether
+
+/// Every form of a main-actor handler, posted to on the main actor, with the main queue to itself.
+final class MainActorFormTests: XCTestCase {
+    /// Waits until what is pending on the main queue has run.
+    private static func drainMain() {
+        let isDrained = Flag()
+        DispatchQueue.main.async { isDrained.raise() }
+        RunLoop.main.run(.default, until: { isDrained.isRaised })
+        XCTAssert(isDrained.isRaised)
+    }
+
+    @MainActor private final class Window {
+        var calls: [String] = []
+
+        func changed(_ notification: Notification) { calls.append("changed \(notification.number)") }
+        func refresh() { calls.append("refresh") }
+    }
+
+    /// Registers the same handler in one form; returns what is to be kept.
+    private typealias Form = @MainActor (ObserverCenter, Window) -> AnyObject?
+
+    @MainActor private static let forms: [(name: String, form: Form, call: String)] = [
+        (
+            "a token",
+            { center, window in center.observe(.sample, on: .mainActor) { window.changed($0) } }, "changed 1"
+        ),
+        (
+            "an owner that is handed over",
+            { center, window in
+                center.observe(.sample, owner: window, on: .mainActor) { window, note in window.changed(note) }
+                return nil
+            }, "changed 1"
+        ),
+        (
+            "an owner that is not handed over",
+            { center, window in
+                center.observe(.sample, owner: window, on: .mainActor) { [unowned window] _ in window.refresh() }
+                return nil
+            }, "refresh"
+        ),
+        (
+            "a method that the compiler checks",
+            { center, window in
+                center.observe(.sample, owner: window, on: .mainActor, call: Window.changed)
+                return nil
+            }, "changed 1"
+        ),
+        (
+            "a method without the notification that the compiler checks",
+            { center, window in
+                center.observe(.sample, owner: window, on: .mainActor, call: Window.refresh)
+                return nil
+            }, "refresh"
+        ),
+        (
+            "a method whose isolation is read",
+            { center, window in
+                center.observe(.sample, owner: window, call: Window.changed)
+                return nil
+            }, "changed 1"
+        ),
+        (
+            "a method without the notification whose isolation is read",
+            { center, window in
+                center.observe(
+                    .sample, owner: window, on: .dispatchQueue(DispatchQueue(label: "ignored")), call: Window.refresh)
+                return nil
+            }, "refresh"
+        ),
+        (
+            "an action",
+            { center, window in
+                center.addObserver(window, action: Window.changed, name: .sample, object: nil)
+                return nil
+            }, "changed 1"
+        ),
+        (
+            "a property",
+            { center, window in
+                let property = NotificationObserver(center: center)
+                property.observe(.sample, on: .mainActor) { window.changed($0) }
+                return property
+            }, "changed 1"
+        ),
+        (
+            "a receiver, held by the token",
+            { center, window in
+                center.observe(.sample, receiver: window, on: .mainActor, call: Window.changed)
+            }, "changed 1"
+        ),
+        (
+            "a receiver, of another owner",
+            { center, window in
+                let owner = Ending {}
+                center.observe(.sample, owner: owner, receiver: window, on: .mainActor, call: Window.changed)
+                return owner
+            }, "changed 1"
+        ),
+        (
+            "a receiver, of a property",
+            { center, window in
+                let property = NotificationObserver(center: center)
+                property.observe(.sample, receiver: window, on: .mainActor, call: Window.changed)
+                return property
+            }, "changed 1"
+        ),
+        (
+            "a receiver without the notification, held by the token",
+            { center, window in
+                center.observe(.sample, receiver: window, on: .mainActor, call: Window.refresh)
+            }, "refresh"
+        ),
+        (
+            "a receiver without the notification, of another owner",
+            { center, window in
+                let owner = Ending {}
+                center.observe(.sample, owner: owner, receiver: window, on: .mainActor, call: Window.refresh)
+                return owner
+            }, "refresh"
+        ),
+        (
+            "a receiver without the notification, of a property",
+            { center, window in
+                let property = NotificationObserver(center: center)
+                property.observe(.sample, receiver: window, on: .mainActor, call: Window.refresh)
+                return property
+            }, "refresh"
+        ),
+    ]
+
+    /// P1 D3 posted on the main actor, every form runs before the post returns.
+    func testP1SynchronousOnTheMainActor() {
+        MainActor.assumeIsolated {
+            for (name, form, call) in MainActorFormTests.forms {
+                let (center, window) = (ObserverCenter(), Window())
+                let kept = form(center, window)
+                center.post(.sample, number: 1)
+                XCTAssertEqual(window.calls, [call], name)
+                XCTAssertEqual(center.audit().map(\.target), ["main"], name)
+                withExtendedLifetime((kept, window)) {}
+            }
+        }
+    }
+
+    /// P1 posted on another thread, every form runs on the main actor, in posting order with what is posted there.
+    func testP1OnTheMainActorWhoeverPosts() {
+        MainActor.assumeIsolated {
+            for (name, form, call) in MainActorFormTests.forms {
+                let (center, window) = (ObserverCenter(), Window())
+                let kept = form(center, window)
+                onThreads({ center.post(.sample, number: 1) })
+                center.post(.sample, number: 2)
+                XCTAssertEqual(window.calls, [], name)
+                MainActorFormTests.drainMain()
+                XCTAssertEqual(window.calls, [call, call.replacing("1", with: "2")], name)
+                withExtendedLifetime((kept, window)) {}
+            }
+        }
+    }
+
+    /// P1 D6 no form leaves the main actor by a switch.
+    func testP1StaysOnTheMainActor() {
+        MainActor.assumeIsolated {
+            for (name, form, _) in MainActorFormTests.forms {
+                let (center, window, scheduler) = (ObserverCenter(), Window(), ManualScheduler())
+                let kept = form(center, window)
+                let owner = kept.flatMap { NotificationObserver.attached(to: $0).first }
+                let token = NotificationObserver.attached(to: window).first ?? owner ?? kept as? NotificationObserver
+                XCTAssertNotNil(token, name)
+                token?.target = .custom(scheduler)
+                center.post(.sample, number: 1)
+                XCTAssertEqual(window.calls.count, 1, name)
+                XCTAssertEqual(scheduler.scheduled, 0, name)
+                withExtendedLifetime((kept, window)) {}
+            }
+        }
+    }
+
+    /// D9 D3 an unmute on the main queue delivers what was kept inline, and what is posted then comes after it.
+    func testD9KeptInline() {
+        let (center, log) = (ObserverCenter(), Log<Int>())
+        let token = center.observe(.sample, on: .main) { log.add($0.number) }
+        token.mute(keepingNewest: true)
+        center.post(.sample, numbers: 1...2)
+        token.unmute()
+        XCTAssertEqual(log.entries, [2])
+        center.post(.sample, number: 3)
+        XCTAssertEqual(log.entries, [2, 3])
+    }
+
+    /// D9 D3 behind something that is pending there it queues; from another thread too.
+    func testD9KeptBehindPending() {
+        let (center, log) = (ObserverCenter(), Log<Int>())
+        let token = center.observe(.sample, on: .main) { log.add($0.number) }
+        onThreads({ center.post(.sample, number: 1) })
+        token.mute(keepingNewest: true)
+        center.post(.sample, number: 2)
+        token.unmute()
+        token.mute(keepingNewest: true)
+        center.post(.sample, number: 3)
+        onThreads({ token.unmute() })
+        XCTAssertEqual(log.entries, [])
+        MainActorFormTests.drainMain()
+        XCTAssertEqual(log.entries, [1, 2, 3])
+    }
+
+    /// D9 D4 unmuting an owner's observers on the main queue delivers what all kept, in posting order, inline.
+    func testD9OwnerKeptInline() {
+        MainActor.assumeIsolated {
+            let (center, window) = (ObserverCenter(), Window())
+            for name in ["b", "a"] {
+                center.observe(Notification.Name(name), owner: window, on: .mainActor) { window, note in
+                    window.calls.append("\(note.name.rawValue)\(note.number)")
+                    // Comes after all that was kept.
+                    if note.number == 1 { center.post(Notification.Name("b"), number: 3) }
+                }
+            }
+            NotificationObserver.muteAll(attachedTo: window, keepingNewest: true)
+            center.post(Notification.Name("b"), number: 0)
+            center.post(Notification.Name("a"), number: 1)
+            center.post(Notification.Name("b"), number: 2)
+            NotificationObserver.unmuteAll(attachedTo: window)
+            MainActorFormTests.drainMain()
+            XCTAssertEqual(window.calls, ["a1", "b2", "b3"])
+        }
+    }
+}

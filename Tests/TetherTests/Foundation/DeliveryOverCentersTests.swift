@@ -1,0 +1,276 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Delivery targets, on Tether's own center and over Foundation's.
+@Suite struct DeliveryOverCentersTests {
+    private let log = Log<String>()
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 D1 by default a handler runs on the posting thread, inside the post`(kind: CenterKind) {
+        let (log, center, poster) = (log, kind.makeCenter(), Box<ObjectIdentifier?>(nil))
+        let token = center.observe(.sample) { _ in
+            log.add(poster.value == ObjectIdentifier(Thread.current) ? "on the poster" : "elsewhere")
+        }
+        for _ in 0..<2 {
+            onThreads({
+                poster.set(ObjectIdentifier(Thread.current))
+                center.post(.sample)
+                log.add("posted")
+            })
+        }
+        #expect(log.entries == ["on the poster", "posted", "on the poster", "posted"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test(arguments: CenterKind.allCases, TargetKind.allCases)
+    func `F1 D1 D2 D3 D5 a handler runs on its target, whoever posts, in order`(
+        kind: CenterKind, target: TargetKind
+    ) async {
+        let center = kind.makeCenter()
+        let log = log
+        let owner = Plain()
+        let (token, settle) = await onPlace(target) { place in
+            center.observe(.sample, owner: owner, on: place.target) { [weak place] _, note in
+                log.add("\(note.number) \(place?.isCurrent == true)")
+            }
+        } post: {
+            for number in 1...3 { center.post(.sample, number: number) }
+        }
+        await settle()
+        #expect(log.entries == ["1 true", "2 true", "3 true"])
+        #expect(token.isActive)
+        #expect(center.audit().map(\.pending) == [0])
+        withExtendedLifetime(owner) {}
+    }
+
+    /// Observes and posts on one thread, so that it is the poster's.
+    private func onPlace(
+        _ kind: TargetKind, _ observe: @escaping @Sendable (TargetPlace) -> NotificationObserver,
+        post: @escaping @Sendable () -> Void
+    ) async -> (NotificationObserver, settle: () async -> Void) {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                let place = kind.makePlace()
+                let token = observe(place)
+                post()
+                continuation.resume(returning: (token, { if kind != .poster { await place.settle() } }))
+            }
+        }
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 D2 a post waits neither for a suspended queue nor for the poster's own, and the queue is kept`(
+        kind: CenterKind
+    ) {
+        let (log, center, done) = (log, kind.makeCenter(), Turnstile())
+        let own = DispatchQueue(label: "own")
+        weak var kept: OperationQueue?
+        let tokens: [NotificationObserver] = {
+            let suspended = OperationQueue.serial()
+            suspended.isSuspended = true
+            kept = suspended
+            return [
+                center.observe(.sample, on: .operationQueue(suspended)) { _ in
+                    log.add("suspended")
+                    done.open()
+                },
+                center.observe(.sample, on: .dispatchQueue(own)) { _ in log.add("own") },
+            ]
+        }()
+        own.sync {
+            center.post(.sample)
+            log.add("posted")
+        }
+        own.settle()
+        #expect(log.entries == ["posted", "own"])
+        kept?.isSuspended = false
+        done.pass()
+        #expect(log.entries == ["posted", "own", "suspended"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 D2 cancelling a queue's operations drops what is pending, counted, and nothing later`(kind: CenterKind) {
+        let (log, center, queue) = (log, kind.makeCenter(), OperationQueue.serial())
+        let token = center.observe(.sample, on: .operationQueue(queue)) { log.add("\($0.number)") }
+        queue.isSuspended = true
+        for number in 1...3 { center.post(.sample, number: number) }
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        queue.settle()
+        #expect(center.audit().map(\.dropped) == [3])
+        center.post(.sample, number: 4)
+        queue.settle()
+        #expect(log.entries == ["4"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 D3 D4 on the main queue a post queues behind what is pending, however main is named`(kind: CenterKind)
+        async
+    {
+        let (log, center) = (log, kind.makeCenter())
+        let tokens = [DeliveryTarget.main, .dispatchQueue(.main), .operationQueue(.main)].enumerated().map {
+            index, main in
+            center.observe(Notification.Name("\(index)"), on: main) { log.add("\(index) \($0.number)") }
+        }
+        let post: @Sendable (Int) -> Void = { number in
+            for index in 0..<3 { center.post(Notification.Name("\(index)"), number: number) }
+        }
+        let seen = await withCheckedContinuation { continuation in
+            DispatchQueue.main.async {
+                onThreads({ post(1) })
+                post(2)
+                continuation.resume(returning: log.entries)
+            }
+        }
+        #expect(seen == [])
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == ["0 1", "1 1", "2 1", "0 2", "1 2", "2 2"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test(arguments: CenterKind.allCases, TargetKind.asynchronous)
+    func `F1 D4 deliveries from one poster keep its order across observers`(kind: CenterKind, target: TargetKind) async
+    {
+        let (log, center, place) = (log, kind.makeCenter(), target.makePlace())
+        let tokens = [Notification.Name.sample, .other].map { name in
+            center.observe(name, on: place.target) { log.add("\($0.name.rawValue) \($0.number)") }
+        }
+        onThreads({
+            for number in 0..<100 { center.post(number % 3 == 0 ? .sample : .other, number: number) }
+        })
+        await place.settle()
+        #expect(log.entries == (0..<100).map { "\($0 % 3 == 0 ? "sample" : "other") \($0)" })
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 D4 on a concurrent queue one observer's handler is never run twice at a time`(kind: CenterKind) {
+        let (center, queue, running, most) = (kind.makeCenter(), OperationQueue(), Box(0), Log<Int>())
+        let done = Gate()
+        let token = center.observe(.sample, on: .operationQueue(queue)) { _ in
+            running.set(running.value + 1)
+            most.add(running.value)
+            sched_yield()
+            running.set(running.value - 1)
+            done.open()
+        }
+        onThreads((0..<4).map { _ in { for _ in 0..<50 { center.post(.sample) } } })
+        for _ in 0..<200 { done.pass() }
+        #expect(most.entries == Array(repeating: 1, count: 200))
+        withExtendedLifetime(token) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 D5 a thread that has exited drops what is posted to it, counted, payload freed`(kind: CenterKind) {
+        let (log, center) = (log, kind.makeCenter())
+        let thread = RunLoopThread(name: "worker")
+        let token = center.observe(.sample, on: .thread(thread)) { log.add("\($0.number)") }
+        center.post(.sample, number: 1)
+        #expect(center.audit().map(\.pending) == [1])
+        let isDone = center.observe(.other, on: .thread(thread)) { _ in Thread.current.cancel() }
+        center.post(.other)
+        thread.start()
+        let limit = Date(timeIntervalSinceNow: 30)
+        while !thread.isFinished, limit.timeIntervalSinceNow > 0 { sched_yield() }
+        do {
+            let payload = AtDeinit { log.add("payload") }
+            center.post(name: .sample, object: nil, userInfo: ["payload": payload])
+        }
+        #expect(log.entries == ["1", "payload"])
+        #expect(center.audit().first { $0.name == .sample }?.dropped == 1)
+        withExtendedLifetime((token, isDone)) {}
+    }
+
+    @Test(arguments: CenterKind.allCases, TargetKind.asynchronous)
+    func `F1 D6 what was posted before a switch is delivered before what is posted after it`(
+        kind: CenterKind, target: TargetKind
+    ) async {
+        let (log, center, place, jobs) = (log, kind.makeCenter(), target.makePlace(), HeldJobs())
+        let token = center.observe(.sample, on: .custom(jobs)) { [weak place] in
+            log.add("\($0.number) \(place?.isCurrent == true)")
+        }
+        onThreads({
+            for number in 1...2 { center.post(.sample, number: number) }
+            token.target = place.target
+            for number in 3...4 { center.post(.sample, number: number) }
+        })
+        jobs.run()
+        await place.settle()
+        #expect(log.entries == (1...4).map { "\($0) true" })
+        withExtendedLifetime(token) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 D6 after a switch to the poster the next post delivers what was pending first`(kind: CenterKind) {
+        let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
+        let token = center.observe(.sample, on: .custom(jobs)) { log.add("\($0.number)") }
+        center.post(.sample, number: 1)
+        token.target = .poster
+        #expect(log.entries == [])
+        center.post(.sample, number: 2)
+        #expect(log.entries == ["1", "2"])
+        jobs.run()
+        #expect(log.entries == ["1", "2"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 D7 a burst is one wake-up, and a handler that posts to itself starves nobody`(kind: CenterKind) {
+        let (log, center, scheduler) = (log, kind.makeCenter(), ManualScheduler())
+        let token = center.observe(.sample, on: .custom(scheduler)) { _ in log.add("burst") }
+        for _ in 0..<1000 { center.post(.sample) }
+        #expect(scheduler.scheduled == 1)
+        scheduler.runAll()
+        #expect(log.entries.count == 1000)
+
+        let again = center.observe(.other, on: .custom(scheduler)) { note in
+            log.add("again \(note.number)")
+            center.post(.other, number: note.number + 1)
+        }
+        center.post(.other, number: 1)
+        for number in 1...3 {
+            scheduler.runNext()
+            #expect(log.entries.last == "again \(number)")
+        }
+        again.stop()
+        scheduler.runAll()
+        #expect(log.entries.count == 1003)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 D8 of a bounded backlog the newest wait, and what is dropped is counted`(kind: CenterKind) {
+        let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
+        let token = center.observe(.sample, on: .custom(jobs)) { log.add("\($0.number)") }
+        token.backlog = .newest(2)
+        for number in 1...5 { center.post(.sample, number: number) }
+        #expect(center.audit().map { [$0.pending, $0.dropped] } == [[2, 3]])
+        jobs.run()
+        #expect(log.entries == ["4", "5"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 D9 what is posted while an observer or its owner is muted is dropped, or the newest kept`(kind: CenterKind)
+    {
+        let (log, center, owner) = (log, kind.makeCenter(), Plain())
+        let token = center.observe(.sample) { log.add("token \($0.number)") }
+        center.observe(.sample, owner: owner) { log.add("owned \($0.number)") }
+        token.mute(keepingNewest: true)
+        NotificationObserver.muteAll(attachedTo: owner)
+        for number in 1...2 { center.post(.sample, number: number) }
+        #expect(log.entries == [])
+        token.unmute()
+        #expect(log.entries == ["token 2"])
+        token.stop()
+        NotificationObserver.unmuteAll(attachedTo: owner)
+        center.post(.sample, number: 3)
+        #expect(log.entries == ["token 2", "owned 3"])
+        withExtendedLifetime(owner) {}
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// The ends of observers over Foundation's center, and what becomes of their registrations there.
+@Suite struct FoundationRemovalTests {
+    private final class Object: Sendable {}
+
+    private let center = NotificationCenter()
+    private let log = Log<String>()
+
+    /// A native observer, kept until it is removed.
+    ///
+    /// SAFETY: the token never changes, and is only handed back.
+    private struct Native: @unchecked Sendable { let token: any NSObjectProtocol }
+
+    private func addNative(_ label: String) -> Native {
+        let log = log
+        return Native(token: center.addObserver(forName: .sample, object: nil, queue: nil) { _ in log.add(label) })
+    }
+
+    @Test func `F2 each way of ending takes the closure off Foundation's center`() {
+        let (owner, sender) = (Holder(Object()), Holder(Object()))
+        let byStop = center.observe(.sample) { _ in }
+        var byToken: NotificationObserver? = center.observe(.sample) { _ in }
+        let byOwner = center.observe(.sample, owner: owner.object!) { _ in }
+        let bySender = center.observe(.sample, from: sender.object!) { _ in }
+        let byRunning = center.observe(.sample, once: true) { _ in }
+        let byKey = center.observe(nil, key: 1) { _ in }
+        let byName = center.observe(.other) { _ in }
+        let live = center.observe(.sample, key: 1) { _ in }
+        let all = [byStop, byToken!, byOwner, bySender, byRunning, byName, live].compactMap(\.foreign)
+        #expect(!byKey.isActive)
+        #expect(all.count == 7 && all.kept() == 7)
+
+        byStop.stop()
+        byToken = nil
+        owner.release()
+        sender.release()
+        center.post(.sample)
+        center.removeObservers(named: .other)
+        #expect(all.kept() == 1)
+        #expect(center.audit().count == 1)
+        live.stop()
+        #expect(all.kept() == 0)
+        withExtendedLifetime(byToken) {}
+    }
+
+    @Test func `F2 each is removed once, so that no stranger is removed in its place`() {
+        let log = log
+        let tokens = (0..<20).map { _ in center.observe(.sample) { _ in log.add("ours") } }
+        let first = tokens.compactMap(\.foreign)
+        for token in tokens { token.stop() }
+        #expect(first.kept() == 0)
+        // They get the keys that ours had.
+        let natives = (0..<20).map { addNative("\($0)") }
+        for token in tokens { token.stop() }
+        center.removeObservers(named: .sample)
+        center.removeObservers()
+        for receiver in first { receiver.end() }
+        #expect(first.kept() == 0)
+        center.post(.sample)
+        #expect(log.entries.sorted() == (0..<20).map(String.init).sorted())
+        for native in natives { center.removeObserver(native.token) }
+    }
+
+    @Test func `F2 each is removed once, however many threads end it`() {
+        let log = log
+        for _ in 0..<50 {
+            let owner = Holder(Object())
+            let tokens = (0..<8).map { _ in center.observe(.sample, owner: owner.object!) { _ in } }
+            let receivers = tokens.compactMap(\.foreign)
+            onThreads(
+                { for token in tokens { token.stop() } },
+                { [center] in center.removeObservers(named: .sample) },
+                { owner.release() })
+            #expect(receivers.kept() == 0)
+        }
+        let native = addNative("native")
+        center.post(.sample)
+        #expect(log.entries == ["native"])
+        #expect(center.audit().isEmpty)
+        center.removeObserver(native.token)
+    }
+
+    /// A call of Foundation's center there would take its lock again, which aborts the process.
+    @Test func `F2 O3 an owner that goes with a block which Foundation's center is removing ends its observers`() {
+        let (log, center) = (log, center)
+        var receivers: [ForeignReceiver] = []
+        let native = {
+            let owner = LoggedObject("owner", log)
+            let captured = LoggedObject("captured", log)
+            center.observe(.sample, owner: owner) { owner, _ in
+                owner.touch()
+                captured.touch()
+                log.add("handler")
+            }
+            center.observe(nil, owner: owner) { _ in log.add("any name") }
+            receivers = NotificationObserver.attached(to: owner).compactMap(\.foreign)
+            return Native(token: center.addObserver(forName: .other, object: nil, queue: nil) { _ in owner.touch() })
+        }()
+        center.post(.sample)
+        #expect(log.entries.sorted() == ["any name", "handler"])
+        center.removeObserver(native.token)
+        #expect(log.entries.suffix(2) == ["captured deinit", "owner deinit"])
+        center.post(.sample)
+        #expect(log.entries.count == 4)
+        #expect(receivers.count == 2 && receivers.kept() == 0)
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test func `F2 M5 R3 a token and a sender that go with a block which is being removed end their observers`() {
+        let (log, center) = (log, center)
+        var receivers: [ForeignReceiver] = []
+        let native = {
+            let sender = Object()
+            let bySender = center.observe(.sample, from: sender) { _ in log.add("by sender") }
+            let byToken = center.observe(.sample) { _ in log.add("by token") }
+            receivers = [bySender, byToken].compactMap(\.foreign)
+            return Native(
+                token: center.addObserver(forName: .other, object: nil, queue: nil) { _ in
+                    withExtendedLifetime((sender, bySender, byToken)) {}
+                })
+        }()
+        center.removeObserver(native.token)
+        center.post(.sample)
+        #expect(log.entries == [])
+        #expect(receivers.count == 2 && receivers.kept() == 0)
+    }
+
+    @Test func `F1 R10 a center that goes ends its observers, and they do not keep it`() {
+        let (log, owner) = (log, Object())
+        weak var gone: NotificationCenter?
+        var tokens: [NotificationObserver] = []
+        do {
+            let center = Holder(NotificationCenter())
+            gone = center.object
+            let captured = LoggedObject("captured", log)
+            tokens = [
+                center.object!.observe(.sample) { _ in captured.touch() },
+                center.object!.observe(nil, owner: owner) { _ in },
+            ]
+            center.release()
+        }
+        #expect(gone == nil)
+        #expect(tokens.map(\.isActive) == [false, false])
+        #expect(NotificationObserver.attached(to: owner).isEmpty)
+        #expect(log.entries == ["captured deinit"])
+        #expect(Audit.ofProcess().filter { $0.owner == describeInstance(owner) }.isEmpty)
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `F1 R3 an observer that a stranger's second removal took off the center comes back`() {
+        let log = log
+        let stranger = addNative("stranger")
+        let keeper = addNative("keeper")
+        center.removeObserver(stranger.token)
+        // It gets the stranger's key.
+        let token = center.observe(.sample) { _ in log.add("ours") }
+        center.removeObserver(stranger.token)
+        ForeignCleaner.shared.settle()
+        #expect(token.isActive)
+        center.post(.sample)
+        #expect(log.entries.sorted() == ["keeper", "ours"])
+
+        let receiver = token.foreign
+        token.stop()
+        #expect([receiver].compactMap(\.self).kept() == 0)
+        center.post(.sample)
+        #expect(log.entries.sorted() == ["keeper", "keeper", "ours"])
+        center.removeObserver(keeper.token)
+    }
+
+    @Test func `F2 what a stranger's second removal took off is not removed again by its end`() {
+        let log = log
+        let stranger = addNative("stranger")
+        let keeper = addNative("keeper")
+        center.removeObserver(stranger.token)
+        let token = center.observe(.sample) { _ in log.add("ours") }
+        let receiver = token.foreign
+        let gate = Turnstile()
+        ForeignCleaner.shared.queue.async { gate.pass() }
+        token.stop()
+        center.removeObserver(stranger.token)
+        // It gets the same key.
+        let heir = addNative("heir")
+        gate.open()
+        #expect([receiver].compactMap(\.self).kept() == 0)
+        center.post(.sample)
+        #expect(log.entries.sorted() == ["heir", "keeper"])
+        for native in [keeper, heir] { center.removeObserver(native.token) }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Waiting for handlers that are async.
+@Suite struct AsyncHandlerWaitTests {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    @Test func `R2 stopped waits for an async handler that is suspended`() async {
+        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
+        let token = center.observe(for: .didSave) { _ in
+            begun.open()
+            await gate.pass()
+            log.add("returned")
+        }
+        center.post(AlbumDidSave(number: 1))
+        await begun.pass()
+        let waiter = Task {
+            let result = await token.stopped()
+            log.add("\(result)")
+        }
+        // It waits, unless it is broken, in which case it may have logged by now.
+        for _ in 0..<100 { await Task.yield() }
+        #expect(log.entries == [])
+        gate.open()
+        await waiter.value
+        #expect(log.entries == ["returned", "finished"])
+    }
+
+    @Test func `R2 stopAndWait waits for an async handler that is suspended`() async {
+        let (log, gate, begun, ended) = (log, AsyncGate(), AsyncGate(), AsyncGate())
+        let token = center.observe(for: .didSave) { _ in
+            begun.open()
+            await gate.pass()
+            log.add("returned")
+        }
+        center.post(AlbumDidSave(number: 1))
+        await begun.pass()
+        Thread.detachNewThread {
+            log.add("waiting")
+            let result = token.stopAndWait()
+            log.add("\(result)")
+            ended.open()
+        }
+        while log.entries.isEmpty { await Task.yield() }
+        gate.open()
+        await ended.pass()
+        #expect(log.entries == ["waiting", "returned", "finished"])
+    }
+
+    @Test func `R2 an async handler that stops itself, in its own task or a child's, does not wait for itself`() async {
+        let (log, gate, token) = (log, AsyncGate(), SharedHolder<NotificationObserver>())
+        token.set(
+            center.observe(for: .didSave) { _ in
+                let own = await token.value?.stopped()
+                async let child = token.value?.stopped()
+                log.add("\(own as Any) \(await child as Any)")
+                gate.open()
+            })
+        center.post(AlbumDidSave(number: 1))
+        center.post(AlbumDidSave(number: 2))
+        await gate.pass()
+        let finished = NotificationObserver.WaitResult?.some(.finished)
+        #expect(log.entries == ["\(finished as Any) \(finished as Any)"])
+        token.drop()
+    }
+
+    @Test func `R2 two async handlers that wait for each other are detected`() async {
+        let (log, gate) = (log, AsyncGate())
+        let (one, two) = (SharedHolder<NotificationObserver>(), SharedHolder<NotificationObserver>())
+        let (oneRuns, twoRuns) = (AsyncGate(), AsyncGate())
+        one.set(
+            center.observe(for: .didSave) { _ in
+                oneRuns.open()
+                await twoRuns.pass()
+                log.add("\(await two.value?.stopped() ?? .finished)")
+                gate.open()
+            })
+        two.set(
+            center.observe(for: .didSave) { _ in
+                twoRuns.open()
+                await oneRuns.pass()
+                log.add("\(await one.value?.stopped() ?? .finished)")
+                gate.open()
+            })
+        center.post(AlbumDidSave(number: 1))
+        await gate.pass()
+        await gate.pass()
+        #expect(log.entries == ["wouldDeadlock", "finished"])
+        one.drop()
+        two.drop()
+    }
+
+    @Test func `R8 a task that a handler started does not keep what the handler captured`() async {
+        let (log, gate, done) = (log, AsyncGate(), AsyncGate())
+        var token: NotificationObserver? = {
+            let captured = AtDeinit { log.add("released") }
+            return center.observe(for: .didSave) { _ in
+                captured.touch()
+                Task { await gate.pass() }
+                done.open()
+            }
+        }()
+        center.post(AlbumDidSave(number: 1))
+        await done.pass()
+        await token?.stopped()
+        token = nil
+        #expect(await inTime { while log.entries.isEmpty, !Task.isCancelled { await Task.yield() } })
+        gate.open()
+    }
+
+    @Test func `R8 O9 what an async handler was called with is let go of before its end is seen`() async {
+        let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
+        let owner = Holder(LoggedObject("owner", log))
+        let token = {
+            let captured = AtDeinit { log.add("capture released") }
+            return center.observe(for: .didSave, owner: owner.object!) { _, _ in
+                begun.open()
+                await gate.pass()
+                captured.touch()
+            }
+        }()
+        post(AtDeinit { log.add("payload released") })
+        await begun.pass()
+        token.stop()
+        owner.release()
+        gate.open()
+        await token.stopped()
+        #expect(log.entries.sorted() == ["capture released", "owner deinit", "payload released"])
+    }
+
+    private func post(_ payload: AtDeinit) {
+        center.post(AlbumDidSave(number: 1, payload: AnyObjectPayload(object: payload)))
+    }
+}

@@ -1,0 +1,228 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Tether
+
+@Suite struct AsyncMessageTests {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    /// Suspends until `count` entries are there.
+    private func logged(_ count: Int) async -> [String] {
+        let log = log
+        let isThere = await inTime { while log.entries.count < count, !Task.isCancelled { await Task.yield() } }
+        if !isThere { Issue.record("Only \(log.entries) was logged.") }
+        return log.entries
+    }
+
+    @Test func `T1 a message reaches observers of its subject and of any, by identifier and by type`() async {
+        let (log, model, other) = (log, Album(), Album())
+        let tokens = [
+            center.addObserver(of: model, for: .didSave) { log.add("a \($0.number)") },
+            center.addObserver(of: Album.self, for: .didSave) { log.add("b \($0.number)") },
+            center.addObserver(of: model, for: AlbumDidSave.self) { log.add("c \($0.number)") },
+            center.addObserver(for: AlbumDidSave.self) { log.add("d \($0.number)") },
+            center.addObserver(of: other, for: .didSave) { _ in log.add("other") },
+        ]
+        center.post(AlbumDidSave(number: 1), subject: model)
+        #expect(await logged(4).sorted() == ["a 1", "b 1", "c 1", "d 1"])
+        center.post(AlbumDidSave(number: 2))
+        center.post(AlbumDidSave(number: 3), subject: Album.self)
+        #expect(await logged(8).dropFirst(4).sorted() == ["b 2", "b 3", "d 2", "d 3"])
+        withExtendedLifetime((tokens, model, other)) {}
+    }
+
+    @Test func `T1 so it is with observe, with owners`() async {
+        let (log, model, owner) = (log, Album(), Album())
+        let tokens = [
+            center.observe(of: model, for: .didSave) { log.add("a \($0.number)") },
+            center.observe(for: .didSave) { log.add("b \($0.number)") },
+            center.observe(of: model, for: AlbumDidSave.self) { log.add("c \($0.number)") },
+            center.observe(for: AlbumDidSave.self) { log.add("d \($0.number)") },
+        ]
+        center.observe(of: model, for: .didSave, owner: owner) { log.add("e \($0 === owner) \($1.number)") }
+        center.observe(for: .didSave, owner: owner) { log.add("f \($0 === owner) \($1.number)") }
+        center.observe(of: model, for: AlbumDidSave.self, owner: owner) { log.add("g \($0 === owner) \($1.number)") }
+        center.observe(for: AlbumDidSave.self, owner: owner) { log.add("h \($0 === owner) \($1.number)") }
+        center.post(AlbumDidSave(number: 1), subject: model)
+        #expect(
+            await logged(8).sorted()
+                == ["a 1", "b 1", "c 1", "d 1", "e true 1", "f true 1", "g true 1", "h true 1"])
+        withExtendedLifetime((tokens, model, owner)) {}
+    }
+
+    @Test func `T1 D1 with a target a handler is synchronous, and runs there`() async {
+        let (log, model, owner, queue) = (log, Album(), Album(), DispatchQueue(label: "work"))
+        let tokens = [
+            center.observe(of: model, for: .didSave, on: .poster) { log.add("a \($0.number)") },
+            center.observe(for: .didSave, on: .poster) { log.add("b \($0.number)") },
+            center.observe(of: model, for: AlbumDidSave.self, on: .poster) { log.add("c \($0.number)") },
+            center.observe(for: AlbumDidSave.self, on: .poster) { log.add("d \($0.number)") },
+        ]
+        center.observe(of: model, for: .didSave, owner: owner, on: .poster) { log.add("e \($0 === owner)\($1.number)") }
+        center.observe(for: .didSave, owner: owner, on: .poster) { log.add("f \($0 === owner)\($1.number)") }
+        center.observe(of: model, for: AlbumDidSave.self, owner: owner, on: .poster) { log.add("g \($1.number)") }
+        center.observe(for: AlbumDidSave.self, owner: owner, on: .dispatchQueue(queue)) { _, message in
+            dispatchPrecondition(condition: .onQueue(queue))
+            log.add("h \(message.number)")
+        }
+        center.post(AlbumDidSave(number: 1), subject: model)
+        #expect(log.entries.prefix(7) == ["a 1", "b 1", "c 1", "d 1", "e true1", "f true1", "g 1"])
+        #expect(await logged(8).last == "h 1")
+        withExtendedLifetime((tokens, model, owner)) {}
+    }
+
+    @Test func `T3 messages arrive in posting order, one call after the other`() async {
+        let (log, busy) = (Log<Int>(), Flag())
+        let token = center.observe(for: .didSave) { message in
+            #expect(!busy.isRaised)
+            busy.raise()
+            if message.number % 7 == 0 { await Task.yield() }
+            log.add(message.number)
+            busy.lower()
+        }
+        for number in 0..<2_000 { center.post(AlbumDidSave(number: number)) }
+        #expect(await inTime { while log.entries.count < 2_000, !Task.isCancelled { await Task.yield() } })
+        #expect(log.entries == Array(0..<2_000))
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `T3 the poster does not wait for a handler that is suspended, and other observers do not either`() async
+    {
+        let (log, gate) = (log, AsyncGate())
+        let tokens = [
+            center.observe(for: .didSave) { message in
+                await gate.pass()
+                log.add("held \(message.number)")
+            },
+            center.observe(for: .didSave) { log.add("free \($0.number)") },
+        ]
+        for number in 1...2 { center.post(AlbumDidSave(number: number)) }
+        #expect(await logged(2) == ["free 1", "free 2"])
+        gate.open()
+        gate.open()
+        #expect(await logged(4).suffix(2) == ["held 1", "held 2"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `R1 R8 what is pending at the stop is never delivered, and let go of in it`() async {
+        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
+        let token = center.observe(for: .didSave) { message in
+            begun.open()
+            await gate.pass()
+            log.add("called \(message.number)")
+        }
+        center.post(AlbumDidSave(number: 0))
+        await begun.pass()
+        let payloads = (1...100).map { number in AtDeinit { log.add("payload dropped") } }
+        post(payloads)
+        #expect(center.audit().map(\.pending) == [100])
+        token.stop()
+        #expect(center.core.isEmpty)
+        gate.open()
+        #expect(await token.stopped() == .finished)
+        #expect(log.entries == ["called 0"])
+        withExtendedLifetime(payloads) {}
+    }
+
+    private func post(_ payloads: [AtDeinit]) {
+        for (number, payload) in payloads.enumerated() {
+            center.post(AlbumDidSave(number: number + 1, payload: AnyObjectPayload(object: payload)))
+        }
+    }
+
+    @Test func `R8 a pending message's payload goes with the stop`() async {
+        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
+        let token = center.observe(for: .didSave) { _ in
+            begun.open()
+            await gate.pass()
+        }
+        center.post(AlbumDidSave(number: 0))
+        await begun.pass()
+        post([AtDeinit { log.add("payload dropped") }])
+        log.add("stopping")
+        token.stop()
+        log.add("stopped")
+        #expect(log.entries == ["stopping", "payload dropped", "stopped"])
+        gate.open()
+    }
+
+    @Test func `R7 a once observer takes one message of many`() async {
+        let (log, gate) = (log, AsyncGate())
+        let token = center.observe(for: .didLoad, once: true) { message in
+            log.add("called \(message.number)")
+            gate.open()
+        }
+        center.post(name: AlbumDidLoad.name, object: nil)
+        #expect(token.isActive)
+        for number in 1...3 { center.post(AlbumDidLoad(number: number)) }
+        await gate.pass()
+        await token.stopped()
+        #expect(log.entries == ["called 1"])
+        #expect(center.core.isEmpty)
+    }
+
+    @Test
+    func `R7 a once message that a cancelled queue drops uses its observer up, a notification that makes none not`() {
+        let (log, queue) = (log, OperationQueue())
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let token = center.observe(for: .didLoad, on: .operationQueue(queue), once: true) { _ in log.add("called") }
+        center.post(name: AlbumDidLoad.name, object: nil)
+        queue.cancelAllOperations()
+        #expect(token.isActive && center.audit().map(\.dropped) == [0])
+        center.post(AlbumDidLoad(number: 1))
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(!token.isActive && log.entries == [])
+    }
+
+    @Test func `O2 O3 an owner is held while its async handler runs, and ends its observers when it goes`() async {
+        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
+        let owner = Holder(LoggedObject("owner", log))
+        center.observe(for: .didSave, owner: owner.object!) { owner, message in
+            begun.open()
+            await gate.pass()
+            log.add("called \(message.number) for \(owner.name)")
+        }
+        for number in 1...3 { center.post(AlbumDidSave(number: number)) }
+        await begun.pass()
+        owner.release()
+        #expect(log.entries == [])
+        gate.open()
+        #expect(await logged(2) == ["called 1 for owner", "owner deinit"])
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `M5 an observer ends with its subject, which it does not retain`() async {
+        let (log, subject) = (log, Holder(Album()))
+        let tokens = [
+            center.observe(of: subject.object!, for: .didSave) { log.add("async \($0.number)") },
+            center.observe(of: subject.object!, for: .didSave, on: .poster) { log.add("poster \($0.number)") },
+        ]
+        subject.release()
+        #expect(tokens.allSatisfy { !$0.isActive } && center.core.isEmpty)
+        center.post(AlbumDidSave(number: 1))
+        center.post(AlbumDidSave(number: 2), subject: Album())
+        #expect(log.entries == [])
+    }
+
+    @Test func `R10 a center may go with messages pending`() async {
+        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
+        let center = Holder(ObserverCenter())
+        let token = center.object!.observe(for: .didSave) { message in
+            begun.open()
+            await gate.pass()
+            log.add("called \(message.number)")
+        }
+        for number in 1...3 { center.object!.post(AlbumDidSave(number: number)) }
+        await begun.pass()
+        center.release()
+        #expect(!token.isActive)
+        gate.open()
+        await token.stopped()
+        #expect(log.entries == ["called 1"])
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+import Tether
+
+@Suite struct BufferSizeMisuseTests {
+    private func sentence(_ result: ExitTest.Result) -> String {
+        String(decoding: result.standardErrorContent, as: UTF8.self)
+    }
+
+    @Test func `S3 X1 a buffer of the newest 0 is refused`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = ObserverCenter().notifications(named: .sample, bufferSize: .newest(0))
+        }
+        #expect(sentence(result).contains("BufferSize.newest(_:): a buffer of 0 keeps nothing"))
+        #expect(sentence(result).contains("pass 1 or more, or .unbounded"))
+    }
+
+    @Test func `S3 X1 a buffer of less than none is refused`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = ObserverCenter().notifications(named: .sample, bufferSize: .oldest(-3))
+        }
+        #expect(sentence(result).contains("BufferSize.oldest(_:): a buffer of -3 keeps nothing"))
+        #expect(sentence(result).contains("pass 1 or more, or .unbounded"))
+    }
+
+    @Test func `S3 X1 a bufferSize of 0 is refused`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = ObserverCenter().messages(for: AlbumDidSave.self, bufferSize: 0)
+        }
+        #expect(sentence(result).contains("a buffer of 0 keeps nothing"))
+        #expect(sentence(result).contains("pass 1 or more, or .unbounded"))
+    }
+}

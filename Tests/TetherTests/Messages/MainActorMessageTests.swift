@@ -1,0 +1,178 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Tether
+
+@MainActor @Suite struct MainActorMessageTests {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    @Test func `T1 a message reaches observers of its subject and of any, by identifier and by type`() {
+        let (log, model, other) = (log, Album(), Album())
+        let tokens = [
+            center.addObserver(of: model, for: .didChange) { log.add("subject, identifier \($0.number)") },
+            center.addObserver(of: Album.self, for: .didChange) { log.add("type, identifier \($0.number)") },
+            center.addObserver(of: model, for: AlbumDidChange.self) { log.add("subject \($0.number)") },
+            center.addObserver(for: AlbumDidChange.self) { log.add("any \($0.number)") },
+            center.addObserver(of: other, for: .didChange) { _ in log.add("other") },
+        ]
+        center.post(AlbumDidChange(number: 1), subject: model)
+        #expect(log.entries == ["subject, identifier 1", "type, identifier 1", "subject 1", "any 1"])
+        center.post(AlbumDidChange(number: 2))
+        center.post(AlbumDidChange(number: 3), subject: Album.self)
+        #expect(log.entries.dropFirst(4) == ["type, identifier 2", "any 2", "type, identifier 3", "any 3"])
+        withExtendedLifetime((tokens, model, other)) {}
+    }
+
+    @Test func `T1 so it is with observe`() {
+        let (log, model, owner) = (log, Album(), Album())
+        let tokens = [
+            center.observe(of: model, for: .didChange) { log.add("a \($0.number)") },
+            center.observe(for: .didChange) { log.add("b \($0.number)") },
+            center.observe(of: model, for: AlbumDidChange.self) { log.add("c \($0.number)") },
+            center.observe(for: AlbumDidChange.self) { log.add("d \($0.number)") },
+        ]
+        center.observe(of: model, for: .didChange, owner: owner) { log.add("e \($0 === owner) \($1.number)") }
+        center.observe(of: Album.self, for: .didChange, owner: owner) { log.add("f \($0 === owner) \($1.number)") }
+        center.observe(of: model, for: AlbumDidChange.self, owner: owner) {
+            log.add("g \($0 === owner) \($1.number)")
+        }
+        center.observe(for: AlbumDidChange.self, owner: owner) { log.add("h \($0 === owner) \($1.number)") }
+        center.post(AlbumDidChange(number: 1), subject: model)
+        #expect(log.entries == ["a 1", "b 1", "c 1", "d 1", "e true 1", "f true 1", "g true 1", "h true 1"])
+        center.post(AlbumDidChange(number: 2))
+        #expect(log.entries.dropFirst(8) == ["b 2", "d 2", "f true 2", "h true 2"])
+        withExtendedLifetime((tokens, model, owner)) {}
+    }
+
+    @Test func `T1 a token removes its observer`() {
+        let log = log
+        let token = center.addObserver(for: AlbumDidChange.self) { _ in log.add("called") }
+        center.removeObserver(token)
+        center.post(AlbumDidChange(number: 1))
+        #expect(log.entries == [])
+        #expect(!token.isActive && center.core.isEmpty)
+    }
+
+    @Test func `T1 a message that is not Sendable arrives as the same`() {
+        let window = AlbumDidOpen.Window()
+        let token = center.addObserver(for: AlbumDidOpen.self) { $0.window.title += "seen" }
+        center.post(AlbumDidOpen(window: window))
+        #expect(window.title == "seen")
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `T3 a message is delivered in the post, even while others are pending on the main queue`() {
+        let (center, log) = (center, log)
+        let tokens = [
+            center.observe(.sample, on: .main) { _ in log.add("plain") },
+            center.observe(of: Album.self, for: .didClose) { log.add("message \($0.number)") },
+        ]
+        // Both are pending on the main queue, which this test has.
+        onThreads {
+            center.post(name: .sample, object: nil)
+            center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": 1])
+        }
+        #expect(center.audit().map(\.pending) == [1, 1])
+        center.post(AlbumDidClose(number: 2))
+        log.add("posted")
+        #expect(log.entries == ["message 2", "posted"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `T3 P1 a notification that is posted elsewhere reaches the message's observer on the main actor`() async
+    {
+        let (center, log) = (center, log)
+        let token = center.observe(for: .didClose) { message in
+            MainActor.assertIsolated()
+            log.add("message \(message.number)")
+        }
+        onThreads {
+            for number in 1...3 { center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": number]) }
+        }
+        #expect(log.entries == [])
+        await mainQueueTurns()
+        #expect(log.entries == ["message 1", "message 2", "message 3"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `R1 R8 such a notification that is pending is dropped with its observer`() async {
+        let (center, log) = (center, log)
+        for once in [false, true] {
+            let token = center.observe(for: .didClose, once: once) { _ in log.add("message") }
+            onThreads {
+                let payload = AtDeinit { log.add("payload dropped") }
+                center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": 1, "payload": payload])
+            }
+            #expect(center.audit().map(\.pending) == [1])
+            token.stop()
+            log.add("stopped")
+        }
+        await mainQueueTurns()
+        #expect(log.entries == ["payload dropped", "stopped", "payload dropped", "stopped"])
+    }
+
+    @Test func `R7 a once observer takes one message, and no notification that makes none uses it up`() async {
+        let (center, log) = (center, log)
+        let token = center.observe(for: .didClose, once: true) { message in
+            log.add("message \(message.number)")
+            center.post(AlbumDidClose(number: 9))
+        }
+        center.post(name: AlbumDidClose.name, object: nil)
+        onThreads {
+            center.post(name: AlbumDidClose.name, object: nil)
+            center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": 1])
+            center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": 2])
+        }
+        #expect(token.isActive)
+        await mainQueueTurns()
+        #expect(log.entries == ["message 1"])
+        #expect(!token.isActive && center.core.isEmpty)
+    }
+
+    @Test func `M7 R7 a key keeps one observer, once keeps one call`() {
+        let (log, owner) = (log, Album())
+        center.observe(for: .didChange, owner: owner, key: "key") { _, _ in log.add("first") }
+        center.observe(for: .didChange, owner: owner, once: true, key: "key") { _, _ in log.add("second") }
+        let token = center.observe(for: AlbumDidChange.self, key: "key") { _ in log.add("third") }
+        center.post(AlbumDidChange(number: 1))
+        center.post(AlbumDidChange(number: 2))
+        #expect(log.entries == ["second", "third", "third"])
+        withExtendedLifetime((owner, token)) {}
+    }
+
+    @Test func `O3 M5 an observer ends with its owner, and with its subject, which it does not retain`() {
+        let log = log
+        let (owner, subject) = (Holder(Album()), Holder(Album()))
+        center.observe(of: subject.object!, for: .didChange, owner: owner.object!) { _, _ in log.add("owned") }
+        let token = center.observe(of: subject.object!, for: .didChange) { _ in log.add("called") }
+        owner.release()
+        #expect(center.audit().count == 1)
+        center.post(AlbumDidChange(number: 1), subject: subject.object!)
+        #expect(log.entries == ["called"])
+        subject.release()
+        #expect(!token.isActive && center.core.isEmpty)
+        // A dead subject does not widen to any.
+        center.post(AlbumDidChange(number: 2))
+        #expect(log.entries == ["called"])
+    }
+
+    @Test func `P1 the target of a main-actor observer stays the main actor`() {
+        let (center, log) = (center, log)
+        let token = center.observe(for: .didChange) { _ in log.add("called") }
+        token.target = .dispatchQueue(DispatchQueue(label: "elsewhere"))
+        center.post(AlbumDidChange(number: 1))
+        #expect(log.entries == ["called"])
+        #expect(center.audit().map(\.target) == ["main"])
+    }
+
+    /// Suspends until what is now on the main queue, and what that adds, has run.
+    private func mainQueueTurns() async {
+        for _ in 0..<3 {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.main.async { continuation.resume() }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Messages and what may be done with any observer: bound what waits for it, and mute it.
+@Suite struct MessageFlowTests {
+    private let center = ObserverCenter()
+    private let log = Log<Int>()
+
+    @Test func `D8 T3 what waits for an async handler can be bounded`() async {
+        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
+        let token = center.observe(for: .didSave) { message in
+            begun.open()
+            await gate.pass()
+            log.add(message.number)
+        }
+        token.backlog = .newest(2)
+        center.post(AlbumDidSave(number: 0))
+        await begun.pass()
+        for number in 1...10 { center.post(AlbumDidSave(number: number)) }
+        #expect(center.audit().map(\.pending) == [2] && center.audit().map(\.dropped) == [8])
+        for _ in 0..<3 { gate.open() }
+        await begun.pass()
+        await begun.pass()
+        #expect(await inTime { while log.entries.count < 3, !Task.isCancelled { await Task.yield() } })
+        #expect(log.entries == [0, 9, 10])
+    }
+
+    @MainActor @Test func `D9 a muted observer of messages gets none, and a once observer is not used up`() {
+        let log = log
+        let token = center.observe(for: .didChange, once: true) { log.add($0.number) }
+        token.mute()
+        center.post(AlbumDidChange(number: 1))
+        token.unmute()
+        center.post(AlbumDidChange(number: 2))
+        center.post(AlbumDidChange(number: 3))
+        #expect(log.entries == [2])
+    }
+
+    @Test func `D9 an owner that is muted mutes its sequences`() async {
+        let (center, owner) = (center, Holder(Album()))
+        let sequence = center.notifications(named: .sample, owner: owner.object!)
+        center.post(.sample, numbers: 1...2)
+        NotificationObserver.muteAll(attachedTo: owner.object!)
+        center.post(.sample, numbers: 3...4)
+        NotificationObserver.unmuteAll(attachedTo: owner.object!)
+        center.post(.sample, numbers: 5...6)
+        var iterator = sequence.makeAsyncIterator()
+        var seen: [Int] = []
+        for _ in 1...4 { seen.append(await iterator.next()?.number ?? -1) }
+        #expect(seen == [1, 2, 5, 6])
+        owner.release()
+        #expect(await iterator.next() == nil)
+    }
+
+    @Test func `P1 D6 the target of an async handler stays its task, that of a synchronous one can be switched`() {
+        let (log, other) = (log, ManualScheduler())
+        let task = center.observe(for: .didSave) { _ in }
+        let token = center.observe(for: .didSave, on: .poster) { log.add($0.number) }
+        task.target = .poster
+        token.target = .custom(other)
+        #expect(center.audit().map(\.target) == ["task", "custom ManualScheduler"])
+        center.post(AlbumDidSave(number: 1))
+        #expect(log.entries == [])
+        other.runAll()
+        #expect(log.entries == [1])
+    }
+}

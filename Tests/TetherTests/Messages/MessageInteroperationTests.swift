@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Messages and plain notifications of one name, next to each other.
+@MainActor @Suite struct MessageInteroperationTests {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    private func observePlain(_ name: Notification.Name?) -> NotificationObserver {
+        let log = log
+        return center.observe(name) { note in
+            let number = note.userInfo?["number"].map { "\($0)" } ?? "nothing"
+            log.add("\(note.name.rawValue) \(note.object is Album ? "model" : "\(note.object as Any)") \(number)")
+        }
+    }
+
+    @Test func `T2 a posted message reaches plain observers of its name and of any, as the notification it makes`() {
+        let model = Album()
+        let tokens = [observePlain(AlbumDidClose.name), observePlain(nil), observePlain(AlbumDidLoad.name)]
+        center.post(AlbumDidClose(number: 1), subject: model)
+        center.post(AlbumDidClose(number: 2))
+        center.post(AlbumDidLoad(number: 3), subject: model)
+        #expect(
+            log.entries == [
+                "albumDidClose model 1", "albumDidClose model 1", "albumDidClose nil 2",
+                "albumDidClose nil 2",
+                "albumDidLoad model 3", "albumDidLoad model 3",
+            ])
+        withExtendedLifetime((tokens, model)) {}
+    }
+
+    @Test func `T2 a message that makes nothing reaches plain observers under its type's name`() {
+        let tokens = [observePlain(nil), observePlain(Notification.Name("TetherTests.AlbumDidSave"))]
+        center.post(AlbumDidSave(number: 1))
+        center.post(AlbumDidChange(number: 1))
+        #expect(
+            log.entries == [
+                "TetherTests.AlbumDidSave nil nothing", "TetherTests.AlbumDidSave nil nothing",
+                "TetherTests.AlbumDidChange nil nothing",
+            ])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `T2 a plain notification reaches observers of the message that is made of it, and no others`() {
+        let (log, model) = (log, Album())
+        let tokens = [
+            center.observe(of: model, for: .didLoad, on: .poster) { log.add("load from model \($0.number)") },
+            center.observe(for: .didLoad, on: .poster) { log.add("load \($0.number)") },
+            center.observe(for: SameNameAsAlbumDidLoad.self, on: .poster) { _ in log.add("same name") },
+            center.observe(of: model, for: .didClose) { log.add("close from model \($0.number)") },
+            center.observe(for: .didClose) { log.add("close \($0.number)") },
+            center.observe(for: .didSave, on: .poster) { _ in log.add("save") },
+        ]
+        center.post(name: AlbumDidLoad.name, object: model, userInfo: ["number": 1])
+        center.post(name: AlbumDidLoad.name, object: nil, userInfo: ["number": 2])
+        center.post(name: AlbumDidLoad.name, object: nil, userInfo: ["number": "three"])
+        center.post(name: AlbumDidLoad.name, object: nil)
+        #expect(log.entries == ["load from model 1", "load 1", "load 2"])
+        center.post(name: AlbumDidClose.name, object: model, userInfo: ["number": 4])
+        center.post(name: AlbumDidClose.name, object: nil)
+        #expect(log.entries.dropFirst(3) == ["close from model 4", "close 4"])
+        center.post(name: Notification.Name("TetherTests.AlbumDidSave"), object: nil)
+        #expect(log.entries.count == 5)
+        withExtendedLifetime((tokens, model)) {}
+    }
+
+    @Test func `T2 types of one name do not get each other's messages`() {
+        let log = log
+        let tokens = [
+            center.observe(for: SameNameAsAlbumDidLoad.self, on: .poster) { _ in log.add("same name") },
+            center.observe(for: AlbumDidLoad.self, on: .poster) { log.add("load \($0.number)") },
+            observePlain(AlbumDidLoad.name),
+        ]
+        center.post(SameNameAsAlbumDidLoad())
+        center.post(AlbumDidLoad(number: 1))
+        #expect(log.entries == ["same name", "albumDidLoad nil nothing", "load 1", "albumDidLoad nil 1"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `T2 M3 messages and notifications are delivered in registration order, across all kinds`() {
+        let (log, model) = (log, Album())
+        let tokens = [
+            center.observe(for: .didClose) { _ in log.add("1") },
+            center.observe(nil) { _ in log.add("2") },
+            center.observe(of: model, for: .didClose) { _ in log.add("3") },
+            center.observe(AlbumDidClose.name, from: model) { _ in log.add("4") },
+            center.observe(nil, from: model) { _ in log.add("5") },
+            center.observe(for: AlbumDidClose.self) { _ in log.add("6") },
+        ]
+        center.post(AlbumDidClose(number: 1), subject: model)
+        #expect(log.entries == ["1", "2", "3", "4", "5", "6"])
+        withExtendedLifetime((tokens, model)) {}
+    }
+
+    @Test func `T2 a notification that carries a message can be posted again, to another center`() {
+        let (log, other) = (log, ObserverCenter())
+        let tokens = [
+            center.observe(nil) { other.post($0) },
+            other.observe(for: .didChange) { log.add("\($0.number)") },
+        ]
+        center.post(AlbumDidChange(number: 1))
+        #expect(log.entries == ["1"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `M9 messages without observers leave nothing behind`() {
+        center.post(AlbumDidChange(number: 1), subject: Album())
+        center.post(AlbumDidSave(number: 1), subject: Album())
+        #expect(center.core.isEmpty)
+    }
+
+    private struct Counted: BridgedAsyncMessage {
+        typealias Subject = Album
+        static let asked = Counter()
+        static var name: Notification.Name {
+            asked.add()
+            return Notification.Name("counted")
+        }
+    }
+
+    @Test func `T2 a message's name is asked for once, and found among many`() {
+        let (log, names) = (log, Log<Notification.Name>())
+        let token = center.observe(for: Counted.self, on: .poster) { _ in log.add("called") }
+        for _ in 0..<3 { center.post(Counted()) }
+        #expect(log.entries.count == 3)
+        #expect(Counted.asked.count == 1)
+        let any = center.observe(nil) { names.add($0.name) }
+        func post<Element>(_ type: Element.Type, depth: Int) {
+            center.post(Of<Element>())
+            if depth > 0 { post([Element].self, depth: depth - 1) }
+        }
+        post(Int.self, depth: 300)
+        #expect(Set(names.entries).count == 301)
+        withExtendedLifetime((token, any)) {}
+    }
+
+    /// A type of messages for each type.
+    private struct Of<Element>: NotificationCenter.AsyncMessage {
+        typealias Subject = Album
+    }
+}

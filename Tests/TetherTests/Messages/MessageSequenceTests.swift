@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+@Suite struct MessageSequenceTests {
+    private let center = ObserverCenter()
+
+    private func numbers<Message>(
+        of sequence: ObservationSequence<Message>, _ number: @escaping @Sendable (Message) -> Int
+    ) async -> [Int] {
+        let log = Log<Int>()
+        #expect(await inTime { for await message in sequence { log.add(number(message)) } })
+        return log.entries
+    }
+
+    @Test func `S1 T1 messages of a subject and of any, by identifier and by type`() async {
+        let (album, owner) = (Album(), Holder(Album()))
+        let sequences = [
+            center.messages(of: album, for: .didSave), center.messages(of: album, for: AlbumDidSave.self),
+            center.messages(of: Album.self, for: .didSave), center.messages(for: AlbumDidSave.self),
+            center.messages(of: album, for: .didSave, owner: owner.object!), center.messages(for: .didSave),
+        ]
+        center.post(AlbumDidSave(number: 1), subject: album)
+        center.post(AlbumDidSave(number: 2), subject: Album())
+        center.post(AlbumDidSave(number: 3))
+        #expect(center.audit().map(\.pending) == [1, 1, 3, 3, 1, 3])
+        var iterator = sequences[3].makeAsyncIterator()
+        let seen = [await iterator.next()?.number, await iterator.next()?.number, await iterator.next()?.number]
+        #expect(seen == [1, 2, 3])
+        owner.release()
+        #expect(await numbers(of: sequences[4], \.number) == [])
+        withExtendedLifetime((sequences, album)) {}
+    }
+
+    @Test func `S1 T2 messages that are made of plain notifications arrive, others do not`() async {
+        let center = Holder(ObserverCenter())
+        let sequence = center.object!.messages(for: .didLoad)
+        center.object!.post(name: AlbumDidLoad.name, object: nil, userInfo: ["number": 1])
+        center.object!.post(name: AlbumDidLoad.name, object: nil)
+        center.object!.post(SameNameAsAlbumDidLoad())
+        center.object!.post(AlbumDidLoad(number: 2))
+        center.release()
+        #expect(await numbers(of: sequence, \.number) == [1, 2])
+    }
+
+    @Test func `S3 Foundation's bufferSize keeps the newest`() async {
+        let center = Holder(ObserverCenter())
+        let sequence = center.object!.messages(for: AlbumDidSave.self, bufferSize: 10)
+        let all = center.object!.messages(for: AlbumDidSave.self)
+        for number in 1...100 { center.object!.post(AlbumDidSave(number: number)) }
+        center.release()
+        #expect(await numbers(of: sequence, \.number) == Array(91...100))
+        #expect(await numbers(of: all, \.number) == Array(1...100))
+    }
+
+    @Test func `S2 M5 a subject that went before the iteration ends the sequence, and does not widen it`() async {
+        let subject = Holder(Album())
+        let sequence = center.messages(of: subject.object!, for: .didSave)
+        subject.release()
+        center.post(AlbumDidSave(number: 1))
+        center.post(AlbumDidSave(number: 2), subject: Album())
+        #expect(await numbers(of: sequence, \.number) == [])
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `S2 M5 what was posted about a subject before its end is still taken`() async {
+        let subject = Holder(Album())
+        let sequence = center.messages(of: subject.object!, for: .didSave)
+        for number in 1...3 { center.post(AlbumDidSave(number: number), subject: subject.object!) }
+        subject.release()
+        #expect(center.core.isEmpty)
+        #expect(await numbers(of: sequence, \.number) == [1, 2, 3])
+    }
+}

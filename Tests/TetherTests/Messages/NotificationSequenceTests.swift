@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+@Suite struct NotificationSequenceTests {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    /// The numbers of what a sequence gives until it ends, which it must do soon.
+    private func numbers(of sequence: ObservationSequence<Notification>) async -> [Int] {
+        let log = Log<Int>()
+        #expect(await inTime { for await note in sequence { log.add(note.number) } })
+        return log.entries
+    }
+
+    @Test func `S1 observation begins at the call, so that nothing posted before the iteration is missed`() async {
+        let sequence = center.notifications(named: .sample)
+        #expect(center.audit().count == 1)
+        center.post(.sample, numbers: 1...3)
+        #expect(center.audit().map(\.pending) == [3])
+        var iterator = sequence.makeAsyncIterator()
+        center.post(.sample, numbers: 4...5)
+        var seen: [Int] = []
+        for _ in 1...5 { seen.append(await iterator.next()?.number ?? -1) }
+        #expect(seen == [1, 2, 3, 4, 5])
+    }
+
+    @Test func `S1 a burst from another thread arrives complete, in posting order, while it is iterated`() async {
+        let (center, log) = (center, Log<Int>())
+        let sequence = center.notifications(named: .sample)
+        Thread.detachNewThread { center.post(.sample, numbers: 1...20_000) }
+        #expect(
+            await inTime {
+                for await note in sequence {
+                    log.add(note.number)
+                    if note.number == 20_000 { break }
+                }
+            })
+        #expect(log.entries == Array(1...20_000))
+    }
+
+    @Test func `S1 M1 names and senders are matched as anywhere`() async {
+        let (sender, other) = (Album(), Album())
+        let owner = Holder(Album())
+        let sequences = [
+            center.notifications(named: .sample, owner: owner.object!),
+            center.notifications(named: nil, owner: owner.object!),
+            center.notifications(named: .sample, from: sender, owner: owner.object!),
+            center.notifications(named: nil, from: sender, owner: owner.object!),
+        ]
+        center.post(name: .sample, object: sender, userInfo: ["number": 1])
+        center.post(name: .sample, object: other, userInfo: ["number": 2])
+        center.post(name: .other, object: sender, userInfo: ["number": 3])
+        center.post(name: .sample, object: nil, userInfo: ["number": 4])
+        #expect(center.audit().map(\.pending) == [3, 4, 1, 2])
+        withExtendedLifetime((sequences, sender, owner)) {}
+    }
+
+    @Test func `S3 the buffer is bounded as asked, and what it drops is counted`() async {
+        let center = Holder(ObserverCenter())
+        let newest = center.object!.notifications(named: .sample, bufferSize: .newest(2))
+        let oldest = center.object!.notifications(named: .sample, bufferSize: .oldest(2))
+        let literal = center.object!.notifications(named: .sample, bufferSize: 3)
+        center.object!.post(.sample, numbers: 1...10)
+        #expect(center.object!.audit().map(\.pending) == [2, 2, 3])
+        #expect(center.object!.audit().map(\.dropped) == [8, 8, 7])
+        center.release()
+        #expect(await numbers(of: newest) == [9, 10])
+        #expect(await numbers(of: oldest) == [1, 2])
+        #expect(await numbers(of: literal) == [8, 9, 10])
+    }
+
+    @Test func `S3 R6 what a full buffer drops is let go of in the post, with no lock held`() {
+        let (center, log) = (center, log)
+        let sequence = center.notifications(named: .sample, bufferSize: .newest(1))
+        for number in 1...3 {
+            let payload = AtDeinit {
+                // Would be a deadlock under the center's lock, or the buffer's.
+                log.add("\(number) dropped, \(center.audit().count) observers")
+            }
+            center.post(name: .sample, object: nil, userInfo: ["payload": payload])
+        }
+        #expect(log.entries == ["1 dropped, 1 observers", "2 dropped, 1 observers"])
+        withExtendedLifetime(sequence) {}
+    }
+
+    @Test func `S1 a sequence of several iterators gives each element to one of them`() async {
+        let sequence = center.notifications(named: .sample)
+        var (one, two) = (sequence.makeAsyncIterator(), sequence.makeAsyncIterator())
+        center.post(.sample, numbers: 1...3)
+        let seen = [await one.next()?.number, await two.next()?.number, await one.next()?.number]
+        #expect(seen == [1, 2, 3])
+    }
+
+    @MainActor @Test func `S1 P3 an isolated function iterates without any annotation`() async {
+        final class View {
+            var numbers: [Int] = []
+        }
+        let view = View()
+        let sequence = center.notifications(named: .sample)
+        center.post(.sample, numbers: 1...3)
+        for await note in sequence {
+            MainActor.assertIsolated()
+            view.numbers.append(note.number)
+            if note.number == 3 { break }
+        }
+        #expect(view.numbers == [1, 2, 3])
+    }
+
+    @Test func `S1 F1 a foreign center's notifications can be iterated as well`() async {
+        let foreign = ListedCenter()
+        let sequence = foreign.notifications(named: .sample)
+        foreign.post(Notification(name: .sample, userInfo: ["number": 1]))
+        foreign.post(Notification(name: .sample, userInfo: ["number": 2]))
+        var iterator = sequence.makeAsyncIterator()
+        let seen = [await iterator.next()?.number, await iterator.next()?.number]
+        #expect(seen == [1, 2])
+    }
+
+    @Test func `S1 S2 F1 so can those of Foundation's center, until the owner ends`() async {
+        let (foundation, owner) = (NotificationCenter(), Holder(Album()))
+        let sequence = foundation.notifications(named: .sample, owner: owner.object!)
+        for number in 1...2 { foundation.post(name: .sample, object: nil, userInfo: ["number": number]) }
+        var iterator = sequence.makeAsyncIterator()
+        let seen = [await iterator.next()?.number, await iterator.next()?.number]
+        #expect(seen == [1, 2])
+        owner.release()
+        foundation.post(name: .sample, object: nil, userInfo: ["number": 3])
+        #expect(await iterator.next() == nil)
+        #expect(foundation.audit().isEmpty)
+    }
+
+    @Test func `X3 S1 what a sender posts in its deinit is kept without it`() async {
+        let center = center
+        let sender = Holder(LoggedObject("sender", log) { center.post(name: .sample, object: $0) })
+        let sequence = center.notifications(named: .sample, from: sender.object!)
+        sender.release()
+        #expect(center.core.isEmpty)
+        var iterator = sequence.makeAsyncIterator()
+        let note = await iterator.next()
+        #expect(note != nil && note?.object == nil)
+        #expect(await iterator.next() == nil)
+    }
+}
+
+/// A center of another maker, as simple as can be.
+private final class ListedCenter: NotifyingCenter {
+    private let receivers = Guarded<[@Sendable (Notification) -> Void]>([])
+
+    private struct Nothing: NotifyingRegistration {
+        func cancel() {}
+    }
+
+    func register(
+        name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+    ) -> any NotifyingRegistration {
+        receivers.withLock { $0.append(receiver) }
+        return Nothing()
+    }
+
+    func post(_ notification: Notification) {
+        for receiver in receivers.withLock(\.self) { receiver(notification) }
+    }
+}

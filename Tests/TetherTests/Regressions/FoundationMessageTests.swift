@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// What Foundation's center does on Linux with typed messages and ours must not, each defect by its own test.
+@Suite struct FoundationMessageTests {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    @MainActor @Test func `T2 a typed message next to observers of any name, and of its own, aborts nothing`() {
+        let (log, album) = (log, Album())
+        let name = Notification.Name(String(reflecting: AlbumDidChange.self))
+        let tokens = [
+            center.observe(nil) { note in log.add("any: \(note.name == name)") },
+            center.observe(nil, from: album) { _ in log.add("any name from the subject") },
+            center.observe(name) { _ in log.add("same name") },
+            center.addObserver(forName: name, object: album, queue: nil) { _ in log.add("same name and subject") },
+            center.addObserver(of: album, for: .didChange) { _ in log.add("message") },
+        ]
+        center.post(AlbumDidChange(number: 1), subject: album)
+        #expect(
+            log.entries == [
+                "any: true", "any name from the subject", "same name", "same name and subject", "message",
+            ])
+        withExtendedLifetime((tokens, album)) {}
+    }
+
+    @MainActor @Test func `T2 a plain notification that has a message's name aborts nothing`() {
+        let log = log
+        let tokens = [
+            center.addObserver(for: AlbumDidChange.self) { _ in log.add("main-actor message") },
+            center.addObserver(for: AlbumDidSave.self) { _ in log.add("async message") },
+            center.observe(nil) { _ in log.add("any") },
+        ]
+        for name in [String(reflecting: AlbumDidChange.self), String(reflecting: AlbumDidSave.self)] {
+            center.post(name: Notification.Name(name), object: nil, userInfo: ["number": 1])
+        }
+        #expect(log.entries == ["any", "any"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `T3 async messages arrive in order`() async {
+        let (log, gate) = (Log<Int>(), AsyncGate())
+        let token = center.addObserver(for: AlbumDidSave.self) { message in
+            log.add(message.number)
+            if message.number == 1_999 { gate.open() }
+        }
+        for number in 0..<2_000 { center.post(AlbumDidSave(number: number)) }
+        await gate.pass()
+        #expect(log.entries == Array(0..<2_000))
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `R1 none of 100 pending async messages is delivered after the removal`() async {
+        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
+        let token = center.addObserver(for: AlbumDidSave.self) { message in
+            begun.open()
+            await gate.pass()
+            log.add("\(message.number)")
+        }
+        for number in 0...100 { center.post(AlbumDidSave(number: number)) }
+        await begun.pass()
+        #expect(center.audit().map(\.pending) == [100])
+        center.removeObserver(token)
+        #expect(center.core.isEmpty)
+        gate.open()
+        await token.stopped()
+        #expect(log.entries == ["0"])
+    }
+
+    @Test func `S2 next returns nil on a task that was cancelled before`() async {
+        let (log, sequence) = (log, center.messages(for: AlbumDidSave.self))
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            var iterator = sequence.makeAsyncIterator()
+            log.add(await iterator.next() == nil ? "end" : "message")
+        }
+        task.cancel()
+        #expect(await inTime { await task.value })
+        #expect(log.entries == ["end"])
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `S3 X1 a bufferSize of 0 says what is wrong, instead of trapping in a post`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let size = ([] as [Int]).count
+            let center = ObserverCenter()
+            let sequence = center.messages(for: AlbumDidSave.self, bufferSize: .newest(size))
+            withExtendedLifetime(sequence) { center.post(AlbumDidSave(number: 1)) }
+        }
+        #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("pass 1 or more, or .unbounded"))
+    }
+
+    @Test func `S2 M5 a subject that is dead before the iteration does not widen to all subjects`() async {
+        let (log, subject) = (log, Holder(Album()))
+        let sequence = center.messages(of: subject.object!, for: AlbumDidSave.self)
+        subject.release()
+        center.post(AlbumDidSave(number: 1), subject: Album())
+        center.post(AlbumDidSave(number: 2))
+        #expect(await inTime { for await message in sequence { log.add("\(message.number)") } })
+        #expect(log.entries == [])
+    }
+
+    @Test func `S1 nothing is missed that is posted between the call and the iteration`() async {
+        let sequence = center.messages(for: AlbumDidSave.self)
+        center.post(AlbumDidSave(number: 1))
+        var iterator = sequence.makeAsyncIterator()
+        #expect(await iterator.next()?.number == 1)
+    }
+}

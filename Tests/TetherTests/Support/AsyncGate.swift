@@ -1,0 +1,37 @@
+import Testing
+
+/// Lets one async waiter through for each time that it is opened; a wait that is too long is a failure.
+struct AsyncGate: Sendable {
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    func open() { continuation.yield() }
+
+    func pass(sourceLocation: SourceLocation = #_sourceLocation) async {
+        let stream = stream
+        let isOpen = await inTime { for await _ in stream { return } }
+        if !isOpen { Issue.record("A gate stayed closed.", sourceLocation: sourceLocation) }
+    }
+}
+
+/// Whether something async ends within a minute. If not it is cancelled, and not waited for.
+func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
+    let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+    let tasks = [
+        Task {
+            await body()
+            end.yield(true)
+        },
+        Task {
+            try? await Task.sleep(for: .seconds(60))
+            end.yield(false)
+        },
+    ]
+    defer { for task in tasks { task.cancel() } }
+    for await isInTime in ends { return isInTime }
+    return false
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Tether
+
+/// What the messages of tests are about.
+final class Album: Sendable {}
+
+struct AlbumDidChange: NotificationCenter.MainActorMessage {
+    typealias Subject = Album
+    let number: Int
+}
+
+/// Not Sendable, as a main-actor message may be.
+struct AlbumDidOpen: NotificationCenter.MainActorMessage {
+    final class Window { var title = "" }
+    typealias Subject = Album
+    let window: Window
+}
+
+struct AlbumDidSave: NotificationCenter.AsyncMessage {
+    typealias Subject = Album
+    let number: Int
+    var payload: AnyObjectPayload?
+}
+
+/// Something that a message keeps alive.
+struct AnyObjectPayload: Sendable {
+    let object: any AnyObject & Sendable
+}
+
+struct AlbumDidClose: BridgedMainActorMessage {
+    typealias Subject = Album
+    static var name: Notification.Name { Notification.Name("albumDidClose") }
+    let number: Int
+
+    static func makeMessage(_ notification: Notification) -> Self? {
+        (notification.userInfo?["number"] as? Int).map(Self.init)
+    }
+
+    static func makeNotification(_ message: Self) -> Notification {
+        Notification(name: .other, object: "replaced", userInfo: ["number": message.number])
+    }
+}
+
+struct AlbumDidLoad: BridgedAsyncMessage {
+    typealias Subject = Album
+    static var name: Notification.Name { Notification.Name("albumDidLoad") }
+    let number: Int
+
+    static func makeMessage(_ notification: Notification) -> Self? {
+        (notification.userInfo?["number"] as? Int).map(Self.init)
+    }
+
+    static func makeNotification(_ message: Self) -> Notification {
+        Notification(name: .other, object: "replaced", userInfo: ["number": message.number])
+    }
+}
+
+/// Has the name of another type's messages, and makes nothing of them.
+struct SameNameAsAlbumDidLoad: BridgedAsyncMessage {
+    typealias Subject = Album
+    static var name: Notification.Name { AlbumDidLoad.name }
+}
+
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidChange> {
+    static var didChange: Self { .init() }
+}
+
+extension NotificationCenter.MessageIdentifier where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidSave> {
+    static var didSave: Self { .init() }
+}
+
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidClose> {
+    static var didClose: Self { .init() }
+}
+
+extension NotificationCenter.MessageIdentifier where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidLoad> {
+    static var didLoad: Self { .init() }
+}

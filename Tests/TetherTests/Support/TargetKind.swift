@@ -1,0 +1,92 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// One delivery target of each kind, to run one test on all.
+enum TargetKind: CaseIterable, CustomTestStringConvertible {
+    case poster, main, operationQueue, dispatchQueue, custom, thread
+
+    /// Those that deliver later.
+    static let asynchronous = allCases.filter { $0 != .poster }
+
+    func makePlace() -> TargetPlace { TargetPlace(self) }
+
+    var testDescription: String { "\(self)" }
+}
+
+/// A target that a test can wait for, and that tells whether it is where the code runs.
+final class TargetPlace: Sendable {
+    let target: DeliveryTarget
+    private let check: @Sendable () -> Bool
+    private let run: @Sendable () -> Void
+    private let end: @Sendable () -> Void
+
+    /// Whether this code runs where the target delivers.
+    var isCurrent: Bool { check() }
+
+    fileprivate init(_ kind: TargetKind) {
+        switch kind {
+        case .poster:
+            target = .poster
+            let poster = ObjectIdentifier(Thread.current)
+            check = { ObjectIdentifier(Thread.current) == poster }
+            (run, end) = ({}, {})
+        case .main:
+            target = .main
+            check = { MainDrains().isCurrent }
+            (run, end) = ({}, {})
+        case .operationQueue:
+            let queue = OperationQueue.serial()
+            target = .operationQueue(queue)
+            check = { OperationQueue.current === queue }
+            (run, end) = ({}, {})
+        case .dispatchQueue:
+            let key = DispatchSpecificKey<Bool>()
+            let queue = DispatchQueue(label: "TargetPlace")
+            queue.setSpecific(key: key, value: true)
+            target = .dispatchQueue(queue)
+            check = { DispatchQueue.getSpecific(key: key) == true }
+            (run, end) = ({}, {})
+        case .custom:
+            let (jobs, isRunning) = (HeldJobs(), Box(false))
+            target = .custom(jobs)
+            check = { isRunning.value }
+            run = {
+                isRunning.set(true)
+                jobs.run()
+                isRunning.set(false)
+            }
+            end = {}
+        case .thread:
+            let thread = RunLoopThread(name: "TargetPlace")
+            thread.start()
+            target = .thread(thread)
+            let worker = ObjectIdentifier(thread)
+            check = { ObjectIdentifier(Thread.current) == worker }
+            run = {}
+            // SAFETY: a thread may be cancelled from any other.
+            nonisolated(unsafe) let cancelled = thread
+            end = { unsafe cancelled.cancel() }
+        }
+    }
+
+    deinit { end() }
+
+    /// Waits until what was posted before has been delivered.
+    func settle(sourceLocation: SourceLocation = #_sourceLocation) async {
+        let (center, last) = (ObserverCenter(), Turnstile())
+        // Behind all else: there is one order for all observers on a target.
+        let token = center.observe(.sample, on: target) { _ in last.open() }
+        center.post(name: .sample, object: nil)
+        run()
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                last.pass(sourceLocation: sourceLocation)
+                continuation.resume()
+            }
+        }
+        withExtendedLifetime(token) {}
+    }
+}
