@@ -22,6 +22,8 @@ let package = Package(
         .executableTarget(name: "Tour", dependencies: ["Tether"], path: "Examples/Tour"),
         .executableTarget(name: "Coalescing", dependencies: ["Tether"], path: "Examples/Coalescing"),
         .executableTarget(name: "ThreadDelivery", dependencies: ["Tether"], path: "Examples/ThreadDelivery"),
+        .executableTarget(name: "TypedMessages", dependencies: ["Tether"], path: "Examples/TypedMessages"),
+        .executableTarget(name: "AsyncSequences", dependencies: ["Tether"], path: "Examples/AsyncSequences"),
         .executableTarget(
             name: "LeakFreedom", dependencies: ["Tether", "TetherTesting"], path: "Examples/LeakFreedom"),
     ],

@@ -1,0 +1,77 @@
+// Messages with a type of their own, instead of a name and a dictionary.
+//
+// A download tells of its progress on the main actor, and of its end from wherever it ends. Both are Foundation's kinds
+// of messages; observers end with their owner, and those who still use plain notifications of the name join in.
+
+import Foundation
+import Tether
+
+final class Download: Sendable {
+    /// Posted on the main actor: observers have run when the post returns.
+    struct DidProgress: NotificationCenter.MainActorMessage {
+        typealias Subject = Download
+        let percent: Int
+    }
+
+    /// Posted anywhere: observers are async, and get one message after the other.
+    struct DidEnd: BridgedAsyncMessage {
+        typealias Subject = Download
+        static let name = Notification.Name("downloadDidEnd")
+        let file: String
+
+        static func makeMessage(_ notification: Notification) -> Self? {
+            (notification.userInfo?["file"] as? String).map(Self.init)
+        }
+
+        static func makeNotification(_ message: Self) -> Notification {
+            Notification(name: name, userInfo: ["file": message.file])
+        }
+    }
+}
+
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<Download.DidProgress> {
+    static var didProgress: Self { .init() }
+}
+
+extension NotificationCenter.MessageIdentifier where Self == NotificationCenter.BaseMessageIdentifier<Download.DidEnd> {
+    static var didEnd: Self { .init() }
+}
+
+@MainActor final class ProgressBar {
+    var percent = 0
+
+    init(center: ObserverCenter, download: Download) {
+        center.observe(of: download, for: .didProgress, owner: self) { bar, message in
+            bar.percent = message.percent
+            print("bar shows \(message.percent) %")
+        }
+    }
+}
+
+actor Library {
+    let (shelf, books) = AsyncStream.makeStream(of: String.self)
+
+    func add(_ file: String) { books.yield(file) }
+}
+
+let center = ObserverCenter()
+let (download, other, library) = (Download(), Download(), Library())
+var bar: ProgressBar? = ProgressBar(center: center, download: download)
+center.observe(for: .didEnd, owner: library) { library, message in await library.add(message.file) }
+let plain = center.observe(Download.DidEnd.name, from: download) { note in
+    print("a plain observer was told of \(note.userInfo?["file"] ?? "nothing")")
+}
+
+center.post(Download.DidProgress(percent: 50), subject: download)
+print("posted; the bar has \(bar?.percent ?? 0) % already")
+center.post(Download.DidProgress(percent: 99), subject: other)
+bar = nil
+center.post(Download.DidProgress(percent: 100), subject: download)
+
+center.post(Download.DidEnd(file: "one"), subject: download)
+center.post(name: Download.DidEnd.name, object: other, userInfo: ["file": "two"])
+for await file in library.shelf.prefix(2) { print("the library has \(file)") }
+
+plain.stop()
+guard center.audit().count == 1 else { fatalError("Only the library should observe: \(center.audit())") }
