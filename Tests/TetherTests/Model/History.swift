@@ -1,0 +1,95 @@
+/// What happened, in order, but for what may happen in any order: releases that follow each other are sorted.
+struct History: Equatable {
+    enum Event: Hashable {
+        /// A handler was called, with the post's number and sender; `hasOwner` if it was handed its own live owner.
+        case called(observer: Int, number: Int, sender: PostedSender, hasOwner: Bool)
+        /// A handler that did something returned.
+        case returned(observer: Int)
+        /// An operation in a handler or a `deinit` has ended.
+        case done
+        /// An object's `deinit` began in the operation that let go of it.
+        case deinitBegan(object: Int)
+        /// What a handler captured was released.
+        case released(observer: Int)
+        /// A post's payload was released.
+        case payloadReleased(number: Int)
+        /// An object's `deinit` ran when something else let go of it.
+        case ended(object: Int)
+
+        /// The place among releases that follow each other; `nil` for what has its own.
+        fileprivate var rank: Int? {
+            switch self {
+            case .released(let id): id * 3
+            case .payloadReleased(let number): number * 3 + 1
+            case .ended(let id): id * 3 + 2
+            default: nil
+            }
+        }
+    }
+
+    /// A post's sender as its handler sees it.
+    enum PostedSender: Hashable {
+        case nobody
+        case object(Int)
+        case value(Int)
+        case unknown
+    }
+
+    private(set) var events: [Event] = []
+    private var releasesBegin = 0
+
+    mutating func add(_ event: Event) {
+        events.append(event)
+        guard let rank = event.rank else {
+            releasesBegin = events.count
+            return
+        }
+        var index = events.count - 1
+        while index > releasesBegin, let before = events[index - 1].rank, before > rank {
+            events.swapAt(index, index - 1)
+            index -= 1
+        }
+    }
+
+    mutating func clear() {
+        events.removeAll(keepingCapacity: true)
+        releasesBegin = 0
+    }
+}
+
+extension History {
+    /// Where it differs from another, with what comes shortly before.
+    func difference(from other: History) -> [String] {
+        var index = 0
+        while index < min(events.count, other.events.count), events[index] == other.events[index] { index += 1 }
+        let before = events[max(0, index - 3)..<index].map { "event \($0)" }
+        func next(_ events: [Event]) -> String { index < events.count ? "\(events[index])" : "nothing" }
+        return before + ["expected \(next(events))", "happened \(next(other.events))"]
+    }
+}
+
+extension History.Event: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .called(let observer, let number, let sender, let hasOwner):
+            "\(observer) called with \(number) from \(sender)\(hasOwner ? ", and its owner" : "")"
+        case .returned(let observer): "\(observer) returned"
+        case .done: "operation done"
+        case .deinitBegan(let object): "deinit of object \(object)"
+        case .released(let observer): "captures of \(observer) released"
+        case .payloadReleased(let number): "payload of \(number) released"
+        case .ended(let object): "object \(object) ended"
+        }
+    }
+}
+
+extension History.PostedSender: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .nobody: "nobody"
+        case .object(let id): "object \(id)"
+        case .value(let value): "value \(value)"
+        case .unknown: "someone unknown"
+        }
+    }
+}

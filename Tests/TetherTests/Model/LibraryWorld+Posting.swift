@@ -1,0 +1,100 @@
+import Foundation
+
+@testable import Tether
+
+extension LibraryWorld {
+    func post(
+        center place: Int, name index: Int, sender: ModelOperation.Sender, number: Int, form: ModelOperation.PostForm
+    ) {
+        let (center, name, object) = (
+            centers[place], LibraryWorld.names[index], sender == .nobody ? nil : self.sender(sender)
+        )
+        withExtendedLifetime((center, object)) {
+            let userInfo = [LibraryPayload.key: LibraryPayload(number: number, player: player) as Any]
+            switch form {
+            case .call: center.post(name: name, object: object, userInfo: userInfo)
+            case .notification: center.post(Notification(name: name, object: object, userInfo: userInfo))
+            case .channel:
+                let channel = channels[place][index] ?? center.channel(for: name)
+                channels[place][index] = channel
+                withExtendedLifetime(channel) { channel.post(object: object, userInfo: userInfo) }
+            }
+        }
+    }
+
+    private func with(_ place: Int, _ sender: ModelOperation.Sender, _ body: (PostingQueue, Any?) -> Void) {
+        let (queue, object) = (queues[place], self.sender(sender))
+        withExtendedLifetime((queue, object)) { body(queue, object) }
+    }
+
+    func enqueue(
+        center: Int, name: Int, sender: ModelOperation.Sender, number: Int, style: ModelOperation.Style,
+        mask: ModelOperation.Mask
+    ) {
+        let userInfo: [AnyHashable: Any] = [LibraryPayload.key: number]
+        userInfos[number] = userInfo
+        userInfos[number - 100] = nil
+        with(center, sender) { queue, object in
+            queue.enqueue(
+                Notification(name: LibraryWorld.names[name], object: object, userInfo: userInfo),
+                postingStyle: style.inLibrary, coalesceMask: mask.inLibrary)
+        }
+    }
+
+    func dequeue(center: Int, name: Int, sender: ModelOperation.Sender, mask: ModelOperation.Mask) {
+        with(center, sender) { queue, object in
+            queue.dequeueNotifications(
+                matching: Notification(name: LibraryWorld.names[name], object: object), coalesceMask: mask.inLibrary)
+        }
+    }
+
+    func dequeueExactly(center: Int, name: Int, sender: ModelOperation.Sender, number: Int) {
+        with(center, sender) { queue, object in
+            queue.dequeueNotifications(
+                matching: Notification(name: LibraryWorld.names[name], object: object, userInfo: userInfos[number]),
+                coalesceMask: .none)
+        }
+    }
+
+    func flush(_ center: Int) {
+        let queue = queues[center]
+        withExtendedLifetime(queue) { queue.flush() }
+    }
+
+    func renewQueue(_ center: Int) {
+        let old = queues[center]
+        queues[center] = makeQueue(centers[center])
+        letGo(old)
+    }
+
+    func dropChannels(_ center: Int) { channels[center] = Array(repeating: nil, count: Places.names) }
+
+    func renewCenter(_ place: Int) {
+        dropChannels(place)
+        let center = centers[place]
+        centers[place] = mode.makeCenter()
+        renewQueue(place)
+        letGo(center)
+    }
+}
+
+extension ModelOperation.Style {
+    fileprivate var inLibrary: PostingQueue.PostingStyle {
+        switch self {
+        case .asap: .asap
+        case .whenIdle: .whenIdle
+        case .now: .now
+        }
+    }
+}
+
+extension ModelOperation.Mask {
+    fileprivate var inLibrary: PostingQueue.NotificationCoalescing {
+        switch self {
+        case .none: .none
+        case .name: .onName
+        case .sender: .onSender
+        case .both: [.onName, .onSender]
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import Dispatch
+import Foundation
+
+@testable import Tether
+
+/// The library, as operations are performed on it.
+///
+/// What is passed to a call is held for it, and let go of where the call has returned.
+///
+/// SAFETY: `dying` has objects whose `deinit` is running, and lets go of them in it.
+@safe final class LibraryWorld: World {
+    static let names = (0..<Places.names).map { Notification.Name("model.\($0)") }
+    static let keys: [any Hashable & Sendable] = [0, 1, "1"]
+    static let values: [any Hashable & Sendable] = [1, Int8(1), "1", "a longer value that is not kept in place"]
+    static let schedulerTypes = ["LibraryFirstScheduler", "LibrarySecondScheduler"]
+
+    let mode: LifetimeMode
+    let player: Player
+    /// Never runs while the world is in use: its posting queues are flushed by hand.
+    let held: DispatchQueue?
+    var centers: [ObserverCenter] = []
+    var queues: [PostingQueue] = []
+    var channels: [[Channel?]]
+    private let schedulers: [LibraryScheduler] = [LibraryFirstScheduler(), LibrarySecondScheduler()]
+    private var tokens: [NotificationObserver?] = Array(repeating: nil, count: Places.tokens)
+    private var objects: [LibraryObject?] = Array(repeating: nil, count: Places.objects)
+    private var dying: [Unmanaged<LibraryObject>] = unsafe []
+    private var descriptions: [String] = []
+    var userInfos: [Int: [AnyHashable: Any]] = [:]
+
+    /// `isOnLoop`: whether posting queues are those of the thread's run loop, which does not run.
+    init(mode: LifetimeMode, player: Player, isOnLoop: Bool) {
+        self.mode = mode
+        self.player = player
+        held = isOnLoop && !MainDrains().isCurrent ? nil : DispatchQueue(label: "held")
+        held?.suspend()
+        channels = Array(repeating: Array(repeating: nil, count: Places.names), count: Places.centers)
+        centers = (0..<Places.centers).map { _ in mode.makeCenter() }
+        queues = centers.map(makeQueue)
+    }
+
+    deinit {
+        queues = []
+        held?.resume()
+    }
+
+    func makeQueue(_ center: ObserverCenter) -> PostingQueue {
+        if let held { PostingQueue(center: center, queue: held) } else { PostingQueue(center: center) }
+    }
+
+    /// Lets go of everything, for a run that is given up.
+    func clear() {
+        for token in tokens.indices { dropToken(token) }
+        for place in objects.indices { dropObject(at: place) }
+        for center in centers.indices { renewCenter(center) }
+        for scheduler in schedulers { scheduler.drop() }
+        if mode == .sweep { purge() }
+    }
+
+    // MARK: Objects
+
+    func makeObject(_ id: Int, at place: Int) {
+        let object = LibraryObject.make(id: id, world: self)
+        descriptions.append("\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))")
+        objects[place] = object
+    }
+
+    func description(ofObject id: Int) -> String { descriptions[id] }
+
+    func dropObject(at place: Int) { letGo(objects[place].take()) }
+
+    /// Lets go of what was taken out of its place before, so that its end may look there.
+    @inline(never)
+    func letGo(_ last: consuming AnyObject?) {
+        withExtendedLifetime(last) {}
+    }
+
+    /// Called in an object's `deinit`.
+    func ended(_ object: LibraryObject) {
+        // SAFETY: only used in this call, in which the object's memory stays.
+        unsafe dying.append(.passUnretained(object))
+        player.ended(object.id)
+        unsafe dying.removeLast()
+    }
+
+    private func object(at place: Int) -> LibraryObject? {
+        // SAFETY: as in `ended`.
+        place == ModelOperation.dying ? unsafe dying.last?.takeUnretainedValue() : objects[place]
+    }
+
+    func sender(_ sender: ModelOperation.Sender) -> Any? {
+        switch sender {
+        case .nobody: nil
+        case .object(let place): object(at: place)
+        case .value(let value): LibraryWorld.values[value]
+        }
+    }
+
+    func purge() {
+        // What ends meanwhile may have had its turn already.
+        var live: Int
+        repeat {
+            live = player.liveObjects
+            OwnerLifetime.purge()
+        } while live != player.liveObjects
+    }
+
+    // MARK: Tokens
+
+    func observe(_ observation: Observation, id: Int) {
+        let token = makeObserver(observation, id: id)
+        guard let token, observation.keepsToken else { return }
+        player.tokenGoes(to: observation.token, of: id)
+        let old = tokens[observation.token].take()
+        tokens[observation.token] = token
+        letGo(old)
+    }
+
+    @inline(never)
+    private func makeObserver(_ observation: Observation, id: Int) -> NotificationObserver? {
+        let (center, capture) = (centers[observation.center], LibraryCapture(id: id, player: player))
+        let name = observation.name.map { LibraryWorld.names[$0] }
+        let owner = observation.owner.flatMap(object)
+        if observation.usesFoundationsCalls {
+            let sender = sender(observation.sender)
+            guard let owner else {
+                return center.addObserver(forName: name, object: sender, queue: nil) { notification in
+                    capture.call(notification, owner: nil)
+                }
+            }
+            center.addObserver(
+                owner, action: { owner in { notification in capture.call(notification, owner: owner) } }, name: name,
+                object: sender)
+            return nil
+        }
+        let sender: AnyObject =
+            if case .object(let place) = observation.sender, let object = object(at: place) {
+                object
+            } else {
+                AnySender.any
+            }
+        let target = observation.scheduler.map { DeliveryTarget.custom(schedulers[$0]) } ?? .poster
+        let key = observation.key.map { LibraryWorld.keys[$0] as any Hashable }
+        guard let owner else {
+            return center.observe(name, from: sender, on: target, once: observation.once, key: key) { notification in
+                capture.call(notification, owner: nil)
+            }
+        }
+        return center.observe(name, from: sender, owner: owner, on: target, once: observation.once, key: key) {
+            owner, notification in
+            capture.call(notification, owner: owner)
+        }
+    }
+
+    func dropToken(_ token: Int) { letGo(tokens[token].take()) }
+
+    func isActive(_ token: Int) -> Bool { tokens[token]?.isActive ?? false }
+
+    private func with(_ token: Int, _ body: (NotificationObserver) -> Void) {
+        guard let token = tokens[token] else { return }
+        withExtendedLifetime(token) { body(token) }
+    }
+
+    func stop(_ token: Int) { with(token) { $0.stop() } }
+    func mute(token: Int, keepingNewest: Bool) { with(token) { $0.mute(keepingNewest: keepingNewest) } }
+    func unmute(_ token: Int) { with(token) { $0.unmute() } }
+
+    func bound(token: Int, limit: Int?) {
+        with(token) { $0.backlog = limit.map { $0 == 1 ? .newestOnly : .newest($0) } ?? .unbounded }
+    }
+
+    func redirect(token: Int, scheduler: Int?) {
+        with(token) { $0.target = scheduler.map { .custom(schedulers[$0]) } ?? .poster }
+    }
+
+    // MARK: Many observers
+
+    private func with(_ objects: AnyObject?..., body: () -> Void) {
+        withExtendedLifetime(objects) { body() }
+    }
+
+    func stopAll(_ place: Int) {
+        guard let object = object(at: place) else { return }
+        with(object) { NotificationObserver.stopAll(attachedTo: object) }
+    }
+
+    func remove(center: Int, name: Int?, sender: Int?, owner: Int?) {
+        let (sender, owner, center) = (sender.flatMap(object), owner.flatMap(object), centers[center])
+        with(sender, owner, center) {
+            center.removeObservers(
+                named: name.map { LibraryWorld.names[$0] }, from: sender ?? AnySender.any as AnyObject,
+                owner: owner ?? AnySender.any as AnyObject)
+        }
+    }
+
+    func removeToken(center: Int, token: Int, name: Int?, sender: ModelOperation.Sender) {
+        remove(tokens[token], from: centers[center], name: name, sender: self.sender(sender))
+    }
+
+    func removeObject(center: Int, owner: Int, name: Int?, sender: ModelOperation.Sender) {
+        remove(object(at: owner), from: centers[center], name: name, sender: self.sender(sender))
+    }
+
+    private func remove(_ observer: AnyObject?, from center: ObserverCenter, name: Int?, sender: Any?) {
+        guard let observer else { return }
+        with(observer, center) {
+            withExtendedLifetime(sender) {
+                center.removeObserver(observer, name: name.map { LibraryWorld.names[$0] }, object: sender)
+            }
+        }
+    }
+
+    func muteAll(object place: Int, keepingNewest: Bool) {
+        guard let object = object(at: place) else { return }
+        with(object) { NotificationObserver.muteAll(attachedTo: object, keepingNewest: keepingNewest) }
+    }
+
+    func unmuteAll(_ place: Int) {
+        guard let object = object(at: place) else { return }
+        with(object) { NotificationObserver.unmuteAll(attachedTo: object) }
+    }
+
+    // MARK: Schedulers
+
+    func run(_ scheduler: Int) { schedulers[scheduler].run() }
+    func runAll(_ scheduler: Int) { schedulers[scheduler].runAll() }
+    func dropJobs(_ scheduler: Int) { schedulers[scheduler].drop() }
+
+    // MARK: Looking
+
+    func picture(ofCenter center: Int) -> CenterPicture {
+        let audit = centers[center].audit()
+        return CenterPicture(
+            rows: audit.map { row in
+                CenterPicture.Row(
+                    name: row.name?.rawValue, sender: row.sender, owner: row.owner, target: row.target,
+                    pending: row.pending, dropped: row.dropped, muted: row.muted, isOnce: row.isOnce, key: row.key)
+            },
+            posts: CenterPicture.Posts(
+                asap: audit.waitingPosts.reduce(0) { $0 + $1.asap },
+                whenIdle: audit.waitingPosts.reduce(0) { $0 + $1.whenIdle }, dropped: audit.droppedPosts))
+    }
+
+    /// Whether a center keeps nothing (M9).
+    func isEmpty(_ center: Int) -> Bool { centers[center].core.isEmpty }
+
+    func picture(ofToken token: Int) -> TokenPicture {
+        guard let token = tokens[token] else { return TokenPicture() }
+        return TokenPicture(
+            isActive: token.isActive, isMuted: token.isMuted, target: token.target.description,
+            limit: token.backlog.limit)
+    }
+
+    func attachedCount(to object: Int) -> Int {
+        objects[object].map { NotificationObserver.attached(to: $0).count } ?? 0
+    }
+}

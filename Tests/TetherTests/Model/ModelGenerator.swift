@@ -1,0 +1,173 @@
+/// Makes random sequences.
+///
+/// Each sequence has its own mixture, with some kinds of operations left out, so that the rest meets more often.
+struct ModelGenerator {
+    private enum Kind: CaseIterable {
+        case observe, post, stop, drop, stopAll, remove, removeToken, removeObject, enqueue, dequeue, dequeueExactly
+        case flush, renewQueue, dropChannels, mute, unmute, muteAll, unmuteAll, bound, redirect, run, runAll, dropJobs
+        case make, end, renewCenter, purge
+
+        var weight: Int {
+            switch self {
+            case .observe: 44
+            case .post: 52
+            case .make: 14
+            case .enqueue, .redirect, .run: 12
+            case .end, .stop, .unmute: 8
+            case .mute, .bound, .flush, .drop: 6
+            case .runAll, .remove, .muteAll, .unmuteAll, .dequeue: 4
+            case .removeToken, .removeObject, .stopAll, .dequeueExactly, .dropJobs: 2
+            case .renewQueue, .dropChannels, .renewCenter, .purge: 1
+            }
+        }
+    }
+
+    private var numbers: SplitMix64
+    private var kinds: [Kind] = []
+    private let tokens: Int
+    private let names: Int
+    /// Of 8, how many observers do something.
+    private let activity: Int
+    /// The token of the observer whose actions are made, for it to stop itself.
+    private var own: Int?
+    /// Whether the operations are those of a `deinit`.
+    private var isInDeinit = false
+
+    private init(seed: UInt64) {
+        numbers = SplitMix64(seed: seed)
+        tokens = [4, 8, 8, 8, Places.tokens].randomElement(using: &numbers)!
+        names = [1, 2, 2, 3, 4, Places.names].randomElement(using: &numbers)!
+        activity = [0, 2, 3, 4].randomElement(using: &numbers)!
+        for kind in Kind.allCases where kind == .observe || kind == .post || chance(3, of: 4) {
+            kinds += Array(repeating: kind, count: kind.weight)
+        }
+    }
+
+    static func sequence(seed: UInt64) -> [ModelOperation] {
+        var generator = ModelGenerator(seed: seed)
+        let count = Int.random(in: 20...180, using: &generator.numbers)
+        let objects = (0..<Places.objects).map { ModelOperation.make(object: $0, atEnd: []) }
+        return objects + (0..<count).map { _ in generator.operation(depth: 0) }
+    }
+
+    // MARK: Choices
+
+    private mutating func chance(_ count: Int, of all: Int) -> Bool { Int.random(in: 0..<all, using: &numbers) < count }
+
+    private mutating func number(_ count: Int) -> Int { Int.random(in: 0..<count, using: &numbers) }
+
+    private mutating func token() -> Int {
+        if let own, chance(1, of: 3) { return own }
+        return number(tokens)
+    }
+
+    private mutating func center() -> Int { chance(1, of: 5) ? 1 : 0 }
+    private mutating func name() -> Int { number(names) }
+    private mutating func scheduler() -> Int { number(Places.schedulers) }
+
+    private mutating func object() -> Int {
+        isInDeinit && chance(1, of: 3) ? ModelOperation.dying : number(Places.objects)
+    }
+
+    private mutating func maybe<Value>(_ count: Int, of all: Int, _ make: (inout Self) -> Value) -> Value? {
+        chance(count, of: all) ? make(&self) : nil
+    }
+
+    private mutating func sender() -> ModelOperation.Sender {
+        switch number(8) {
+        case 0...2: .nobody
+        case 3: .value(number(Places.values))
+        default: .object(object())
+        }
+    }
+
+    private mutating func element<Value>(_ values: [Value]) -> Value { values[number(values.count)] }
+
+    private mutating func actions(depth: Int, of all: Int) -> [ModelOperation] {
+        guard depth < 2, chance(activity, of: all) else { return [] }
+        return (0...number(3)).map { _ in operation(depth: depth + 1) }
+    }
+
+    // MARK: Operations
+
+    private mutating func operation(depth: Int) -> ModelOperation {
+        let kind = element(kinds)
+        switch kind {
+        case .observe: return .observe(observation(depth: depth))
+        case .post:
+            return .post(
+                center: center(), name: name(), sender: sender(), form: element(ModelOperation.PostForm.allCases))
+        case .stop: return .stop(token())
+        case .drop: return .drop(token())
+        case .stopAll: return .stopAll(object())
+        case .remove:
+            return .remove(
+                center: center(), name: maybe(1, of: 2) { $0.name() }, sender: maybe(1, of: 2) { $0.object() },
+                owner: maybe(1, of: 2) { $0.object() })
+        case .removeToken:
+            return .removeToken(
+                center: center(), token: token(), name: maybe(1, of: 3) { $0.name() },
+                sender: maybe(1, of: 3) { $0.sender() } ?? .nobody)
+        case .removeObject:
+            return .removeObject(
+                center: center(), owner: object(), name: maybe(1, of: 3) { $0.name() },
+                sender: maybe(1, of: 3) { $0.sender() } ?? .nobody)
+        case .enqueue:
+            return .enqueue(
+                center: center(), name: name(), sender: sender(), style: element(ModelOperation.Style.allCases),
+                mask: element(ModelOperation.Mask.allCases))
+        case .dequeue:
+            return .dequeue(
+                center: center(), name: name(), sender: sender(), mask: element(ModelOperation.Mask.allCases))
+        case .dequeueExactly: return .dequeueExactly(center: center(), ago: number(4))
+        case .flush: return .flush(center())
+        case .renewQueue: return .renewQueue(center())
+        case .dropChannels: return .dropChannels(center())
+        default: return lifeOrFlow(kind, depth: depth)
+        }
+    }
+
+    private mutating func lifeOrFlow(_ kind: Kind, depth: Int) -> ModelOperation {
+        switch kind {
+        case .mute: .mute(token: token(), keepingNewest: chance(1, of: 2))
+        case .unmute: .unmute(token())
+        case .muteAll: .muteAll(object: object(), keepingNewest: chance(1, of: 2))
+        case .unmuteAll: .unmuteAll(object())
+        case .bound: .bound(token: token(), limit: maybe(3, of: 4) { 1 + $0.number(3) })
+        case .redirect: .redirect(token: token(), scheduler: maybe(2, of: 3) { $0.scheduler() })
+        case .run: .run(scheduler())
+        case .runAll: .runAll(scheduler())
+        case .dropJobs: .dropJobs(scheduler())
+        case .make: make(depth: depth)
+        case .end: .end(number(Places.objects))
+        case .renewCenter: .renewCenter(center())
+        default: .purge
+        }
+    }
+
+    private mutating func make(depth: Int) -> ModelOperation {
+        let before = isInDeinit
+        isInDeinit = true
+        defer { isInDeinit = before }
+        return .make(object: number(Places.objects), atEnd: actions(depth: depth, of: 6))
+    }
+
+    private mutating func observation(depth: Int) -> Observation {
+        var observation = Observation()
+        observation.token = number(tokens)
+        observation.center = center()
+        observation.name = maybe(4, of: 5) { $0.name() }
+        observation.sender = chance(1, of: 2) ? .nobody : sender()
+        observation.owner = maybe(2, of: 5) { $0.object() }
+        observation.scheduler = maybe(2, of: 5) { $0.scheduler() }
+        observation.once = chance(1, of: 6)
+        observation.key = maybe(1, of: 6) { $0.number(Places.keys) }
+        observation.isFoundations = chance(1, of: 10)
+        observation.keepsToken = chance(3, of: 4)
+        let before = own
+        own = observation.token
+        defer { own = before }
+        observation.actions = actions(depth: depth, of: 8)
+        return observation
+    }
+}

@@ -1,0 +1,33 @@
+/// What a center's audit tells, and whether anything is left in it.
+struct CenterPicture: Equatable {
+    var rows: [Row] = []
+    var posts = Posts()
+
+    /// What waits in posting queues, and what they dropped.
+    struct Posts: Equatable {
+        var asap = 0
+        var whenIdle = 0
+        var dropped = 0
+    }
+
+    struct Row: Equatable {
+        let name: String?
+        let sender: String?
+        let owner: String?
+        let target: String
+        let pending: Int
+        let dropped: Int
+        let muted: Int
+        let isOnce: Bool
+        let key: String?
+    }
+}
+
+/// What a token tells.
+struct TokenPicture: Equatable {
+    var isActive = false
+    var isMuted = false
+    var target = "poster"
+    /// `Int.max` for no bound.
+    var limit = Int.max
+}

@@ -1,0 +1,58 @@
+/// The model of a center: a list of observers, in registration order.
+final class ReferenceCenter: Counted {
+    private(set) var observers: [ReferenceObserver] = []
+    var droppedPosts = 0
+    /// How many posts are under way, and the observers that ended meanwhile (R8).
+    private var posts = 0
+    private var retired: [ReferenceObserver] = []
+
+    // R10
+    override func ended() { endAll(observers) }
+
+    /// Calls the observers that match and have not ended meanwhile (M1-M3, R4).
+    func post(_ notification: ReferenceNotification) {
+        posts += 1
+        for observer in observers where observer.matches(notification) { observer.receive(notification) }
+        posts -= 1
+        guard posts == 0 else { return }
+        let released = retired
+        retired = []
+        for observer in released { observer.letGo() }
+    }
+
+    /// Adds an observer in place of the one with its key (M7).
+    func add(_ observer: ReferenceObserver) {
+        let replaced = observers.first { $0.key != nil && $0.key == observer.key && $0.owner === observer.owner }
+        observers.append(observer)
+        replaced?.end()
+    }
+
+    /// Takes an observer out; true if what it captured is to be released now.
+    func remove(_ observer: ReferenceObserver) -> Bool {
+        observers.removeAll { $0 === observer }
+        if posts > 0 { retired.append(observer) }
+        return posts == 0
+    }
+
+    /// R9: ends those that match all that is given.
+    func removeAll(name: Int?, sender: ReferenceSender, owner: ReferenceObject?) {
+        endAll(
+            (owner.map { owner in owner.attached.filter { $0.center === self } } ?? observers).filter { observer in
+                (name == nil || observer.name == name) && (sender == .nobody || observer.sender == sender)
+            })
+    }
+
+    private func endAll(_ observers: [ReferenceObserver]) {
+        for observer in observers { observer.hold() }
+        for observer in observers { observer.end() }
+        for observer in observers { observer.letGo() }
+    }
+
+    /// M5: ends those of a sender that has gone, after what is pending for them.
+    func endAll(from sender: ReferenceObject) {
+        let observers = observers.filter { $0.sender == .object(sender) }
+        for observer in observers { observer.hold() }
+        for observer in observers { observer.endAfterPending() }
+        for observer in observers { observer.letGo() }
+    }
+}

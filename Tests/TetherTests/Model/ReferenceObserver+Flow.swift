@@ -1,0 +1,125 @@
+// What is let through: muting (D9) and backlogs (D8); and the target switch (D6).
+
+extension ReferenceObserver {
+    var isMuted: Bool { ownMutings + ownerMutings > 0 }
+    var mutings: Int { ownMutings + ownerMutings }
+
+    /// Returns what is displaced.
+    func keepOrDrop(_ posted: ReferenceNotification) -> ReferenceDelivery? {
+        let displaced = kept
+        if !keepsNewest || displaced != nil { dropped += 1 }
+        guard keepsNewest else { return nil }
+        kept = ReferenceDelivery(posted, world)
+        return displaced
+    }
+
+    func mute(keepingNewest: Bool) {
+        guard !hasEnded else { return }
+        ownMutings += 1
+        if keepingNewest { keepsNewest = true }
+    }
+
+    func muteWithOwner(_ count: Int, keepingNewest: Bool) {
+        ownerMutings += count
+        if keepingNewest { keepsNewest = true }
+    }
+
+    func unmute() {
+        guard !hasEnded else { return }
+        ownMutings -= 1
+        let release = unmuted()
+        release.perform()
+        release.letGo()
+    }
+
+    func unmuteWithOwner() -> Release {
+        guard !hasEnded else { return Release(observer: self) }
+        ownerMutings -= 1
+        return unmuted()
+    }
+
+    /// The delivery, still to be made, of what was kept.
+    struct Release {
+        fileprivate let observer: ReferenceObserver
+        fileprivate var delivery: ReferenceDelivery?
+        fileprivate var delivers = false
+        /// What more than may wait was dropped.
+        fileprivate var dropped: [ReferenceDelivery] = []
+
+        func perform() {
+            if delivers { observer.deliverPending() }
+            observer.endIfDone()
+        }
+
+        func letGo() {
+            guard let delivery else { return }
+            delivery.letGo()
+            for delivery in dropped { delivery.letGo() }
+            observer.letGo()
+        }
+    }
+
+    /// What was kept takes its turn at the last unmuting, behind what is pending.
+    private func unmuted() -> Release {
+        guard !isMuted else { return Release(observer: self) }
+        keepsNewest = false
+        guard let delivery = kept else { return Release(observer: self) }
+        kept = nil
+        // R7: only now is it used up.
+        let isClaimedNow = claim()
+        hold()
+        var release = Release(observer: self, delivery: delivery)
+        if isClaimedNow {
+            delivery.hold()
+            release.delivers = enqueue(delivery)
+            release.dropped = trim()
+        }
+        return release
+    }
+
+    func bound(to limit: Int) {
+        guard !hasEnded else { return }
+        self.limit = limit
+        for delivery in trim() { delivery.letGo() }
+    }
+
+    /// D8: drops the oldest of more than may wait; the caller lets go of them.
+    func trim() -> [ReferenceDelivery] {
+        guard let target, pending.count > limit else { return [] }
+        let excess = Array(pending.prefix(pending.count - limit))
+        pending.removeFirst(excess.count)
+        dropped += excess.count
+        for delivery in excess { target.withdraw(delivery) }
+        return excess
+    }
+
+    // MARK: The target switch (D6)
+
+    /// The target as it was set last.
+    var shownTarget: ReferenceScheduler? { if let next { next.scheduler } else { target } }
+
+    func redirect(to scheduler: ReferenceScheduler?) {
+        guard !hasEnded else { return }
+        next = Target(scheduler)
+        switchIfFree()
+    }
+
+    /// Switches, unless a drain, or a poster, finishes what is pending where it runs.
+    func switchIfFree() {
+        guard let new = next else { return }
+        if isDelivering || !pending.isEmpty {
+            if let target {
+                if target.isDraining { return target.letLeave(self) }
+            } else if isDelivering {
+                return
+            }
+        }
+        next = nil
+        // M5: no post of a sender that has gone would come to deliver what is pending on the poster.
+        if hasEnded || (isLast && new.scheduler == nil) || new.scheduler === target { return }
+        for delivery in pending { target?.withdraw(delivery) }
+        target = new.scheduler
+        for delivery in pending { target?.append(self, delivery) }
+        for delivery in trim() { delivery.letGo() }
+    }
+}

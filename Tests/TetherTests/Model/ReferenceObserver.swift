@@ -1,0 +1,235 @@
+/// The model of an observer. What holds it holds what its handler captured.
+final class ReferenceObserver: Counted {
+    let id: Int
+    let center: ReferenceCenter
+    let name: Int?
+    /// `.nobody` for any.
+    let sender: ReferenceSender
+    let owner: ReferenceObject?
+    let isOnce: Bool
+    let key: Int?
+    unowned let world: ReferenceWorld
+
+    private(set) var hasEnded = false
+    var target: ReferenceScheduler?
+    var dropped = 0
+    /// `Int.max` for no bound.
+    var limit = Int.max
+    /// What waits on the target; on the poster, what a switch left there.
+    var pending: [ReferenceDelivery] = []
+    /// The newest of what was posted while muted.
+    var kept: ReferenceDelivery?
+
+    var isClaimed = false
+    var ownMutings = 0
+    var ownerMutings = 0
+    var keepsNewest = false
+    /// A drain, or a poster that delivers what waits, is calling the handler.
+    var isDelivering = false
+    /// The sender has gone.
+    var isLast = false
+    /// A switch that waits for who is delivering.
+    var next: Target?
+
+    enum Target {
+        case poster
+        case scheduler(ReferenceScheduler)
+
+        init(_ scheduler: ReferenceScheduler?) { self = scheduler.map(Target.scheduler) ?? .poster }
+
+        var scheduler: ReferenceScheduler? { if case .scheduler(let scheduler) = self { scheduler } else { nil } }
+    }
+
+    init(_ observation: Observation, id: Int, sender: ReferenceSender, owner: ReferenceObject?, world: ReferenceWorld) {
+        self.id = id
+        self.sender = sender
+        self.owner = owner
+        self.world = world
+        center = world.centers[observation.center]
+        name = observation.name
+        isOnce = observation.once
+        key = observation.key
+        target = observation.scheduler.map { world.schedulers[$0] }
+        world.player.captureMade()
+    }
+
+    /// What the handler captured is released.
+    override func ended() { world.player.released(id) }
+
+    /// Whether a post reaches it (M1, M2).
+    func matches(_ notification: ReferenceNotification) -> Bool {
+        (name == nil || name == notification.name) && (sender == .nobody || sender == notification.sender)
+    }
+
+    // MARK: Beginning and ending
+
+    /// Puts it into its center, unless its sender or owner is being deinitialised (M5, O8).
+    func register() {
+        guard sender.object?.isEnding != true, owner?.isEnding != true else {
+            hasEnded = true
+            return letGo()
+        }
+        if let owner {
+            owner.attached.append(self)
+            if owner.mutings > 0 { muteWithOwner(owner.mutings, keepingNewest: owner.keepsNewest) }
+        }
+        sender.object?.watch(for: center)
+        center.add(self)
+    }
+
+    /// Ends it (R1, R8).
+    func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        let unheld = pending + (kept.map { [$0] } ?? [])
+        for delivery in pending { target?.withdraw(delivery) }
+        pending = []
+        kept = nil
+        next = nil
+        let isReleased = center.remove(self)
+        owner?.detach(self)
+        sender.object?.unwatch(for: center)
+        if isReleased { letGo() }
+        for delivery in unheld { delivery.letGo() }
+    }
+
+    /// M5: ends it, whose sender has gone, after what is pending.
+    func endAfterPending() {
+        isLast = true
+        if target == nil, !pending.isEmpty, !isDelivering {
+            // No post of that sender will come to deliver it.
+            isDelivering = true
+            deliverPending()
+        } else {
+            endIfDone()
+        }
+    }
+
+    func endIfDone() {
+        if isLast, pending.isEmpty, !isDelivering, kept == nil { end() }
+    }
+
+    // MARK: Receiving
+
+    /// Takes a post, on the poster.
+    func receive(_ posted: ReferenceNotification) {
+        guard !hasEnded else { return }
+        if isMuted {
+            // R7: what is dropped while muted does not use it up; what comes after its one delivery is nothing.
+            let displaced = isClaimed ? nil : keepOrDrop(posted)
+            deliverLeftovers()
+            displaced?.letGo()
+            return
+        }
+        guard claim() else { return deliverLeftovers() }
+        if target == nil, pending.isEmpty, !isDelivering {
+            call(posted, from: posted.sender)
+            if isOnce { end() }
+        } else if enqueue(ReferenceDelivery(posted, world)) {
+            deliverPending()
+        } else {
+            for delivery in trim() { delivery.letGo() }
+        }
+    }
+
+    /// R7: claims its one delivery, if it has but one.
+    func claim() -> Bool {
+        guard isOnce else { return true }
+        defer { isClaimed = true }
+        return !isClaimed && !hasEnded
+    }
+
+    /// Puts a delivery behind what is pending; true if the caller is to deliver, on the poster; else it is to trim.
+    func enqueue(_ delivery: ReferenceDelivery) -> Bool {
+        pending.append(delivery)
+        if let target {
+            target.append(self, delivery)
+            return false
+        }
+        defer { isDelivering = true }
+        return !isDelivering
+    }
+
+    private func deliverLeftovers() {
+        guard target == nil, !pending.isEmpty, !isDelivering else { return }
+        isDelivering = true
+        deliverPending()
+    }
+
+    /// Delivers what waits on the poster, and what joins it.
+    func deliverPending() {
+        while !pending.isEmpty {
+            let delivery = pending.removeFirst()
+            whileHeld { run(delivery) }
+            delivery.letGo()
+        }
+        isDelivering = false
+        switchIfFree()
+        endIfDone()
+    }
+
+    /// Delivers one turn of a scheduler's.
+    func deliver(_ delivery: ReferenceDelivery) {
+        guard let index = pending.firstIndex(where: { $0 === delivery }) else { return }
+        pending.remove(at: index)
+        hold()
+        isDelivering = true
+        run(delivery)
+        isDelivering = false
+        endIfDone()
+        delivery.letGo()
+        letGo()
+    }
+
+    /// D2: a turn whose job will not run is dropped.
+    func drop(_ delivery: ReferenceDelivery) {
+        pending.removeAll { $0 === delivery }
+        dropped += 1
+        hold()
+        if isOnce { end() } else { endIfDone() }
+        delivery.letGo()
+        letGo()
+    }
+
+    private func run(_ delivery: ReferenceDelivery) {
+        if !hasEnded { call(delivery.notification, from: delivery.sender) }
+        if isOnce { end() }
+    }
+
+    /// O4: it is called only while its owner is held for it.
+    private func call(_ notification: ReferenceNotification, from sender: ReferenceSender) {
+        guard let owner else { return report(notification, from: sender) }
+        guard !owner.isEnding else { return owner.collect() }
+        owner.whileHeld { report(notification, from: sender) }
+    }
+
+    private func report(_ notification: ReferenceNotification, from sender: ReferenceSender) {
+        let seen: History.PostedSender =
+            switch sender {
+            case .nobody: .nobody
+            case .object(let object): .object(object.id)
+            case .value(let value): .value(value)
+            }
+        world.player.called(id, number: notification.number, sender: seen, hasOwner: owner != nil)
+    }
+}
+
+/// One notification that waits for one observer.
+final class ReferenceDelivery: Counted {
+    let notification: ReferenceNotification
+    /// The sender as it is kept.
+    let sender: ReferenceSender
+    /// The place among all that is kept for later, in posting order.
+    let place: Int
+
+    init(_ notification: ReferenceNotification, _ world: ReferenceWorld) {
+        self.notification = notification
+        sender = notification.sender.kept
+        world.kept += 1
+        place = world.kept
+        super.init()
+        notification.hold()
+    }
+
+    override func ended() { notification.letGo() }
+}

@@ -1,0 +1,283 @@
+import Foundation
+
+/// The model of all of it: lists and loops, written from the contract.
+final class ReferenceWorld: World {
+    /// Whether ends of objects are seen as they happen.
+    let isExact: Bool
+    let player: Player
+    /// Tells an object's type and address, which the model has no way to know.
+    private let describe: (Int) -> String
+
+    private(set) var centers: [ReferenceCenter]
+    private var queues: [ReferenceQueue]
+    let schedulers = (0..<Places.schedulers).map { _ in ReferenceScheduler() }
+    private var tokens: [ReferenceToken?] = Array(repeating: nil, count: Places.tokens)
+    private var objects: [ReferenceObject?] = Array(repeating: nil, count: Places.objects)
+    /// All objects, but for those that left nothing.
+    private var unseen: [ReferenceObject] = []
+    var dying: [ReferenceObject] = []
+    /// How many notifications were ever kept for later.
+    var kept = 0
+
+    init(mode: LifetimeMode, player: Player, describe: @escaping (Int) -> String) {
+        isExact = mode == .hook
+        self.player = player
+        self.describe = describe
+        centers = (0..<Places.centers).map { _ in ReferenceCenter() }
+        queues = centers.map { ReferenceQueue(center: $0) }
+    }
+
+    // MARK: Objects
+
+    func makeObject(_ id: Int, at place: Int) {
+        let object = ReferenceObject(id: id, world: self)
+        objects[place] = object
+        if !isExact { unseen.append(object) }
+    }
+
+    func dropObject(at place: Int) {
+        let object = objects[place]
+        objects[place] = nil
+        object?.letGo()
+    }
+
+    private func object(at place: Int) -> ReferenceObject? {
+        place == ModelOperation.dying ? dying.last : objects[place]
+    }
+
+    private func sender(_ sender: ModelOperation.Sender) -> ReferenceSender {
+        switch sender {
+        case .nobody: .nobody
+        case .object(let place): object(at: place).map(ReferenceSender.object) ?? .nobody
+        case .value(let value): .value(value)
+        }
+    }
+
+    /// Who calls the library holds what it passes.
+    private func whileHeld(_ objects: ReferenceObject?..., body: () -> Void) {
+        let held = objects.compactMap(\.self).filter { !$0.isEnding }
+        for object in held { object.hold() }
+        body()
+        for object in held { object.letGo() }
+    }
+
+    func purge() {
+        // What ends meanwhile is collected too.
+        var live: Int
+        repeat {
+            live = player.liveObjects
+            for object in unseen { object.collect() }
+        } while live != player.liveObjects
+        unseen.removeAll(where: \.isCollected)
+    }
+
+    // MARK: Tokens
+
+    /// A token, which ends its observer when it goes, unless an owner has that.
+    private final class ReferenceToken: Counted {
+        let observer: ReferenceObserver
+
+        init(_ observer: ReferenceObserver) {
+            self.observer = observer
+        }
+
+        override func ended() { if observer.owner == nil { observer.whileHeld { observer.end() } } }
+    }
+
+    func observe(_ observation: Observation, id: Int) {
+        let (sender, owner) = (sender(observation.sender), observation.owner.flatMap(object))
+        let center = centers[observation.center]
+        whileHeld(sender.object, owner) {
+            center.whileHeld {
+                let observer = ReferenceObserver(observation, id: id, sender: sender, owner: owner, world: self)
+                let token = ReferenceToken(observer)
+                observer.register()
+                guard observation.keepsToken else { return token.letGo() }
+                player.tokenGoes(to: observation.token, of: id)
+                let old = tokens[observation.token]
+                tokens[observation.token] = token
+                old?.letGo()
+            }
+        }
+    }
+
+    func dropToken(_ token: Int) {
+        let old = tokens[token]
+        tokens[token] = nil
+        old?.letGo()
+    }
+
+    func isActive(_ token: Int) -> Bool { tokens[token].map { !$0.observer.hasEnded } ?? false }
+
+    private func with(_ token: Int, _ body: (ReferenceObserver) -> Void) {
+        guard let token = tokens[token] else { return }
+        token.whileHeld { token.observer.whileHeld { body(token.observer) } }
+    }
+
+    func stop(_ token: Int) { with(token) { $0.end() } }
+    func mute(token: Int, keepingNewest: Bool) { with(token) { $0.mute(keepingNewest: keepingNewest) } }
+    func unmute(_ token: Int) { with(token) { $0.unmute() } }
+    func bound(token: Int, limit: Int?) { with(token) { $0.bound(to: limit ?? Int.max) } }
+
+    func redirect(token: Int, scheduler: Int?) {
+        with(token) { observer in observer.redirect(to: scheduler.map { schedulers[$0] }) }
+    }
+
+    // MARK: Many observers
+
+    func stopAll(_ place: Int) {
+        guard let object = object(at: place) else { return }
+        whileHeld(object) {
+            for observer in object.attached { observer.whileHeld { observer.end() } }
+        }
+    }
+
+    func remove(center: Int, name: Int?, sender: Int?, owner: Int?) {
+        let (sender, owner, center) = (sender.flatMap(object), owner.flatMap(object), centers[center])
+        whileHeld(sender, owner) {
+            center.whileHeld {
+                center.removeAll(name: name, sender: sender.map(ReferenceSender.object) ?? .nobody, owner: owner)
+            }
+        }
+    }
+
+    func removeToken(center: Int, token: Int, name: Int?, sender: ModelOperation.Sender) {
+        let (sender, center) = (self.sender(sender), centers[center])
+        whileHeld(sender.object) {
+            center.whileHeld {
+                with(token) { observer in
+                    // M8: a token of another center changes nothing.
+                    guard observer.center === center, name == nil || observer.name == name,
+                        sender == .nobody || observer.sender == sender
+                    else { return }
+                    observer.end()
+                }
+            }
+        }
+    }
+
+    func removeObject(center: Int, owner: Int, name: Int?, sender: ModelOperation.Sender) {
+        let (sender, owner, center) = (self.sender(sender), object(at: owner), centers[center])
+        whileHeld(sender.object, owner) {
+            center.whileHeld { center.removeAll(name: name, sender: sender, owner: owner) }
+        }
+    }
+
+    func muteAll(object place: Int, keepingNewest: Bool) {
+        object(at: place)?.muteAll(keepingNewest: keepingNewest)
+    }
+
+    func unmuteAll(_ place: Int) {
+        let object = object(at: place)
+        whileHeld(object) { object?.unmuteAll() }
+    }
+
+    // MARK: Posting
+
+    func post(center: Int, name: Int, sender: ModelOperation.Sender, number: Int, form: ModelOperation.PostForm) {
+        let (sender, center) = (self.sender(sender), centers[center])
+        whileHeld(sender.object) {
+            center.whileHeld {
+                let notification = ReferenceNotification(name: name, sender: sender, number: number) { [player] in
+                    player.payloadReleased(number)
+                }
+                center.post(notification)
+                notification.letGo()
+            }
+        }
+    }
+
+    private func with(
+        _ queue: Int, name: Int, sender: ModelOperation.Sender, number: Int = 0,
+        _ body: (ReferenceQueue, ReferenceNotification) -> Void
+    ) {
+        let (sender, queue) = (self.sender(sender), queues[queue])
+        whileHeld(sender.object) {
+            queue.whileHeld {
+                let notification = ReferenceNotification(name: name, sender: sender, number: number)
+                body(queue, notification)
+                notification.letGo()
+            }
+        }
+    }
+
+    func enqueue(
+        center: Int, name: Int, sender: ModelOperation.Sender, number: Int, style: ModelOperation.Style,
+        mask: ModelOperation.Mask
+    ) {
+        with(center, name: name, sender: sender, number: number) { $0.enqueue($1, style: style, mask: mask) }
+    }
+
+    func dequeue(center: Int, name: Int, sender: ModelOperation.Sender, mask: ModelOperation.Mask) {
+        with(center, name: name, sender: sender) { $0.dequeue($1, mask: mask) }
+    }
+
+    func dequeueExactly(center: Int, name: Int, sender: ModelOperation.Sender, number: Int) {
+        with(center, name: name, sender: sender) { queue, _ in queue.dequeueExactly(number) }
+    }
+
+    func flush(_ center: Int) {
+        let queue = queues[center]
+        queue.whileHeld { queue.flush() }
+    }
+
+    func renewQueue(_ center: Int) {
+        let old = queues[center]
+        queues[center] = ReferenceQueue(center: centers[center])
+        old.letGo()
+    }
+
+    func dropChannels(_ center: Int) {}
+
+    func renewCenter(_ center: Int) {
+        let old = centers[center]
+        centers[center] = ReferenceCenter()
+        renewQueue(center)
+        old.letGo()
+    }
+
+    func run(_ scheduler: Int) { schedulers[scheduler].run() }
+    func runAll(_ scheduler: Int) { schedulers[scheduler].runAll() }
+    func dropJobs(_ scheduler: Int) { schedulers[scheduler].dropJob() }
+
+    // MARK: Looking
+
+    func picture(ofCenter center: Int) -> CenterPicture {
+        CenterPicture(
+            rows: centers[center].observers.map(row),
+            posts: CenterPicture.Posts(
+                asap: queues[center].count(isIdle: false), whenIdle: queues[center].count(isIdle: true),
+                dropped: centers[center].droppedPosts))
+    }
+
+    private func row(of observer: ReferenceObserver) -> CenterPicture.Row {
+        CenterPicture.Row(
+            name: observer.name.map { LibraryWorld.names[$0].rawValue },
+            sender: describe(observer.sender),
+            owner: observer.owner.map { $0.isEnding ? "an owner that has gone" : describe($0.id) },
+            target: describe(observer.shownTarget), pending: observer.pending.count + (observer.kept == nil ? 0 : 1),
+            dropped: observer.dropped, muted: observer.mutings, isOnce: observer.isOnce,
+            key: observer.key.map { String(reflecting: LibraryWorld.keys[$0]) })
+    }
+
+    private func describe(_ sender: ReferenceSender) -> String? {
+        switch sender {
+        case .nobody: nil
+        case .object(let object): object.isEnding ? "a sender that has gone" : describe(object.id)
+        case .value(let value): String(reflecting: LibraryWorld.values[value])
+        }
+    }
+
+    private func describe(_ scheduler: ReferenceScheduler?) -> String {
+        guard let index = schedulers.firstIndex(where: { $0 === scheduler }) else { return "poster" }
+        return "custom \(LibraryWorld.schedulerTypes[index])"
+    }
+
+    func picture(ofToken token: Int) -> TokenPicture {
+        guard let observer = tokens[token]?.observer, !observer.hasEnded else { return TokenPicture() }
+        return TokenPicture(
+            isActive: true, isMuted: observer.isMuted, target: describe(observer.shownTarget), limit: observer.limit)
+    }
+
+    func attachedCount(to object: Int) -> Int { objects[object]?.attached.count ?? 0 }
+}

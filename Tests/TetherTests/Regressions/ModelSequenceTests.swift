@@ -1,0 +1,47 @@
+import Testing
+
+@testable import Tether
+
+/// Sequences in which the library and the model of it once differed, as short as they could be made.
+@Suite struct ModelSequenceTests {
+    private func expectAgreement(
+        _ operations: [ModelOperation], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let divergence = Comparison.divergence(in: operations)
+        #expect(divergence == nil, "\(divergence?.description ?? "")", sourceLocation: sourceLocation)
+    }
+
+    @Test func `Q2 R10 a posting queue may go while what was enqueued last was taken out again`() {
+        expectAgreement([
+            .enqueue(center: 0, name: 0, sender: .nobody, style: .asap, mask: .none),
+            .enqueue(center: 0, name: 1, sender: .nobody, style: .asap, mask: .none),
+            .dequeue(center: 0, name: 1, sender: .nobody, mask: .name),
+            .renewQueue(0),
+        ])
+    }
+
+    @Test func `Q3 what a notification posted now coalesces with is let go of before its handlers run`() {
+        expectAgreement([
+            .make(object: 0, atEnd: []),
+            .enqueue(center: 0, name: 0, sender: .object(0), style: .asap, mask: .none),
+            .observe(Observation(token: 0, name: 0, actions: [.end(0)])),
+            .enqueue(center: 0, name: 0, sender: .nobody, style: .now, mask: .name),
+        ])
+    }
+
+    @Test func `D2 D9 a job that unmuting an owner asked for may be dropped in a handler that it runs`() {
+        expectAgreement([
+            .make(object: 0, atEnd: []),
+            .observe(Observation(token: 0, name: 1, owner: 0, scheduler: 0)),
+            .observe(
+                Observation(
+                    token: 1, name: 0, owner: 0,
+                    actions: [.dropJobs(0), .post(center: 0, name: 1, sender: .nobody, form: .call)])),
+            .muteAll(object: 0, keepingNewest: true),
+            .post(center: 0, name: 1, sender: .nobody, form: .call),
+            .post(center: 0, name: 0, sender: .nobody, form: .call),
+            .unmuteAll(0),
+            .run(0),
+        ])
+    }
+}
