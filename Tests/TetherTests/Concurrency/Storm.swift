@@ -1,0 +1,215 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Tether
+
+/// Threads that do everything at once with a few centers, owners and senders, and what must hold meanwhile and after.
+///
+/// Bounded in count, and of the same random choices for the same seed; only how the threads meet differs.
+final class Storm: Sendable {
+    /// What was seen to be wrong.
+    let fouls = Log<String>()
+    /// How many of all things made here are alive.
+    let alive = Counter()
+    private let places: Places
+    private let names: [Notification.Name]
+    private let centers: [SharedHolder<Ground>]
+    private let owners: [SharedHolder<Owner>]
+    private let senders: [SharedHolder<Sender>]
+    /// All centers that there were, with what was posted to each.
+    private let grounds = Log<Ground>()
+
+    init(places: Places, names: [Notification.Name]) {
+        self.places = places
+        self.names = names
+        centers = (0..<2).map { _ in SharedHolder() }
+        owners = (0..<8).map { _ in SharedHolder() }
+        senders = (0..<4).map { _ in SharedHolder() }
+        for center in centers { center.set(makeGround()) }
+    }
+
+    // MARK: What is in it
+
+    /// A center, and an observer of everything that counts what was posted to it.
+    final class Ground: Sendable {
+        let center = ObserverCenter()
+        let posted = Atomic<Int>(0)
+        let seen: Counter
+        private let witness: NotificationObserver
+
+        init(seen: Counter) {
+            self.seen = seen
+            witness = center.observe(nil) { [seen] _ in seen.add() }
+        }
+    }
+
+    /// What an owner tells of its end, held by handlers too, which must not run after it began (O4).
+    final class Life: Sendable {
+        let hasBegunToEnd = Atomic<Bool>(false)
+    }
+
+    final class Owner: Sendable {
+        let life = Life()
+        private let alive: Counter
+
+        init(_ alive: Counter) {
+            self.alive = alive
+            alive.add()
+        }
+
+        deinit {
+            life.hasBegunToEnd.store(true, ordering: .sequentiallyConsistent)
+            alive.add(-1)
+        }
+    }
+
+    final class Sender: Sendable {
+        private let alive: Counter
+
+        init(_ alive: Counter) {
+            self.alive = alive
+            alive.add()
+        }
+
+        deinit { alive.add(-1) }
+    }
+
+    /// What a handler captures: it counts calls, and what must not be.
+    final class Handler: Sendable {
+        private let storm: Storm
+        private let isOnce: Bool
+        private let life: Life?
+        private let calls = Atomic<Int>(0)
+        /// Set when `stopAndWait` has returned: from then on no call starts (R1, R2).
+        let mustNotRun = Atomic<Bool>(false)
+
+        init(_ storm: Storm, isOnce: Bool, life: Life?) {
+            self.storm = storm
+            self.isOnce = isOnce
+            self.life = life
+            storm.alive.add()
+        }
+
+        deinit { storm.alive.add(-1) }
+
+        func run() {
+            if mustNotRun.load(ordering: .sequentiallyConsistent) { storm.fouls.add("R1: a call after stopAndWait") }
+            if life?.hasBegunToEnd.load(ordering: .sequentiallyConsistent) == true {
+                storm.fouls.add("O4: a call after its owner's end")
+            }
+            let count = calls.wrappingAdd(1, ordering: .relaxed).newValue
+            if isOnce, count > 1 { storm.fouls.add("R7: \(count) calls of a once observer") }
+        }
+    }
+
+    /// The targets that observers of a storm are given.
+    struct Places: Sendable {
+        let targets: [DeliveryTarget]
+        /// Waits until what was posted has been delivered.
+        let settle: @Sendable () -> Void
+    }
+
+    private func makeGround() -> Ground {
+        let ground = Ground(seen: Counter())
+        grounds.add(ground)
+        return ground
+    }
+
+    // MARK: The storm
+
+    /// One thread's part.
+    func blow(_ seed: UInt64, steps: Int) {
+        var dice = SplitMix64(seed: seed)
+        var own: [(token: NotificationObserver, handler: Handler)] = []
+        for _ in 0..<steps {
+            step(&dice, &own)
+            if own.count > 40 { own.removeFirst(20) }
+        }
+        for (token, handler) in own {
+            token.stopAndWait()
+            handler.mustNotRun.store(true, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    private func step(_ dice: inout SplitMix64, _ own: inout [(token: NotificationObserver, handler: Handler)]) {
+        let chosen = own.indices.randomElement(using: &dice).map { own[$0] }
+        switch Int.random(in: 0..<100, using: &dice) {
+        case 0..<40: post(&dice)
+        case 40..<60: observe(&dice).map { own.append($0) }
+        case 60..<66: chosen?.token.stop()
+        case 66..<72:
+            guard let chosen else { break }
+            chosen.token.stopAndWait()
+            chosen.handler.mustNotRun.store(true, ordering: .sequentiallyConsistent)
+        case 72..<78:
+            chosen?.token.mute(keepingNewest: Bool.random(using: &dice))
+            // By the same token at once, so that no muting is left.
+            post(&dice)
+            if let chosen, chosen.token.isMuted { chosen.token.unmute() }
+        case 78..<84: chosen?.token.target = places.targets.randomElement(using: &dice)!
+        case 84..<92: owners.randomElement(using: &dice)!.set(Bool.random(using: &dice) ? Owner(alive) : nil)
+        case 92..<96: senders.randomElement(using: &dice)!.set(Bool.random(using: &dice) ? Sender(alive) : nil)
+        case 96: centers.randomElement(using: &dice)!.set(makeGround())
+        case 97: centers.randomElement(using: &dice)!.value?.center.removeObservers(named: .stormy)
+        case 98: owners.randomElement(using: &dice)!.value.map { NotificationObserver.stopAll(attachedTo: $0) }
+        // Not the process's: that would hold observers of other tests for a moment.
+        default: _ = centers.randomElement(using: &dice)!.value?.center.audit().count
+        }
+    }
+
+    private func post(_ dice: inout SplitMix64) {
+        guard let ground = centers.randomElement(using: &dice)!.value else { return }
+        let sender = Bool.random(using: &dice) ? senders.randomElement(using: &dice)!.value : nil
+        ground.posted.wrappingAdd(1, ordering: .relaxed)
+        ground.center.post(name: names.randomElement(using: &dice)!, object: sender)
+    }
+
+    private func observe(_ dice: inout SplitMix64) -> (token: NotificationObserver, handler: Handler)? {
+        guard let center = centers.randomElement(using: &dice)!.value?.center else { return nil }
+        let name = Int.random(in: 0..<5, using: &dice) == 0 ? .stormy : names.randomElement(using: &dice)!
+        let target = places.targets.randomElement(using: &dice)!
+        let isOnce = Int.random(in: 0..<4, using: &dice) == 0
+        let key: Int? = Int.random(in: 0..<6, using: &dice) == 0 ? Int.random(in: 0..<3, using: &dice) : nil
+        let owner = Bool.random(using: &dice) ? owners.randomElement(using: &dice)!.value : nil
+        let handler = Handler(self, isOnce: isOnce, life: owner?.life)
+        let sender = senders.randomElement(using: &dice)!.value
+        switch (owner, Bool.random(using: &dice) ? sender : nil) {
+        case (let owner?, let sender?):
+            let token = center.observe(name, from: sender, owner: owner, on: target, once: isOnce, key: key) { _, _ in
+                handler.run()
+            }
+            return (token, handler)
+        case (let owner?, nil):
+            let token = center.observe(name, owner: owner, on: target, once: isOnce, key: key) { _, _ in handler.run() }
+            return (token, handler)
+        case (nil, let sender?):
+            let token = center.observe(name, from: sender, on: target, once: isOnce, key: key) { _ in handler.run() }
+            return (token, handler)
+        case (nil, nil):
+            return (center.observe(name, on: target, once: isOnce, key: key) { _ in handler.run() }, handler)
+        }
+    }
+
+    // MARK: After it
+
+    /// What does not hold when all threads have returned.
+    func verify() -> [String] {
+        for owner in owners { owner.drop() }
+        for sender in senders { sender.drop() }
+        OwnerLifetime.purge()
+        places.settle()
+        var wrong = Array(Set(fouls.entries))
+        for ground in grounds.entries {
+            let (posted, seen) = (ground.posted.load(ordering: .relaxed), ground.seen.count)
+            if posted != seen { wrong.append("M1: \(seen) of \(posted) posts reached the witness") }
+            let rows = ground.center.audit()
+            if rows.count != 1 { wrong.append("L1: left on a center: \(rows)") }
+        }
+        if alive.count != 0 { wrong.append("R8: \(alive.count) owners, senders or captures are alive") }
+        return wrong
+    }
+}
+
+extension Notification.Name {
+    static let stormy = Notification.Name("stormy")
+}

@@ -1,0 +1,103 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Tether
+
+extension Races {
+    /// Everything at once; see `Storm`. `TETHER_STORM=100` in the environment makes them a hundred times as long.
+    @Suite struct StormTests {
+        private static let steps = 20_000 * (ProcessInfo.processInfo.environment["TETHER_STORM"].flatMap(Int.init) ?? 1)
+
+        /// A storm of several threads, with something else on one more until they have all returned.
+        private func storm(
+            _ threads: Int, sharingNames: Bool = true, on places: Storm.Places,
+            meanwhile: (@Sendable () -> Void)? = nil
+        ) {
+            let names = (0..<(sharingNames ? 2 : 64)).map { Notification.Name("storm \($0)") }
+            let storm = Storm(places: places, names: names)
+            let isOver = Flag()
+            let other = meanwhile.map { meanwhile in
+                Crew { while !isOver.isRaised { meanwhile() } }
+            }
+            Crew.run(threads) { number in
+                storm.blow(UInt64(number), steps: StormTests.steps / threads)
+            }
+            isOver.raise()
+            other?.join()
+            let wrong = storm.verify()
+            #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+        }
+
+        @Test(arguments: [2, 4, 8, 16], [true, false])
+        func `R1 R7 O4 M1 threads that do everything at once leave nothing behind`(threads: Int, sharingNames: Bool) {
+            let (serial, concurrent) = (
+                DispatchQueue(label: "serial"), DispatchQueue(label: "two", attributes: .concurrent)
+            )
+            let operations = OperationQueue.serial()
+            storm(
+                threads, sharingNames: sharingNames,
+                on: Storm.Places(targets: [
+                    .poster, .dispatchQueue(serial), .dispatchQueue(concurrent, concurrently: true),
+                    .operationQueue(operations),
+                ]) {
+                    serial.settle()
+                    concurrent.settle()
+                    operations.settle()
+                })
+        }
+
+        @Test func `R1 R8 D2 on a queue that is suspended and resumed nothing is delivered late or kept`() {
+            let queue = DispatchQueue(label: "now and then")
+            storm(4, on: Storm.Places(targets: [.poster, .dispatchQueue(queue)]) { queue.settle() }) {
+                queue.suspend()
+                for _ in 0..<50 { sched_yield() }
+                queue.resume()
+            }
+        }
+
+        @Test func `R1 D5 on a run loop that stops and starts nothing is delivered late or kept`() {
+            let (isReady, mayEnd) = (Gate(), Flag())
+            let target = Box<DeliveryTarget?>(nil)
+            let runner = Crew {
+                DeliveryTarget.prepareCurrentThread()
+                target.set(.currentThread)
+                isReady.open()
+                while !mayEnd.isRaised {
+                    _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.0005))
+                }
+            }
+            isReady.pass()
+            let thread = target.value!
+            storm(4, on: Storm.Places(targets: [.poster, thread]) { settle(thread) })
+            mayEnd.raise()
+            runner.join()
+        }
+
+        @Test func `R1 D5 R8 on threads that exit nothing is delivered late or kept`() {
+            let threads = (0..<6).map { RunLoopThread(name: "storm \($0)") }
+            for thread in threads { thread.start() }
+            // SAFETY: a thread may be cancelled from any other.
+            nonisolated(unsafe) let all = threads
+            let next = Counter()
+            storm(4, on: Storm.Places(targets: [.poster] + threads.map { .thread($0) }) {}) {
+                for _ in 0..<200 { sched_yield() }
+                if next.count < 6 { unsafe all[next.count].cancel() }
+                next.add()
+            }
+            for thread in threads { thread.cancel() }
+        }
+
+        /// Waits until what was posted to a target before has been delivered.
+        private func settle(_ target: DeliveryTarget) {
+            for _ in 0..<2 {
+                let (center, gate) = (ObserverCenter(), Gate())
+                let token = center.observe(.sample, on: target) { _ in gate.open() }
+                center.post(name: .sample, object: nil)
+                gate.pass()
+                withExtendedLifetime(token) {}
+            }
+        }
+    }
+}
