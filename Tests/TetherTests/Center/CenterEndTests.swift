@@ -12,7 +12,7 @@ import Testing
     /// An observer whose handler captures something that logs its release.
     private func observe(_ center: ObserverCenter, on target: DeliveryTarget = .poster) -> NotificationObserver {
         let log = log
-        let captured = AtDeinit { log.add("released") }
+        let captured = Ending { log.add("released") }
         return center.observe(.sample, on: target) { _ in
             captured.touch()
             log.add("called")
@@ -118,7 +118,7 @@ import Testing
         let (log, jobs, center) = (log, HeldJobs(), SharedHolder(ObserverCenter()))
         let token = observe(center.value!, on: .custom(jobs))
         do {
-            let payload = AtDeinit { log.add("payload") }
+            let payload = Ending { log.add("payload") }
             center.value!.post(name: .sample, object: payload)
         }
         center.drop()

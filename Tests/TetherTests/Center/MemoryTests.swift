@@ -87,13 +87,13 @@ import Testing
 
     @Test func `M9 a value sender is let go when the last of its observers ends`() {
         struct Tagged: Hashable, Sendable {
-            let tag: AtDeinit
+            let tag: Ending
             static func == (a: Tagged, b: Tagged) -> Bool { true }
             func hash(into hasher: inout Hasher) {}
         }
         let log = Log<String>()
         var tokens = (0..<3).map { number in
-            let tag = AtDeinit { log.add("\(number)") }
+            let tag = Ending { log.add("\(number)") }
             return center.addObserver(forName: .sample, object: Tagged(tag: tag), queue: nil) { _ in }
         }
         tokens.removeLast()

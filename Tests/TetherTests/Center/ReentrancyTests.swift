@@ -58,7 +58,7 @@ import Testing
 
     @Test func `R5 O9 a handler may drop the last reference to its owner, which goes when it returns`() {
         let log = log
-        let owner = SharedHolder(AtDeinit { log.add("owner gone") })
+        let owner = SharedHolder(Ending { log.add("owner gone") })
         center.observe(.sample, owner: owner.value!) { _, _ in
             owner.drop()
             log.add("handler ends")

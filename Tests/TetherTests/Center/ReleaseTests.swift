@@ -15,7 +15,7 @@ import Testing
         _ name: Notification.Name? = .sample, _ handler: @escaping @Sendable () -> Void = {}
     ) -> NotificationObserver {
         let log = log
-        let captured = AtDeinit { log.add("released") }
+        let captured = Ending { log.add("released") }
         return center.observe(name) { _ in
             captured.touch()
             handler()
@@ -33,9 +33,9 @@ import Testing
 
     @Test func `R8 O3 it is released when the owner goes, also while the token is kept`() {
         let log = log
-        let owner = SharedHolder(AtDeinit { log.add("deinit") })
+        let owner = SharedHolder(Ending { log.add("deinit") })
         let token = {
-            let captured = AtDeinit { log.add("released") }
+            let captured = Ending { log.add("released") }
             return center.observe(.sample, owner: owner.value!) { _ in captured.touch() }
         }()
         owner.drop()
@@ -85,7 +85,7 @@ import Testing
     @Test func `R8 an observer that no post can have seen is released when the post under way ends, at the latest`() {
         let (log, center) = (log, center)
         let adding = center.observe(.sample) { _ in
-            let captured = AtDeinit { log.add("released") }
+            let captured = Ending { log.add("released") }
             center.observe(.other) { _ in captured.touch() }.stop()
         }
         center.post(name: .sample, object: nil)
@@ -173,7 +173,7 @@ import Testing
     @Test func `R8 each of several stops waits for its own posts only`() {
         let (log, center) = (log, center)
         let tokens = (0..<3).map { number in
-            let captured = AtDeinit { log.add("\(number)") }
+            let captured = Ending { log.add("\(number)") }
             return center.observe(.sample) { _ in captured.touch() }
         }
         let holding = HeldPost.observer(on: center)
@@ -199,7 +199,7 @@ import Testing
         let token = observeCapturing()
         token.target = .custom(jobs)
         do {
-            let payload = AtDeinit { log.add("payload") }
+            let payload = Ending { log.add("payload") }
             center.post(name: .sample, object: nil, userInfo: ["payload": payload])
         }
         #expect(log.entries == [])

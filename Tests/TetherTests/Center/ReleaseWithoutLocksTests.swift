@@ -10,7 +10,7 @@ import Testing
     /// A value whose equality looks at its number, and which holds something with a `deinit`.
     private struct Tagged: Hashable, Sendable {
         let number: Int
-        let tag: AtDeinit
+        let tag: Ending
 
         static func == (a: Tagged, b: Tagged) -> Bool { a.number == b.number }
         func hash(into hasher: inout Hasher) { hasher.combine(number) }
@@ -20,9 +20,9 @@ import Testing
     private let releases = Log<String>()
 
     /// Something that uses the center in all ways when it goes.
-    private func tag(_ label: String = "released") -> AtDeinit {
+    private func tag(_ label: String = "released") -> Ending {
         // Weakly, because the center may be what is going.
-        AtDeinit { [weak center, releases] in
+        Ending { [weak center, releases] in
             releases.add(label)
             guard let center else { return }
             let owner = Object()
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    private func handler(capturing tag: AtDeinit) -> @Sendable (Notification) -> Void {
+    private func handler(capturing tag: Ending) -> @Sendable (Notification) -> Void {
         { _ in tag.touch() }
     }
 
@@ -98,7 +98,7 @@ import Testing
         let holder = SharedHolder(ObserverCenter())
         let log = releases
         let token = {
-            let captured = AtDeinit {
+            let captured = Ending {
                 other.post(name: .sample, object: nil)
                 log.add("released")
             }
@@ -129,7 +129,7 @@ import Testing
         let observer = NotificationObserver(center: center)
         let log = releases
         do {
-            let captured = AtDeinit { [unowned observer] in
+            let captured = Ending { [unowned observer] in
                 log.add("released \(observer.isActive)")
                 observer.target = .poster
             }
@@ -160,7 +160,7 @@ import Testing
         }
         center.post(name: .other, object: nil)
         do {
-            let payload = AtDeinit { [releases] in
+            let payload = Ending { [releases] in
                 mayReturn.open()
                 hasEnded.wait()
                 releases.add("payload")
@@ -192,7 +192,7 @@ import Testing
 
     @Test func `R6 a posted value sender's own object may use the center`() {
         let token = center.addObserver(
-            forName: .sample, object: Tagged(number: 1, tag: AtDeinit {}), queue: nil
+            forName: .sample, object: Tagged(number: 1, tag: Ending {}), queue: nil
         ) { _ in }
         center.post(name: .sample, object: Tagged(number: 1, tag: tag("matching")))
         center.post(name: .sample, object: Tagged(number: 2, tag: tag("not matching")))

@@ -194,7 +194,7 @@ private final class LastWord: Sendable {
         self.init { _ in atEnd() }
     }
 
-    func touch() {}
+    func touch() { withExtendedLifetime(self) {} }
 
     deinit { atEnd(self) }
 }

@@ -178,7 +178,7 @@ import Testing
         let limit = Date(timeIntervalSinceNow: 30)
         while !thread.isFinished, limit.timeIntervalSinceNow > 0 { sched_yield() }
         do {
-            let payload = AtDeinit { log.add("payload") }
+            let payload = Ending { log.add("payload") }
             center.post(name: .sample, object: nil, userInfo: ["payload": payload])
         }
         #expect(log.entries == ["1", "payload"])

@@ -122,7 +122,7 @@ import Testing
         let (log, center) = (log, kind.makeCenter())
         let first = {
             // It goes with the old handler, before the call that replaces it returns.
-            let captured = AtDeinit { center.post(.sample, number: 1) }
+            let captured = Ending { center.post(.sample, number: 1) }
             return center.observe(.sample, key: 1) { _ in captured.touch() }
         }()
         let second = center.observe(.sample, key: 1) { log.add("second \($0.number)") }

@@ -98,7 +98,7 @@ import Testing
     {
         struct Round: Sendable {
             let center: any PostingCenter
-            let owner: SharedHolder<AtDeinit>
+            let owner: SharedHolder<Ending>
             let hasGone: Flag
             let late: Counter
         }
@@ -106,7 +106,7 @@ import Testing
             rounds: 500,
             setUp: { _ in
                 let (center, hasGone, late) = (kind.makeCenter(), Flag(), Counter())
-                let owner = AtDeinit { hasGone.raise() }
+                let owner = Ending { hasGone.raise() }
                 center.observe(.sample, owner: owner) { owner, _ in
                     if hasGone.isRaised { late.add() }
                     owner.touch()

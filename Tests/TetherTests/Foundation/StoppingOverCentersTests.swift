@@ -60,11 +60,11 @@ import Testing
     func `F1 R1 R8 what is enqueued is dropped at stop, handler and payload`(kind: CenterKind) {
         let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
         let token = {
-            let captured = AtDeinit { log.add("capture") }
+            let captured = Ending { log.add("capture") }
             return center.observe(.sample, on: .custom(jobs)) { _ in captured.touch() }
         }()
         do {
-            let payload = AtDeinit { log.add("payload") }
+            let payload = Ending { log.add("payload") }
             center.post(name: .sample, object: nil, userInfo: ["payload": payload])
         }
         #expect(log.entries == [])
@@ -77,7 +77,7 @@ import Testing
     func `F1 R8 captures go before stop returns, or when the post in flight has`(kind: CenterKind) {
         let (log, center) = (log, kind.makeCenter())
         let observe = { () -> NotificationObserver in
-            let captured = AtDeinit { log.add("capture") }
+            let captured = Ending { log.add("capture") }
             return center.observe(.sample) { note in
                 captured.touch()
                 (note.object as? NotificationObserver)?.stop()
@@ -182,7 +182,7 @@ import Testing
         let inner = center.observe(.other) { log.add("other \($0.number)") }
         let added = Box<NotificationObserver?>(nil)
         let token = {
-            let captured = AtDeinit {
+            let captured = Ending {
                 center.post(.other, number: 1)
                 added.set(center.observe(.other) { log.add("added \($0.number)") })
                 inner.stop()

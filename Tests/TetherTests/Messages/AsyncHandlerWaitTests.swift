@@ -96,7 +96,7 @@ import Testing
     @Test func `R8 a task that a handler started does not keep what the handler captured`() async {
         let (log, gate, done) = (log, AsyncGate(), AsyncGate())
         var token: NotificationObserver? = {
-            let captured = AtDeinit { log.add("released") }
+            let captured = Ending { log.add("released") }
             return center.observe(for: .didSave) { _ in
                 captured.touch()
                 Task { await gate.pass() }
@@ -115,14 +115,14 @@ import Testing
         let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
         let owner = Holder(LoggedObject("owner", log))
         let token = {
-            let captured = AtDeinit { log.add("capture released") }
+            let captured = Ending { log.add("capture released") }
             return center.observe(for: .didSave, owner: owner.object!) { _, _ in
                 begun.open()
                 await gate.pass()
                 captured.touch()
             }
         }()
-        post(AtDeinit { log.add("payload released") })
+        post(Ending { log.add("payload released") })
         await begun.pass()
         token.stop()
         owner.release()
@@ -131,7 +131,7 @@ import Testing
         #expect(log.entries.sorted() == ["capture released", "owner deinit", "payload released"])
     }
 
-    private func post(_ payload: AtDeinit) {
+    private func post(_ payload: Ending) {
         center.post(AlbumDidSave(number: 1, payload: AnyObjectPayload(object: payload)))
     }
 }

@@ -115,7 +115,7 @@ import Testing
         }
         center.post(AlbumDidSave(number: 0))
         await begun.pass()
-        let payloads = (1...100).map { number in AtDeinit { log.add("payload dropped") } }
+        let payloads = (1...100).map { number in Ending { log.add("payload dropped") } }
         post(payloads)
         #expect(center.audit().map(\.pending) == [100])
         token.stop()
@@ -126,7 +126,7 @@ import Testing
         withExtendedLifetime(payloads) {}
     }
 
-    private func post(_ payloads: [AtDeinit]) {
+    private func post(_ payloads: [Ending]) {
         for (number, payload) in payloads.enumerated() {
             center.post(AlbumDidSave(number: number + 1, payload: AnyObjectPayload(object: payload)))
         }
@@ -140,7 +140,7 @@ import Testing
         }
         center.post(AlbumDidSave(number: 0))
         await begun.pass()
-        post([AtDeinit { log.add("payload dropped") }])
+        post([Ending { log.add("payload dropped") }])
         log.add("stopping")
         token.stop()
         log.add("stopped")

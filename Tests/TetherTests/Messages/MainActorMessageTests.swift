@@ -102,7 +102,7 @@ import Testing
         for once in [false, true] {
             let token = center.observe(for: .didClose, once: once) { _ in log.add("message") }
             onThreads {
-                let payload = AtDeinit { log.add("payload dropped") }
+                let payload = Ending { log.add("payload dropped") }
                 center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": 1, "payload": payload])
             }
             #expect(center.audit().map(\.pending) == [1])

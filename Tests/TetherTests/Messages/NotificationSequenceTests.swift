@@ -75,7 +75,7 @@ import Testing
         let (center, log) = (center, log)
         let sequence = center.notifications(named: .sample, bufferSize: .newest(1))
         for number in 1...3 {
-            let payload = AtDeinit {
+            let payload = Ending {
                 // Would be a deadlock under the center's lock, or the buffer's.
                 log.add("\(number) dropped, \(center.audit().count) observers")
             }

@@ -23,7 +23,7 @@ import Testing
     @Test func `S2 O3 it ends with its owner, which it does not retain, and drops what is buffered`() async {
         let owner = Holder(LoggedObject("owner", log))
         let sequence = center.notifications(named: .sample, owner: owner.object!)
-        let payload = Box<AtDeinit?>(AtDeinit { [log] in log.add("payload dropped") })
+        let payload = Box<Ending?>(Ending { [log] in log.add("payload dropped") })
         center.post(name: .sample, object: nil, userInfo: ["number": 1, "payload": payload.value as Any])
         payload.set(nil)
         owner.release()
@@ -104,7 +104,7 @@ import Testing
     @Test func `S2 it ends at once when the task was cancelled before, and drops what is buffered`() async {
         let (center, log) = (center, log)
         let sequence = center.notifications(named: .sample)
-        post(AtDeinit { log.add("payload dropped") }, number: 1)
+        post(Ending { log.add("payload dropped") }, number: 1)
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
             for await note in sequence { log.add("\(note.number)") }
@@ -117,7 +117,7 @@ import Testing
         withExtendedLifetime(sequence) {}
     }
 
-    private func post(_ payload: AtDeinit, number: Int) {
+    private func post(_ payload: Ending, number: Int) {
         center.post(name: .sample, object: nil, userInfo: ["number": number, "payload": payload])
     }
 
@@ -133,7 +133,7 @@ import Testing
     @Test func `S2 R1 R9 what is buffered goes with a removal`() async {
         let log = log
         let sequence = center.notifications(named: .sample)
-        post(AtDeinit { log.add("payload dropped") }, number: 1)
+        post(Ending { log.add("payload dropped") }, number: 1)
         center.removeObservers(named: .sample)
         #expect(log.entries == ["payload dropped"])
         #expect(await ends(iterate(sequence)))
@@ -146,7 +146,7 @@ import Testing
             let sequences = [
                 center.notifications(named: .sample), center.notifications(named: .sample, owner: owner),
             ]
-            post(AtDeinit { log.add("payload dropped") }, number: 1)
+            post(Ending { log.add("payload dropped") }, number: 1)
             #expect(center.audit().map(\.pending) == [1, 1])
             withExtendedLifetime(sequences) {}
         }
@@ -186,7 +186,7 @@ import Testing
         let (center, log) = (center, log)
         let sequence = center.notifications(named: .sample)
         post(
-            AtDeinit {
+            Ending {
                 center.post(name: .sample, object: nil)
                 center.removeObservers(named: .sample)
                 log.add("payload dropped")

@@ -162,7 +162,7 @@ import Testing
         let (owner, sender) = (SharedHolder(Object()), SharedHolder(Object()))
         let log = Log<String>()
         let token = {
-            let captured = AtDeinit { log.add("released") }
+            let captured = Ending { log.add("released") }
             return center.observe(.sample, from: sender.value!, owner: owner.value!) { _ in captured.touch() }
         }()
         let audit = center.audit()

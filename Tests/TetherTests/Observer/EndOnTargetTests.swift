@@ -29,7 +29,7 @@ import Testing
     {
         let (log, token) = (log, SharedHolder<NotificationObserver>())
         do {
-            let captured = AtDeinit { log.add("released") }
+            let captured = Ending { log.add("released") }
             token.set(
                 center.observe(.sample, on: .custom(jobs)) { note in
                     captured.touch()
@@ -46,9 +46,9 @@ import Testing
 
     @Test func `R8 what was captured goes with the end of the delivery in which the owner was let go`() {
         let log = log
-        let owner = SharedHolder(AtDeinit { log.add("deinit") })
+        let owner = SharedHolder(Ending { log.add("deinit") })
         do {
-            let captured = AtDeinit { log.add("released") }
+            let captured = Ending { log.add("released") }
             center.observe(.sample, owner: owner.value!, on: .custom(jobs)) { _, _ in
                 captured.touch()
                 owner.drop()
@@ -95,7 +95,7 @@ import Testing
     @Test func `R10 handlers that capture their own tokens go with the center`() {
         let (log, center) = (log, SharedHolder(ObserverCenter()))
         for target in [DeliveryTarget.poster, .custom(jobs)] {
-            let (token, captured) = (SharedHolder<NotificationObserver>(), AtDeinit { log.add("released") })
+            let (token, captured) = (SharedHolder<NotificationObserver>(), Ending { log.add("released") })
             token.set(
                 center.value!.observe(.sample, on: target) { _ in
                     captured.touch()

@@ -65,7 +65,7 @@ import Testing
     @Test func `M7 R8 what the replaced handler captured goes before the replacing call returns`() {
         let log = log
         let first = {
-            let captured = AtDeinit { log.add("released") }
+            let captured = Ending { log.add("released") }
             return center.observe(.sample, key: 1) { _ in captured.touch() }
         }()
         let second = center.observe(.sample, key: 1) { _ in }
@@ -161,13 +161,13 @@ import Testing
 
     @Test func `M7 R6 a key's own value is released with no lock held, whichever observer it came with`() {
         struct Tagged: Hashable {
-            let tag: AtDeinit
+            let tag: Ending
             static func == (a: Tagged, b: Tagged) -> Bool { true }
             func hash(into hasher: inout Hasher) {}
         }
         let (log, center) = (log, center)
         func observe(_ label: String) -> NotificationObserver {
-            let tag = AtDeinit {
+            let tag = Ending {
                 center.post(name: .other, object: nil)
                 center.observe(.other, key: Key.b) { _ in }.stop()
                 log.add(label)

@@ -142,7 +142,7 @@ import Testing
     @Test func `R7 R8 what it captured is released when its post ends`() {
         let log = log
         let token = {
-            let captured = AtDeinit { log.add("released") }
+            let captured = Ending { log.add("released") }
             return center.observe(.sample, once: true) { _ in
                 captured.touch()
                 log.add("called")

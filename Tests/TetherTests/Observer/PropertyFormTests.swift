@@ -64,7 +64,7 @@ import Testing
         let observer = NotificationObserver(center: center)
         observer.observe(.sample, on: .custom(jobs), record("old"))
         do {
-            let payload = AtDeinit { log.add("payload dropped") }
+            let payload = Ending { log.add("payload dropped") }
             center.post(name: .sample, object: payload)
         }
         observer.observe(.sample, on: .custom(jobs), record("new"))
@@ -93,7 +93,7 @@ import Testing
         let log = log
         let observer = NotificationObserver(center: center)
         do {
-            let captured = AtDeinit { log.add("released") }
+            let captured = Ending { log.add("released") }
             observer.observe(.sample) { _ in captured.touch() }
         }
         observer.observe(.sample, record("new"))

@@ -105,7 +105,7 @@ import Testing
     @Test func `O4 no method runs in or after the deinit of a receiver or owner that goes while others post`() throws {
         struct Round: Sendable {
             let center = ObserverCenter()
-            let (owner, receiver): (SharedHolder<AtDeinit>, SharedHolder<LateCaller>)
+            let (owner, receiver): (SharedHolder<Ending>, SharedHolder<LateCaller>)
             let late: Counter
         }
         try race(
@@ -113,7 +113,7 @@ import Testing
             setUp: { _ in
                 let (hasGone, late) = (Flag(), Counter())
                 let round = Round(
-                    owner: SharedHolder(AtDeinit { hasGone.raise() }),
+                    owner: SharedHolder(Ending { hasGone.raise() }),
                     receiver: SharedHolder(LateCaller(hasGone, late)),
                     late: late)
                 round.center.observe(
@@ -286,5 +286,5 @@ import Testing
 }
 
 extension Plain {
-    fileprivate func touch() {}
+    fileprivate func touch() { withExtendedLifetime(self) {} }
 }

@@ -150,7 +150,7 @@ import Testing
         let log = log
         for _ in 0..<200 {
             let token = {
-                let captured = AtDeinit { log.add("released") }
+                let captured = Ending { log.add("released") }
                 return center.observe(.sample) { _ in captured.touch() }
             }()
             Crew.run(3) { _ in token.stop() }

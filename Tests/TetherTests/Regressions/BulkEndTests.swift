@@ -15,7 +15,7 @@ import Testing
             second.object?.stop()
             seen.add(isAlive.isRaised)
         }
-        var tokens = [center.observe(.sample) { [ending = first.object!] _ in ending.touch() }]
+        let token = center.observe(.sample) { [ending = first.object!] _ in ending.touch() }
         first.release()
         let capture = Holder(Ending { isAlive.lower() })
         second.object = center.observe(.sample) { [ending = capture.object!] _ in ending.touch() }
@@ -23,7 +23,7 @@ import Testing
         center.removeObservers(named: .sample)
         #expect(seen.entries == [false])
         #expect(center.core.isEmpty)
-        tokens.removeAll()
+        withExtendedLifetime(token) {}
         second.release()
     }
 

@@ -18,7 +18,7 @@ import Testing
         let (log, center) = (log, center)
         let inner = center.addObserver(forName: .other, object: nil, queue: nil) { _ in log.add("posted") }
         let token = {
-            let captured = AtDeinit {
+            let captured = Ending {
                 center.post(name: .other, object: nil)
                 center.removeObserver(inner)
                 center.post(name: .other, object: nil)

@@ -8,6 +8,6 @@ final class Ending: Sendable {
 
     deinit { body() }
 
-    /// Uses it, so that a closure captures it.
-    func touch() {}
+    /// Uses it, so that a closure captures it, and the optimiser leaves it captured.
+    func touch() { withExtendedLifetime(self) {} }
 }

@@ -12,7 +12,7 @@ final class LoggedObject: Sendable {
     }
 
     /// Uses the object, so that a closure captures it.
-    func touch() {}
+    func touch() { withExtendedLifetime(self) {} }
 
     deinit {
         log.add("\(name) deinit")
