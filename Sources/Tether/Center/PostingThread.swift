@@ -20,29 +20,35 @@ internal import Synchronization
 /// Posting threads write with plain stores, so that a call costs nothing to announce; who waits fences all threads
 /// first (`membarrier`, on Linux) and then reads. Where the system has no such fence the stores fence themselves.
 /// Records of threads that exited are used again, and never freed: there are as many as threads ever posted at once.
+/// They are taken out of the list that is looked through, and keep their place for who is at them: from there the list
+/// goes on, or starts again once a new thread has the record, so no record in use is passed over.
 ///
-/// SAFETY: what is not atomic is only touched by the thread that has the record; frames live as long as the process.
+/// SAFETY: what is not atomic is only touched by the thread that has the record, and `nextUnused` under the lock; frames
+/// live as long as the process.
 @safe final class PostingThread: @unchecked Sendable {
     static let centerOfDrains: UInt = 1
 
-    /// The newest record, which leads to all.
-    private static let newest = Guarded<PostingThread?>(nil)
-    private static let newestAddress = Atomic<UInt>(0)
+    /// The records of threads that exited; the lock under which records are linked.
+    private static let unused = Guarded<PostingThread?>(nil)
+    /// The address of the newest record in use, which leads to all of them.
+    private static let newest = Atomic<UInt>(0)
     private let first: UnsafeMutablePointer<PostingFrame>
     private var free: UnsafeMutablePointer<PostingFrame>
-    private let isUsed = Atomic<Bool>(true)
     /// What ends with the thread; touched by it alone.
     private var exitActions: [@Sendable () -> Void] = []
     /// The thread's own posting queue and run loop, made when they are first asked for.
     var postingQueue: PostingQueue?
     private var queuesToClose: [WeakQueue] = []
     var loop: ThreadLoop?
-    private let older: PostingThread?
+    /// The address of the next older record in use.
+    private let older = Atomic<UInt>(0)
+    private var nextUnused: PostingThread?
 
-    private init(older: PostingThread?) {
+    private init() {
         unsafe first = PostingThread.makeFrame()
         unsafe free = first
-        self.older = older
+        // Never freed.
+        _ = unsafe Unmanaged.passRetained(self)
     }
 
     private static func makeFrame() -> UnsafeMutablePointer<PostingFrame> {
@@ -51,7 +57,7 @@ internal import Synchronization
         return unsafe frame
     }
 
-    /// The calling thread's record. Complexity: O(1); the first time on a thread O(threads).
+    /// The calling thread's record. Complexity: O(1).
     static var current: PostingThread { unsafe unmanagedCurrent.takeUnretainedValue() }
 
     /// The calling thread's record, not retained, because it is never freed.
@@ -64,20 +70,14 @@ internal import Synchronization
 
     @inline(never)
     private static func adopt() -> PostingThread {
-        let record = newest.withLock { newest in
-            var record = newest
-            while let known = record {
-                let (isFree, _) = known.isUsed.compareExchange(
-                    expected: false, desired: true, ordering: .acquiringAndReleasing)
-                if isFree { return known }
-                record = known.older
-            }
-            let made = PostingThread(older: newest)
-            newest = made
-            newestAddress.store(made.address, ordering: .releasing)
-            return made
+        let record = unused.withLock { unused in
+            let record = unused ?? PostingThread()
+            unused = record.nextUnused.take()
+            record.older.store(newest.load(ordering: .relaxed), ordering: .releasing)
+            newest.store(record.address, ordering: .sequentiallyConsistent)
+            return record
         }
-        // SAFETY: `newest` keeps the record for ever; the exit function touches it alone.
+        // SAFETY: the record is never freed; the exit function touches it alone.
         unsafe tether_set_thread_record(Unmanaged.passUnretained(record).toOpaque()) { record in
             unsafe Unmanaged<PostingThread>.fromOpaque(record).takeUnretainedValue().exit()
         }
@@ -103,7 +103,32 @@ internal import Synchronization
         while let action = exitActions.popLast() { action() }
         loop = nil
         postingQueue = nil
-        isUsed.store(false, ordering: .releasing)
+        PostingThread.unused.withLock { unused in
+            unlink()
+            nextUnused = unused
+            unused = self
+        }
+    }
+
+    /// Takes this out of the list, under the lock. Complexity: O(threads).
+    private func unlink() {
+        var link = PostingThread.newest.load(ordering: .relaxed)
+        guard link != address else {
+            return PostingThread.newest.store(older.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
+        }
+        while let newer = PostingThread.record(at: link) {
+            link = newer.older.load(ordering: .relaxed)
+            if link == address {
+                return newer.older.store(older.load(ordering: .relaxed), ordering: .releasing)
+            }
+        }
+    }
+
+    private static func record(at address: UInt) -> PostingThread? {
+        // SAFETY: records are never freed.
+        unsafe UnsafeRawPointer(bitPattern: address).map {
+            unsafe Unmanaged<PostingThread>.fromOpaque($0).takeUnretainedValue()
+        }
     }
 
     /// Its identity, for looking through all records.
@@ -170,19 +195,21 @@ internal import Synchronization
         if tether_can_fence_all_threads() { tether_fence_all_threads() }
     }
 
-    /// Calls `body` with every level in use on every thread; stops when it returns false.
-    static func forEachFrame(_ body: (PostingThread, borrowing PostingFrame) -> Bool) {
+    /// Calls `body` with every level in use on every thread; with some twice if threads come and go meanwhile.
+    private static func forEachFrame(_ body: (borrowing PostingThread, borrowing PostingFrame) -> Void) {
+        var address = newest.load(ordering: .sequentiallyConsistent)
         // SAFETY: records and frames are never freed.
-        var address = newestAddress.load(ordering: .acquiring)
         while let known = unsafe UnsafeRawPointer(bitPattern: address) {
-            let thread = unsafe Unmanaged<PostingThread>.fromOpaque(known).takeUnretainedValue()
-            var frame: UnsafeMutablePointer<PostingFrame>? = unsafe thread.first
-            // Levels above the first free one are free too.
-            while let level = unsafe frame, unsafe level.pointee.center.load(ordering: .sequentiallyConsistent) != 0 {
-                guard unsafe body(thread, level.pointee) else { return }
-                unsafe frame = level.pointee.next.load(ordering: .acquiring)
+            address = unsafe Unmanaged<PostingThread>.fromOpaque(known)._withUnsafeGuaranteedRef { thread in
+                var frame: UnsafeMutablePointer<PostingFrame>? = unsafe thread.first
+                // Levels above the first free one are free too.
+                while let level = unsafe frame, unsafe level.pointee.center.load(ordering: .sequentiallyConsistent) != 0
+                {
+                    unsafe body(thread, level.pointee)
+                    unsafe frame = level.pointee.next.load(ordering: .acquiring)
+                }
+                return thread.older.load(ordering: .acquiring)
             }
-            address = thread.older?.address ?? 0
         }
     }
 
@@ -197,7 +224,6 @@ internal import Synchronization
                 earliest = min(earliest ?? .max, frame.begin.load(ordering: .relaxed))
                 if thread.address != UInt(bitPattern: own) { isElsewhere = true }
             }
-            return true
         }
         return earliest.map { ($0, isElsewhere) }
     }
@@ -206,10 +232,8 @@ internal import Synchronization
     static func threads(running registration: UInt) -> [PostingThread] {
         var running: [PostingThread] = []
         forEachFrame { thread, frame in
-            if frame.registration.load(ordering: .acquiring) == registration, running.last !== thread {
-                running.append(thread)
-            }
-            return true
+            guard frame.registration.load(ordering: .acquiring) == registration else { return }
+            if !running.contains(where: { $0 === thread }) { running.append(copy thread) }
         }
         return running
     }

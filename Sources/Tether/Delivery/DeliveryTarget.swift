@@ -14,7 +14,8 @@ public import Foundation
 ///
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable {
-    enum Kind: Sendable {
+    /// One word, because every registration copies it several times.
+    indirect enum Kind: Sendable {
         case poster
         case main
         case operationQueue(OperationQueue)

@@ -32,7 +32,7 @@ struct ObservationRequest {
     ) {
         self.init(
             name: name, sender: sender === AnySender.any ? .any : .object(sender), target: target,
-            isIsolated: isIsolated, once: once, key: key.map { ObserverKey($0) },
+            isIsolated: isIsolated, once: once, key: key == nil ? nil : ObserverKey(key!),
             site: RegistrationSite(file: file, line: line))
     }
 
