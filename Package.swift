@@ -21,6 +21,7 @@ let package = Package(
             exclude: ["README.md"]),
         .executableTarget(
             name: "HookSafety", dependencies: ["Tether"], path: "Tests/HookSafety", exclude: ["Library"]),
+        .executableTarget(name: "Soak", dependencies: ["Tether"], path: "Tests/Soak"),
         .executableTarget(name: "Tour", dependencies: ["Tether"], path: "Examples/Tour"),
         .executableTarget(name: "Coalescing", dependencies: ["Tether"], path: "Examples/Coalescing"),
         .executableTarget(name: "ThreadDelivery", dependencies: ["Tether"], path: "Examples/ThreadDelivery"),

@@ -14,8 +14,7 @@ public import Foundation
 ///
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable {
-    /// One word, because every registration copies it several times.
-    indirect enum Kind: Sendable {
+    enum Kind: Sendable {
         case poster
         case main
         case operationQueue(OperationQueue)

@@ -1,0 +1,106 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Tether
+
+// A million owners are attached to, posted to and let go, and the memory of the process must not grow after the first
+// tenth of them.
+//
+//     Soak [NUMBER OF OWNERS]
+
+extension Notification.Name { fileprivate static let tick = Notification.Name("Soak.tick") }
+
+private final class Source: Sendable {}
+private class Owner {}
+private final class Derived: Owner {}
+private final class Pair<First, Second>: Owner {}
+private final class Object: NSObject {}
+private actor Worker {}
+
+/// What was delivered, and the owners that ended.
+private let delivered = Atomic<Int>(0)
+private let ended = Atomic<Int>(0)
+
+/// Captured by a handler; its end is that of the observer.
+private final class Capture: Sendable {
+    func count() { delivered.wrappingAdd(1, ordering: .relaxed) }
+    deinit { ended.wrappingAdd(1, ordering: .relaxed) }
+}
+
+/// The most memory that the process has had so far, in KiB.
+private var peakMemory: Int {
+    var usage = rusage()
+    #if canImport(Darwin)
+    unsafe getrusage(RUSAGE_SELF, &usage)
+    return usage.ru_maxrss / 1024
+    #else
+    unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return usage.ru_maxrss
+    #endif
+}
+
+private struct Soak {
+    let center = ObserverCenter()
+    let foundation = NotificationCenter()
+    let queue = DispatchQueue(label: "Soak")
+
+    /// One owner's life, of one of eight kinds; what is posted is delivered before it ends, or on the main queue dropped.
+    func live(_ number: Int) {
+        let capture = Capture()
+        switch number % 8 {
+        case 0: live(Owner(), capture)
+        case 1: live(Derived(), capture)
+        case 2: live(Pair<Int, String>(), capture)
+        case 3: live(Object(), capture)
+        case 4: live(Worker(), capture)
+        case 5:
+            let (owner, source) = (Owner(), Source())
+            center.observe(.tick, from: source, owner: owner, on: .dispatchQueue(queue), key: number % 3) { _, _ in
+                capture.count()
+            }
+            center.post(name: .tick, object: source)
+            queue.sync {}
+            withExtendedLifetime(owner) {}
+        case 6:
+            let (owner, source) = (Owner(), Source())
+            foundation.observe(.tick, from: source, owner: owner) { _, _ in capture.count() }
+            foundation.post(name: .tick, object: source)
+            withExtendedLifetime(owner) {}
+        default:
+            let owner = Owner()
+            center.observe(nil, owner: owner, once: true) { _, _ in capture.count() }
+            center.observe(.tick, owner: owner, on: .main) { _, _ in capture.count() }
+            center.post(name: .tick, object: nil)
+            withExtendedLifetime(owner) {}
+        }
+    }
+
+    private func live(_ owner: some AnyObject, _ capture: Capture) {
+        center.observe(.tick, owner: owner) { _, _ in capture.count() }
+        center.post(name: .tick, object: nil)
+        withExtendedLifetime(owner) {}
+    }
+}
+
+private let arguments = CommandLine.arguments.dropFirst()
+guard arguments.count <= 1, let owners = arguments.first.map({ Int($0) }) ?? 1_000_000, owners >= 1000 else {
+    print("Soak: give the number of owners, 1000 or more, or nothing for a million.")
+    exit(1)
+}
+
+private let soak = Soak()
+private let tenth = owners / 10
+private var afterWarmUp = 0
+for number in 0..<tenth * 10 {
+    soak.live(number)
+    if (number + 1) % tenth == 0 {
+        print("\(number + 1) owners, \(ended.load(ordering: .relaxed)) captures gone, at most \(peakMemory) KiB")
+        if afterWarmUp == 0 { afterWarmUp = peakMemory }
+    }
+}
+
+private let growth = peakMemory - afterWarmUp
+private let left = tenth * 10 - ended.load(ordering: .relaxed)
+private let observers = soak.center.audit().count
+print("Grew by \(growth) KiB after the first tenth; \(left) captures and \(observers) observers are left.")
+exit(growth <= 1024 && left == 0 && observers == 0 ? 0 : 1)
