@@ -44,6 +44,24 @@ extension Inbox {
 
     var isMuted: Bool { state.withLock(\.flow.isMuted) }
 
+    /// What becomes of something that is posted now, for who delivers it later.
+    enum Fate {
+        case delivered
+        /// As the newest of what is posted while muted.
+        case kept
+        /// And counted.
+        case dropped
+    }
+
+    func fateOfPost() -> Fate {
+        state.withLock { state in
+            guard state.flow.isMuted, !state.hasEnded else { return .delivered }
+            guard !state.flow.keepsNewest else { return .kept }
+            state.dropped += 1
+            return .dropped
+        }
+    }
+
     /// The place of what is kept among all that is kept while muted, in posting order.
     var placeOfKept: UInt64? { state.withLock { $0.flow.kept?.ticket } }
 

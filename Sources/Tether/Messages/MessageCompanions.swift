@@ -16,7 +16,8 @@ final class AsyncMessageCompanion<Message: NotificationCenter.AsyncMessage>: Reg
 
 /// Asks about each post whether it is a message, for an observer that runs once and must not be used up by others (R7).
 ///
-/// Only the main actor can tell what a plain notification makes, so one that is posted elsewhere is asked about there.
+/// Only the main actor can tell what a plain notification makes, so one that is posted elsewhere is asked about there. What
+/// muting does to it is settled when it is posted (D9).
 ///
 /// SAFETY: notifications are handed from the poster to the main actor.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -25,6 +26,8 @@ final class OnceOnMainActorCompanion<Message: NotificationCenter.MainActorMessag
 {
     private struct State: @unchecked Sendable {
         var notifications: [Notification] = []
+        /// The place of the newest one that was posted while muted, and kept.
+        var kept: Int?
         var isAsking = false
         /// Whether the sender has gone, so that the registration ends when nothing is left to be asked about.
         var isLast = false
@@ -38,7 +41,11 @@ final class OnceOnMainActorCompanion<Message: NotificationCenter.MainActorMessag
     override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
         if MessageEnvelope.carries(Message.self, in: notification) { return notification }
         guard MainDrains().isCurrent else {
-            askLater(notification.withoutEndingObject)
+            switch registration.inbox.load()?.fateOfPost() ?? .delivered {
+            case .delivered: askLater(notification.withoutEndingObject)
+            case .kept: askLater(notification.withoutEndingObject, keeping: true)
+            case .dropped: break
+            }
             return nil
         }
         nonisolated(unsafe) var prepared: Notification?
@@ -49,20 +56,31 @@ final class OnceOnMainActorCompanion<Message: NotificationCenter.MainActorMessag
         return unsafe prepared
     }
 
-    private func askLater(_ notification: Notification) {
+    private func askLater(_ notification: Notification, keeping: Bool = false) {
         nonisolated(unsafe) let notification = notification
-        let isFirst = unasked.withLock { state in
-            guard !state.hasEnded else { return false }
+        let (isFirst, displaced) = unasked.withLock { state -> (Bool, Displaced?) in
+            guard !state.hasEnded else { return (false, nil) }
+            var displaced: Displaced?
+            if keeping {
+                displaced = state.kept.map { Displaced(notification: state.notifications.remove(at: $0)) }
+                state.kept = state.notifications.count
+            }
             unsafe state.notifications.append(notification)
-            return state.notifications.count == 1
+            return (displaced == nil && state.notifications.count == 1, displaced)
         }
+        withExtendedLifetime(displaced) {}
         if isFirst { DispatchQueue.main.async { [self] in ask() } }
+    }
+
+    /// SAFETY: only released.
+    private struct Displaced: @unchecked Sendable {
+        let notification: Notification
     }
 
     private func ask() {
         let notifications = unasked.withLock { state in
             state.isAsking = true
-            defer { state.notifications = [] }
+            defer { (state.notifications, state.kept) = ([], nil) }
             return state
         }.notifications
         for notification in notifications {

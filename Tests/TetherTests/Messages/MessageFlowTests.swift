@@ -38,6 +38,31 @@ import Testing
         #expect(log.entries == [2])
     }
 
+    @MainActor @Test func `D9 what is posted elsewhere while muted is dropped, or the newest kept, once too`() async {
+        let center = center
+        /// Posts so that the main queue, which this test has, is asked later what messages these make.
+        func post(_ numbers: ClosedRange<Int>) {
+            onThreads {
+                for number in numbers {
+                    center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": number])
+                }
+            }
+        }
+        for (keepingNewest, expected) in [(false, [4]), (true, [3, 4])] {
+            for once in [true, false] {
+                let log = Log<Int>()
+                let token = center.observe(for: .didClose, once: once) { log.add($0.number) }
+                token.mute(keepingNewest: keepingNewest)
+                post(1...3)
+                token.unmute()
+                post(4...4)
+                await TargetKind.main.makePlace().settle()
+                #expect(log.entries == (once ? Array(expected.prefix(1)) : expected))
+                withExtendedLifetime(token) {}
+            }
+        }
+    }
+
     @Test func `D9 an owner that is muted mutes its sequences`() async {
         let (center, owner) = (center, Holder(Album()))
         let sequence = center.notifications(named: .sample, owner: owner.object!)
