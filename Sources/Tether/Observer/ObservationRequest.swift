@@ -53,7 +53,7 @@ struct ObservationRequest {
         _ observer: NotificationObserver, with center: any NotifyingCenter, receiver: AnyObject? = nil,
         handler: @escaping @Sendable (Notification) -> Void
     ) {
-        register(observer, with: center, owner: nil, receiver: receiver) { core, details in
+        register(observer, with: center, owner: nil, receiver: receiver) { [flags, site] core, details in
             PlainRegistration(center: core, details: details, flags: flags, site: site, handler: handler)
         }
     }
@@ -66,7 +66,7 @@ struct ObservationRequest {
         _ observer: NotificationObserver, with center: any NotifyingCenter, owner: Owner, receiver: AnyObject? = nil,
         handler: @escaping OwnedRegistration.Handler<Owner>
     ) {
-        register(observer, with: center, owner: owner, receiver: receiver) { core, details in
+        register(observer, with: center, owner: owner, receiver: receiver) { [flags, site] core, details in
             OwnedRegistration(center: core, details: details, flags: flags, site: site, handler: handler)
         }
     }
