@@ -249,14 +249,12 @@ internal import Synchronization
     ///
     /// Until then it stays where it is: it pins the sender's address, so no post can match it.
     func endAll(from sender: ObjectIdentifier) {
-        for registration in registrations(from: .object(sender)).map(Unretained.init) {
-            registration.take()?.endAfterPending()
-        }
+        for registration in registrations(from: .object(sender)) { registration.take()?.endAfterPending() }
     }
 
     /// Ends the registrations that match what is given; those that another thread ends meanwhile are not kept (R8).
     func endAll(named name: Notification.Name? = nil, from sender: SenderKey? = nil) {
-        for registration in registrations(named: name, from: sender).map(Unretained.init) { registration.take()?.end() }
+        for registration in registrations(named: name, from: sender) { registration.take()?.end() }
     }
 
     /// Ends the registrations of some observers, as far as they are this center's and match what is given.
@@ -324,9 +322,12 @@ internal import Synchronization
 
     // MARK: Looking
 
-    /// The live registrations that match what is given, in registration order.
-    func registrations(named name: Notification.Name? = nil, from sender: SenderKey? = nil) -> [Registration] {
-        state.withLock { $0.registry.registrations(named: name, from: sender) }
+    /// The live registrations that match what is given, in registration order, not held: one that another thread ends
+    /// meanwhile lets go of what it captured there and then (R8).
+    func registrations(
+        named name: Notification.Name? = nil, from sender: SenderKey? = nil
+    ) -> [Unretained<Registration>] {
+        state.withLock { $0.registry.registrations(named: name, from: sender).map(Unretained.init) }
     }
 
     var count: Int { state.withLock { $0.registry.count } }

@@ -8,9 +8,9 @@ internal import Synchronization
 /// #expect(center.audit().isEmpty)
 /// ```
 ///
-/// Once taken it keeps nothing; while it is being taken it holds the observers. It calls nothing of yours but the
-/// descriptions of keys. Complexity: O(n log n) for n observers; a lock of the center is held for O(n), so it is for tests
-/// and diagnosis.
+/// Once taken it keeps nothing; while it is being taken it holds the one observer that it is looking at. It calls nothing of
+/// yours but the descriptions of keys. Complexity: O(n log n) for n observers; a lock of the center is held for as long, so
+/// it is for tests and diagnosis.
 public struct Audit: Sendable, RandomAccessCollection {
     /// One observer.
     public struct Row: Sendable, Hashable {
@@ -66,8 +66,8 @@ public struct Audit: Sendable, RandomAccessCollection {
     /// How many enqueued posts were dropped because their queue or its thread ended.
     public let droppedPosts: Int
 
-    init(_ registrations: [Registration], ledgers: [PostingLedger] = []) {
-        rows = registrations.compactMap { $0.hasEnded ? nil : Row($0) }
+    init(_ registrations: [Unretained<Registration>], ledgers: [PostingLedger] = []) {
+        rows = registrations.compactMap { $0.take().flatMap { $0.hasEnded ? nil : Row($0) } }
         waitingPosts = ledgers.flatMap(\.live).compactMap { queue in
             let counts = queue.counts
             guard counts.asap + counts.whenIdle > 0 else { return nil }
@@ -148,6 +148,6 @@ extension NotificationObserver {
 
     /// The observers of an owner, on all centers, in order of attachment (L1).
     public static func audit(ofOwner owner: AnyObject) -> Audit {
-        Audit(OwnerTable.shared.observers(of: owner).compactMap(\.registration))
+        Audit(OwnerTable.shared.observers(of: owner).compactMap { $0.registration.map(Unretained.init) })
     }
 }

@@ -147,7 +147,7 @@ import Testing
         #expect(tokens.map(\.isActive) == [false, false])
         #expect(NotificationObserver.attached(to: owner).isEmpty)
         #expect(log.entries == ["captured deinit"])
-        #expect(Audit.ofProcess().filter { $0.owner == describeInstance(owner) }.isEmpty)
+        #expect(NotificationObserver.audit(ofOwner: owner).isEmpty)
         withExtendedLifetime(owner) {}
     }
 

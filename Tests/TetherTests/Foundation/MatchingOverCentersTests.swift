@@ -157,22 +157,4 @@ import Testing
         #expect(log.entries == ["first"])
         #expect([token.isActive, second.isActive] == [true, false])
     }
-
-    @Test func `F1 L1 observers on Foundation's default center are audited by its name`() {
-        let name = Notification.Name("MatchingOverCentersTests \(UInt.random(in: 0 ... .max))")
-        let (owner, sender, center) = (Plain(), Plain(), NotificationCenter())
-        let line = #line + 1
-        let token = NotificationCenter.default.observe(name, from: sender, on: .main, once: true, key: 1) { _ in }
-        center.observe(name, owner: owner) { _ in }
-        let rows = Audit.ofProcess().filter { $0.name == name }.sorted { $0.line < $1.line }
-        #expect(rows.map(\.center) == ["NotificationCenter.default", describeInstance(center)])
-        #expect(rows.map(\.owner) == [nil, describeInstance(owner)])
-        #expect(rows.map(\.sender) == [describeInstance(sender), nil])
-        #expect(rows.map(\.target) == ["main", "poster"])
-        #expect(rows.map(\.isOnce) == [true, false])
-        #expect(rows.map(\.key) == ["1", nil])
-        #expect(rows[0].line == line)
-        #expect(NotificationCenter.default.audit().count { $0.name == name } == 1)
-        withExtendedLifetime((token, owner, sender)) {}
-    }
 }

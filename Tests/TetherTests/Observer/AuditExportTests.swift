@@ -75,26 +75,4 @@ import Testing
         #expect(graph.contains("center0 -> observer0 [label=\"sample\"];"))
         withExtendedLifetime(owner) {}
     }
-
-    @Test func `L1 the process's audit tells of all centers, also foreign ones, each by its name`() {
-        let other = ObserverCenter()
-        let name = Notification.Name("AuditExportTests \(UInt(bitPattern: ObjectIdentifier(other)))")
-        let tokens = [
-            center.observe(name) { _ in }, other.observe(name) { _ in }, ObserverCenter.default.observe(name) { _ in },
-        ]
-        let rows = Audit.ofProcess().filter { $0.name == name }
-        #expect(Set(rows.map(\.center)).count == 3)
-        #expect(rows.contains { $0.center == "ObserverCenter.default" })
-        withExtendedLifetime((tokens, center)) {}
-    }
-
-    @Test func `L1 R10 a center that has gone is in no audit of the process`() {
-        let name = Notification.Name("AuditExportTests gone \(UInt.random(in: 0 ... .max))")
-        var center: ObserverCenter? = ObserverCenter()
-        let token = center?.observe(name) { _ in }
-        #expect(Audit.ofProcess().count { $0.name == name } == 1)
-        center = nil
-        #expect(Audit.ofProcess().count { $0.name == name } == 0)
-        withExtendedLifetime(token) {}
-    }
 }
