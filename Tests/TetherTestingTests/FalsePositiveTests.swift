@@ -34,12 +34,12 @@ import TetherTesting
             let owner = Owner()
             center.observe(.modelDidChange, owner: owner) { _, _ in
                 entered.signal()
-                _ = leave.wait(timeout: .now() + 30)
+                _ = leave.wait(timeout: .now() + 300)
             }
             Thread.detachNewThread { center.post(name: .modelDidChange, object: nil) }
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
-                    _ = entered.wait(timeout: .now() + 30)
+                    _ = entered.wait(timeout: .now() + 300)
                     continuation.resume()
                 }
             }
@@ -57,12 +57,12 @@ import TetherTesting
             keep.add(
                 center.observe(.modelDidChange) { _ in
                     entered.signal()
-                    _ = leave.wait(timeout: .now() + 30)
+                    _ = leave.wait(timeout: .now() + 300)
                 })
             Thread.detachNewThread { center.post(name: .modelDidChange, object: nil) }
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
-                    _ = entered.wait(timeout: .now() + 30)
+                    _ = entered.wait(timeout: .now() + 300)
                     continuation.resume()
                 }
             }
@@ -81,7 +81,7 @@ import TetherTesting
         await verifyNoLeaks {
             keep.add(track(Owner()))
             Thread.detachNewThread {
-                _ = gate.wait(timeout: .now() + 30)
+                _ = gate.wait(timeout: .now() + 300)
                 keep.drop()
             }
             Thread.detachNewThread { gate.signal() }

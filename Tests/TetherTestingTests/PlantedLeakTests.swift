@@ -200,7 +200,7 @@ import TetherTesting
         await verifyNoLeaks {
             let sidebar = track(Sidebar())
             let model = track(Model())
-            queue.async { _ = gate.wait(timeout: .now() + 30) }
+            queue.async { _ = gate.wait(timeout: .now() + 300) }
             center.observe(.modelDidChange, owner: sidebar, on: .dispatchQueue(queue), once: true) { sidebar, _ in
                 sidebar.reload()
                 keep.drop()

@@ -67,7 +67,7 @@ final class VerifyNoLeaksXCTests: XCTestCase {
                 center.post(name: .modelDidChange, object: nil)
                 posted.signal()
             }
-            XCTAssertEqual(posted.wait(timeout: .now() + 30), .success)
+            XCTAssertEqual(posted.wait(timeout: .now() + 300), .success)
             XCTAssertEqual(calls.count, 0)
         }
         XCTAssertEqual(calls.count, 1)

@@ -9,7 +9,7 @@ extension Notification.Name {
     fileprivate static let modelDidClose = Notification.Name("modelDidClose")
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ReadmeTests {
+@Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
     final class Model {}
 
     @MainActor final class Sidebar {

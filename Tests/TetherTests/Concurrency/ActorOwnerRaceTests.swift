@@ -32,7 +32,7 @@ extension Races {
 
             /// Waits for the actor's end, which comes on a thread of its own.
             func awaitEnd() throws -> [Int] {
-                let limit = ContinuousClock.now + .seconds(30)
+                let limit = ContinuousClock.now + .seconds(300)
                 while log.entries.isEmpty {
                     try require(ContinuousClock.now < limit, "The actor did not go.")
                     sched_yield()

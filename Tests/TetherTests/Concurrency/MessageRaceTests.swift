@@ -76,7 +76,7 @@ extension Races {
 
             /// What must hold after every race.
             func verify() throws {
-                try require(end.wait(timeout: .now() + 60) == .success, "The iteration did not end.")
+                try require(end.wait(timeout: .now() + 300) == .success, "The iteration did not end.")
                 for poster in 0..<2 {
                     let own = log.entries.filter { $0 / 100 == poster }
                     let posted = (0..<10).map { poster * 100 + $0 }

@@ -27,7 +27,7 @@ func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
             end.yield(true)
         },
         Task {
-            try? await Task.sleep(for: .seconds(60))
+            try? await Task.sleep(for: .seconds(300))
             end.yield(false)
         },
     ]

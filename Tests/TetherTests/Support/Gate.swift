@@ -9,7 +9,7 @@ struct Gate: Sendable {
 
     @discardableResult
     func pass(sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
-        let isOpen = semaphore.wait(timeout: .now() + 30) == .success
+        let isOpen = semaphore.wait(timeout: .now() + 300) == .success
         if !isOpen { Issue.record("A gate stayed closed.", sourceLocation: sourceLocation) }
         return isOpen
     }

@@ -11,7 +11,7 @@ import Tether
 
     /// Runs the actor's jobs until a condition holds. Tests that use it are not to run in parallel.
     static func run(until condition: @autoclosure () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
-        let limit = ContinuousClock.now + .seconds(30)
+        let limit = ContinuousClock.now + .seconds(300)
         while !condition() {
             executor.run()
             guard ContinuousClock.now < limit else {

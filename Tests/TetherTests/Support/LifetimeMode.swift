@@ -20,7 +20,7 @@ enum LifetimeMode: CaseIterable, CustomTestStringConvertible {
     ) {
         if self == .sweep {
             OwnerLifetime.purge()
-            let limit = ContinuousClock.now + .seconds(30)
+            let limit = ContinuousClock.now + .seconds(300)
             while !condition(), ContinuousClock.now < limit { sched_yield() }
         }
         #expect(condition(), comment, sourceLocation: sourceLocation)
