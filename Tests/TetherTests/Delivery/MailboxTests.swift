@@ -161,4 +161,33 @@ import Testing
         redirect.set(nil)
         withExtendedLifetime((first, second)) {}
     }
+
+    @Test func `D2 a drain that is cancelled before it has begun delivers nothing, the next one what is new`() {
+        let fixture = Fixture()
+        fixture.post(1)
+        // What the drain does where another thread cancels it between its first step and its second.
+        fixture.mailbox.abandon(1)
+        fixture.mailbox.drain(1)
+        #expect(fixture.log.entries == [])
+        #expect(fixture.inbox.counts == (pending: 0, dropped: 1))
+        fixture.post(2)
+        fixture.drains.take()?.run()
+        fixture.drains.take()?.run()
+        #expect(fixture.log.entries == [2])
+    }
+
+    @Test func `D8 D9 R3 an inbox that has ended takes no backlog, and ends any muting`() {
+        let fixture = Fixture()
+        let (inbox, registration) = (fixture.inbox, fixture.registration)
+        fixture.post(1)
+        #expect(inbox.unmute(by: .token, registration) == nil)
+        registration.end()
+        withExtendedLifetime(inbox.setBacklog(.newestOnly)) {}
+        #expect(inbox.backlog == .unbounded)
+        let release = inbox.unmute(by: .token, registration)
+        #expect(release != nil)
+        release?.perform()
+        fixture.drains.take()?.run()
+        #expect(fixture.log.entries == [])
+    }
 }

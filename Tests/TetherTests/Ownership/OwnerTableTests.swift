@@ -169,4 +169,17 @@ import Testing
         #expect(table.hasRecord(of: identity))
     }
     #endif
+
+    // MARK: Muting
+
+    @Test func `D9 the table tells an owner that is muted from one that is not`() throws {
+        let observer = makeObserver()
+        #expect(table.unmute(owner) == nil)
+        #expect(table.mute(owner, keepingNewest: false).isEmpty)
+        let attached = try attach(observer)
+        #expect(table.unmute(owner) == [observer])
+        #expect(table.unmute(owner) == nil)
+        _ = table.detach(attached)
+        #expect(!table.hasRecord(of: identity))
+    }
 }
