@@ -107,6 +107,7 @@ internal import Synchronization
         case .more: return .unknown
         case .only(let slots):
             let entry = unsafe Registry.Matches.Entry(slots)
+            // Not covered: the unknown, where a keyed observer is being replaced just now.
             return replacements.load(ordering: .acquiring) == replacement ? .only(entry) : .unknown
         }
     }

@@ -228,6 +228,17 @@ final class ThreadDeliveryTests: XCTestCase {
         withExtendedLifetime(token) {}
     }
 
+    /// D5: a thread that prepares itself again stays the same target.
+    func testD5PreparedAgain() {
+        Crew {
+            DeliveryTarget.prepareCurrentThread()
+            let loop = ThreadLoop.current
+            DeliveryTarget.prepareCurrentThread()
+            XCTAssertTrue(loop === ThreadLoop.current)
+            XCTAssertTrue(loop === ThreadLoop.known(of: .current))
+        }.join()
+    }
+
     /// D5: a thread can be given another name, or none, and delivers all the same.
     func testD5Renamed() {
         for name in ["renamed", nil] as [String?] {

@@ -63,6 +63,7 @@ import Testing
         for notification in notifications { _ = backlog.append(notification, style: .asap, modes: [.default]) }
         #expect(backlog.removeOne(notifications[1]).count == 1)
         #expect(backlog.removeOne(notifications[1]).count == 0)
+        #expect(backlog.removeOne(.labelled("1", name: .other)).count == 0)
         #expect(popAll() == ["1", "3"])
     }
 
