@@ -93,11 +93,10 @@ internal import Synchronization
         if let node {
             outlook = unsafe Unmanaged.passUnretained(node)._withUnsafeGuaranteedRef { $0.outlook }
         } else {
-            guard let known = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)) else {
-                return .unknown
-            }
-            let cache = unsafe Unmanaged<NameCache>.fromOpaque(known)
-            guard let cached = unsafe cache._withUnsafeGuaranteedRef({ unsafe $0.find(StringBits(name.rawValue)) })
+            guard let known = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)),
+                let cached = unsafe Unmanaged<NameCache>.fromOpaque(known)._withUnsafeGuaranteedRef({
+                    unsafe $0.find(StringBits(name.rawValue))
+                })
             else {
                 return .unknown
             }
@@ -108,6 +107,7 @@ internal import Synchronization
         case .more: return .unknown
         case .only(let slots):
             let entry = unsafe Registry.Matches.Entry(slots)
+            // Not covered: the unknown, where a keyed observer is being replaced just now.
             return replacements.load(ordering: .acquiring) == replacement ? .only(entry) : .unknown
         }
     }

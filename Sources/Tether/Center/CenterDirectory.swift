@@ -6,13 +6,12 @@ final class CenterDirectory: Sendable {
     private final class Entry: Sendable {
         let number: Int
         let center: ObjectIdentifier
-        let core: OwnerReference<CenterCore>
+        let core: OwnerReference<CenterCore>?
 
-        init?(number: Int, center: ObserverCenter) {
-            guard let core = OwnerReference(center.core) else { return nil }
+        init(number: Int, center: ObserverCenter) {
             self.number = number
             self.center = ObjectIdentifier(center)
-            self.core = core
+            core = OwnerReference(center.core)
         }
     }
 
@@ -38,7 +37,7 @@ final class CenterDirectory: Sendable {
 
     /// The cores of all centers of Tether's own, in the order in which they were made.
     var cores: [CenterCore] {
-        state.withLock { $0.entries.values.sorted { $0.number < $1.number }.compactMap { $0.core.take() } }
+        state.withLock { $0.entries.values.sorted { $0.number < $1.number }.compactMap { $0.core?.take() } }
     }
 
     /// What a center is called in audits: the shared ones by name, others by type and address.

@@ -27,6 +27,7 @@ public final class Channel: Sendable {
     /// Posts a notification, which must have the channel's name.
     public func post(_ notification: Notification) {
         guard notification.name == name else {
+            // Not covered: ends the process; MisuseTableTests run it apart.
             fatalError(
                 "Channel.post(_:): the notification's name is \(notification.name.rawValue), the channel's is "
                     + "\(name.rawValue); post it through the center, or through a channel for its name.")

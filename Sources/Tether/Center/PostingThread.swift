@@ -184,6 +184,7 @@ internal import Synchronization
     /// What follows the return of a handler where the system cannot fence all threads, or while someone waits for one.
     @inline(never)
     private static func attend(after registration: UInt) {
+        // Not covered: the fence, which is for systems that cannot fence all threads.
         if !tether_can_fence_all_threads() { atomicMemoryFence(ordering: .sequentiallyConsistent) }
         Quiescence.handlerReturned(registration)
     }

@@ -79,11 +79,13 @@ enum SenderFilter {
             return
         }
         guard case .value(let value) = SenderKey(any: sender) else {
+            // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "\(call): the sender \(String(reflecting: sender)) is a value whose type, \(type(of: sender)), is not "
                     + "Hashable, so no post could ever match it; pass a class instance or a Hashable value.")
         }
         guard SenderKey.value(value) == SenderKey(any: sender) else {
+            // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "\(call): the sender \(String(reflecting: sender)) is not equal to itself, so no post could ever "
                     + "match it; pass a value that is.")

@@ -19,6 +19,7 @@ public struct DeliveryBacklog: Sendable, Hashable {
     /// The newest deliveries wait, at most so many. A number that is not positive stops the program with a sentence.
     public static func newest(_ count: Int) -> DeliveryBacklog {
         guard count > 0 else {
+            // Not covered: ends the process; FlowControlMisuseTests run it apart.
             fatalError(
                 "DeliveryBacklog.newest(_:): with a backlog of \(count) nothing could ever be delivered; pass 1 or more, "
                     + "or mute the observer.")

@@ -70,7 +70,8 @@ extension DeliveryTarget: CustomStringConvertible {
         switch kind {
         case .poster: "poster"
         case .main, .mainAtOnce: "main"
-        case .operationQueue(let queue): "operation queue \(queue.name ?? "without a name")"
+        case .operationQueue(let queue):
+            "operation queue \(queue.name.flatMap { $0.isEmpty ? nil : $0 } ?? "without a name")"
         case .dispatchQueue(let queue, let concurrently):
             "dispatch queue \(queue.label)\(concurrently ? ", concurrently" : "")"
         case .custom(let scheduler): "custom \(type(of: scheduler))"

@@ -34,7 +34,7 @@ struct FIFO<Element> {
 
     /// Takes out the oldest element that satisfies a condition. Complexity: O(n).
     mutating func remove(where condition: (Element) -> Bool) -> Element? {
-        guard let index = storage.indices.dropFirst(head).first(where: { storage[$0].map(condition) ?? false }) else {
+        guard let index = storage.indices.dropFirst(head).first(where: { storage[$0].map(condition) == true }) else {
             return nil
         }
         return storage.remove(at: index)

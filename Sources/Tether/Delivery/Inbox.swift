@@ -211,7 +211,7 @@ final class Inbox: Sendable {
     }
 
     private func moveUnlessDelivering(_ state: inout State) -> Move? {
-        guard state.nextRoute != nil else { return nil }
+        guard let next = state.nextRoute else { return nil }
         // A drain that is running finishes here what is pending here.
         if state.isDelivering || !state.pending.isEmpty {
             if let mailbox = state.route.mailbox {
@@ -220,7 +220,8 @@ final class Inbox: Sendable {
                 return nil
             }
         }
-        return move(&state)
+        state.nextRoute = nil
+        return move(to: next, &state)
     }
 
     private struct Move {
@@ -236,8 +237,7 @@ final class Inbox: Sendable {
         }
     }
 
-    private func move(_ state: inout State) -> Move? {
-        guard !state.hasEnded, let new = state.nextRoute.take() else { return nil }
+    private func move(to new: Route, _ state: inout State) -> Move? {
         // No post of a sender that has gone would come to deliver what is pending on the poster.
         if state.isLast, new.isPoster { return nil }
         let old = state.route

@@ -16,6 +16,7 @@ extension DeliveryTarget {
     ///   - modes: The run loop modes in which it delivers: all that are common, if left out.
     public static func thread(_ thread: Thread, modes: Set<RunLoop.Mode> = [.common]) -> DeliveryTarget {
         guard let loop = ThreadLoop.known(of: thread) else {
+            // Not covered: ends the process; MisuseTableTests run it apart.
             fatalError(
                 "DeliveryTarget.thread(_:modes:): no run loop is known of \(describeThread(thread)); call "
                     + "DeliveryTarget.prepareCurrentThread() on it first, or use a RunLoopThread.")
@@ -28,6 +29,7 @@ extension DeliveryTarget {
 
     private init(_ loop: ThreadLoop, modes: Set<RunLoop.Mode>) {
         guard !modes.isEmpty else {
+            // Not covered: ends the process; MisuseTableTests run it apart.
             fatalError(
                 "DeliveryTarget.thread(_:modes:): the set of modes is empty, so nothing could ever be delivered; pass "
                     + "at least one mode, such as .common.")
@@ -180,6 +182,7 @@ final class ThreadSource: @unchecked Sendable {
 
     /// Adds the source to a run loop that has become known; what was held is delivered when the loop runs.
     func install(in thread: ThreadLoop) {
+        // Not covered: the return, where the thread exits just before.
         guard let loop = thread.runLoop else { return }
         for mode in modes { CFRunLoopAddSource(loop, source, mode.cfMode) }
         let isNeeded = state.withLock { state in

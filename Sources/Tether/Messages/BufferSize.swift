@@ -39,6 +39,7 @@ public struct BufferSize: Sendable, ExpressibleByIntegerLiteral {
 
     private static func checked(_ count: Int, call: StaticString) -> Int {
         guard count > 0 else {
+            // Not covered: ends the process; BufferSizeMisuseTests run it apart.
             fatalError("\(call): a buffer of \(count) keeps nothing that was posted; pass 1 or more, or .unbounded.")
         }
         return count

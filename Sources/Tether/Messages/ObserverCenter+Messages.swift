@@ -61,8 +61,9 @@ extension ObserverCenter {
     ) -> NotificationObserver {
         let caller = request.caller
         return observe(request.request) { notification in
-            guard let message: Message = MessageEnvelope.message(in: notification) else { return }
-            caller.call { await handler(message) }
+            if let message: Message = MessageEnvelope.message(in: notification) {
+                caller.call { await handler(message) }
+            }
         }
     }
 
@@ -72,10 +73,11 @@ extension ObserverCenter {
     ) -> NotificationObserver {
         let caller = request.caller
         return observe(request.request, for: owner) { owner, notification in
-            guard let message: Message = MessageEnvelope.message(in: notification) else { return }
             // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
             nonisolated(unsafe) let owner = owner
-            caller.call { unsafe await handler(owner, message) }
+            if let message: Message = MessageEnvelope.message(in: notification) {
+                caller.call { unsafe await handler(owner, message) }
+            }
         }
     }
 }
@@ -131,8 +133,7 @@ struct AsyncObservationRequest {
 
         /// Has the observer's task make a call; called where its registration is announced.
         func call(_ work: @escaping @Sendable () async -> Void) {
-            guard let registration = companion?.registration else { return }
-            drains.take(AsyncRun(of: registration, work))
+            if let registration = companion?.registration { drains.take(AsyncRun(of: registration, work)) }
         }
     }
 }

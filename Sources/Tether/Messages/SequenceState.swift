@@ -27,13 +27,12 @@ struct SequenceState<Element, Consumer> {
         case .oldest(let limit) where elements.count == limit:
             dropped += 1
             return .dropped(element)
-        case .newest(let limit) where elements.count == limit:
-            dropped += 1
-            let oldest = elements.popFirst()
-            elements.append(element)
-            return oldest.map(Offer.dropped) ?? .kept
         default:
             elements.append(element)
+            if case .newest(let limit) = limit, elements.count > limit, let oldest = elements.popFirst() {
+                dropped += 1
+                return .dropped(oldest)
+            }
             return .kept
         }
     }

@@ -8,6 +8,7 @@ extension Audit {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(Document(self)) else {
+            // Not covered: nothing leads here.
             fatalError("Audit.json(): strings and numbers are always encodable.")
         }
         return String(decoding: data, as: UTF8.self)

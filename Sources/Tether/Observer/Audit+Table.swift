@@ -29,7 +29,7 @@ extension Audit: CustomStringConvertible {
         ]
         if centers.count > 1 { columns.insert(("center", rows.map(\.center)), at: 0) }
         columns.removeAll { $0.cells.allSatisfy(\.isEmpty) }
-        let widths = columns.map { column in ([column.title] + column.cells).map(\.count).max() ?? 0 }
+        let widths = columns.map { column in column.cells.map(\.count).reduce(column.title.count, Swift.max) }
         func line(_ cells: [String]) -> String {
             zip(cells, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
                 .trimmingTrailingSpaces
@@ -53,6 +53,8 @@ extension Audit.Row {
 
 extension String {
     fileprivate var trimmingTrailingSpaces: String {
-        String(self[..<(lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)])
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
     }
 }

@@ -72,7 +72,11 @@ final class ForeignCenters: Sendable {
     }
 
     private func pin(of core: CenterCore) -> Pin? {
-        guard let identity = core.foreignCenter else { return nil }
-        return entries.withLock { entries in entries[identity].flatMap { $0.core === core ? $0.center : nil } }
+        entries.withLock { entries in
+            guard let identity = core.foreignCenter, let entry = entries[identity], entry.core === core else {
+                return nil
+            }
+            return entry.center
+        }
     }
 }

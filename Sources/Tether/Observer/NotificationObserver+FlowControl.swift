@@ -86,6 +86,7 @@ extension NotificationObserver {
         guard let home else {
             guard let registration, !registration.hasEnded else { return }
             guard let release = registration.unmute(by: .token) else {
+                // Not covered: ends the process; FlowControlMisuseTests run it apart.
                 fatalError(
                     "NotificationObserver.unmute(): the observer registered at \(registration.site.file):"
                         + "\(registration.site.line) was not muted by its token; call unmute() once for each "
@@ -96,6 +97,7 @@ extension NotificationObserver {
         }
         let (isMuted, registration) = home.state.withLock { state in (state.muting.end(), state.current?.take()) }
         guard isMuted else {
+            // Not covered: ends the process; FlowControlMisuseTests run it apart.
             fatalError(
                 "NotificationObserver.unmute(): the observer, made with init(center:), was not muted; call unmute() "
                     + "once for each mute(keepingNewest:).")

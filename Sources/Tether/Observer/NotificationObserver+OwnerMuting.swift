@@ -23,6 +23,7 @@ extension NotificationObserver {
     /// thread.
     public static func unmuteAll(attachedTo owner: AnyObject) {
         guard let observers = OwnerTable.shared.unmute(owner) else {
+            // Not covered: ends the process; FlowControlMisuseTests run it apart.
             fatalError(
                 "NotificationObserver.unmuteAll(attachedTo:): the observers of \(describeInstance(owner)) were not muted "
                     + "together; call it once for each muteAll(attachedTo:keepingNewest:).")

@@ -126,6 +126,7 @@ extension NotificationObserver {
 
     private var propertyCenter: any NotifyingCenter {
         guard let homeCenter else {
+            // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "NotificationObserver.observe(_:): this observer came from a center's observe(_:) and has its handler "
                     + "already; call observe(_:) on the center for another one, or make one with init(center:).")

@@ -47,8 +47,8 @@ struct ObservationRequest {
 
     /// Registers a handler with a center, for an observer that only its token holds.
     ///
-    /// With a receiver, the observer ends with that one, too. It stays inactive if its sender or receiver is being
-    /// deinitialised (M5).
+    /// With a receiver, which is not being deinitialised, the observer ends with that one, too. It stays inactive if its
+    /// sender is being deinitialised (M5).
     func register(
         _ observer: NotificationObserver, with center: any NotifyingCenter, receiver: AnyObject? = nil,
         handler: @escaping @Sendable (Notification) -> Void
@@ -60,8 +60,8 @@ struct ObservationRequest {
 
     /// Registers a handler with a center, for an observer that is attached to an owner.
     ///
-    /// With a receiver, the observer ends with that one, too. It stays inactive if its owner, receiver or sender is being
-    /// deinitialised (O8, M5).
+    /// With a receiver, which is not being deinitialised, the observer ends with that one, too. It stays inactive if its
+    /// owner or sender is being deinitialised (O8, M5).
     func register<Owner: AnyObject>(
         _ observer: NotificationObserver, with center: any NotifyingCenter, owner: Owner, receiver: AnyObject? = nil,
         handler: @escaping OwnedRegistration.Handler<Owner>
@@ -103,7 +103,7 @@ struct ObservationRequest {
         {
             return registration.end()
         }
-        if let receiver, let partner, !registration.tie(to: receiver, by: partner) { return registration.end() }
+        if let receiver, let partner { registration.tie(to: receiver, by: partner) }
         RegistrationWatch.registered(registration, as: self, by: observer)
         core.add(registration, name: name, sender: sender.key)
         if let foreign { connect(registration, with: center, through: foreign) }

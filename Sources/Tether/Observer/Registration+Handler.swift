@@ -57,8 +57,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     @inline(__always)
     func callHandler(_ notification: Notification) {
         // SAFETY: this holds the record.
-        guard let record = unsafe owner else { return }
-        guard let owner = unsafe record._withUnsafeGuaranteedRef({ $0.reference.take() }) else { return collect() }
+        guard let owner = unsafe owner?._withUnsafeGuaranteedRef({ $0.reference.take() }) else { return collect() }
         handler(owner, notification)
     }
 

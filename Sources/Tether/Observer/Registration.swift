@@ -244,6 +244,7 @@ class Registration: @unchecked Sendable {
     ///
     /// It is in no center, and has no observer, so that it is not listed among the receiver's.
     final func makePartner() -> OwnedRegistration {
+        // Not covered: the handler; a partner is in no center, so no post calls it.
         let partner = OwnedRegistration(
             center: center, details: Details(), flags: 0, site: site, handler: { (_: AnyObject, _) in })
         partner.details?.partner = OwnerReference(self)
@@ -251,14 +252,11 @@ class Registration: @unchecked Sendable {
         return partner
     }
 
-    /// Attaches the partner to the receiver; false if that one is being deinitialised.
-    final func tie(to receiver: AnyObject, by partner: OwnedRegistration) -> Bool {
-        guard OwnerTable.shared.attach(nil, to: receiver, as: partner, exactly: center.usesExactLifetimes) else {
-            return false
-        }
+    /// Attaches the partner to the receiver, which is not being deinitialised.
+    final func tie(to receiver: AnyObject, by partner: OwnedRegistration) {
+        _ = OwnerTable.shared.attach(nil, to: receiver, as: partner, exactly: center.usesExactLifetimes)
         // One that has ended meanwhile may have found its partner in no list yet.
         if hasEnded { _ = OwnerTable.shared.detach(partner) }
-        return true
     }
 
     // MARK: The target switch
@@ -305,6 +303,7 @@ final class ObserverKey: Hashable, @unchecked Sendable {
         owner = nil
         self.key = AnyHashable(key)
         guard self.key == self.key else {
+            // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "observe(_:key:): the key \(description) is not equal to itself, so no observer could ever be found by "
                     + "it; pass a key that is.")

@@ -17,6 +17,7 @@ class RegistrationCompanion: @unchecked Sendable {
     /// Whether `prepare` is asked about every post.
     var prepares: Bool { false }
 
+    // Not covered: who overrides `prepares` overrides this, and nobody else is asked.
     /// The notification as the registration takes it; `nil` if it does not match after all.
     ///
     /// Called on the posting thread, before a once registration is claimed.

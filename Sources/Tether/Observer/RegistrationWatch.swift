@@ -46,7 +46,7 @@ package enum RegistrationWatch {
     private static func tell(
         _ registration: Registration, as request: ObservationRequest, by observer: NotificationObserver
     ) {
-        guard let watched = WatchedRegistration(registration, name: request.name, token: observer) else { return }
+        let watched = WatchedRegistration(registration, name: request.name, token: observer)
         current?.registered(watched, registration.owned?.record?.reference.take())
     }
 
@@ -72,13 +72,12 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
     package let center: ObjectIdentifier
     /// Whether an owner's life bounds it.
     package let isAttached: Bool
-    private let reference: OwnerReference<Registration>
+    private let reference: OwnerReference<Registration>?
     /// The registration's token, as long as it lives.
     package private(set) weak var token: AnyObject?
 
-    init?(_ registration: Registration, name: Notification.Name?, token: NotificationObserver) {
-        guard let reference = OwnerReference(registration) else { return nil }
-        self.reference = reference
+    init(_ registration: Registration, name: Notification.Name?, token: NotificationObserver) {
+        reference = OwnerReference(registration)
         self.token = token
         self.name = name
         id = registration.address
@@ -88,22 +87,22 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
         isAttached = registration.owned?.record != nil
     }
 
-    package var isActive: Bool { reference.take().map { !$0.hasEnded } ?? false }
+    package var isActive: Bool { reference?.take()?.hasEnded == false }
 
     /// How many deliveries wait for it, and where.
     package var pending: (count: Int, target: String) {
-        guard let inbox = reference.take()?.inbox.load() else { return (0, "poster") }
+        guard let inbox = reference?.take()?.inbox.load() else { return (0, "poster") }
         return (inbox.counts.pending, inbox.target.description)
     }
 
     /// What waits for it.
     package var pendingNotifications: [Notification] {
-        reference.take()?.inbox.load()?.notifications ?? []
+        reference?.take()?.inbox.load()?.notifications ?? []
     }
 
     /// The handler as Tether keeps it, often one of its own around the user's, for looking into.
     package var handler: Handler? {
-        guard let registration = reference.take() else { return nil }
+        guard let registration = reference?.take() else { return nil }
         if let owned = registration.owned { return .owned(owned.handler) }
         return .plain(unsafe unsafeDowncast(registration, to: PlainRegistration.self).handler)
     }
@@ -119,7 +118,7 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
     /// Has `signal` released when what is pending for it now, and what is being delivered, is behind it: delivered, or
     /// dropped, and let go of. False if nothing is pending, or if only a post could deliver it.
     package func releaseBehindPending(_ signal: any AnyObject & Sendable) -> Bool {
-        guard let inbox = reference.take()?.inbox.load() else { return false }
+        guard let inbox = reference?.take()?.inbox.load() else { return false }
         let route = inbox.route
         guard let mailbox = route.mailbox, mailbox.isDraining || inbox.counts.pending > 0 else { return false }
         // A registration that is in no center, with the same mailbox: its one delivery is behind all others there.

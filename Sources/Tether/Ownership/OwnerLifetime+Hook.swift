@@ -16,6 +16,7 @@ extension OwnerLifetime {
 
     /// Starts to watch for the end of an object that the caller holds; false where it cannot be seen.
     static func watch(_ object: AnyObject) -> Bool {
+        // Not covered: the refusal, which is for systems where metadata cannot be written.
         guard isProven, install(on: type(of: object)) else { return false }
         // SAFETY: the address is only hashed.
         unsafe tether_hook_mark(Unmanaged.passUnretained(object).toOpaque())
@@ -31,8 +32,10 @@ extension OwnerLifetime {
     /// Whether the hook was seen to work: called once for a private object, before that object's `deinit`.
     static let isProven: Bool = {
         // SAFETY: the callbacks are plain functions that live as long as the process.
+        // Not covered: the second callback, which is for senders, and the canary is none.
         unsafe tether_hook_set_callbacks(
             { object in unsafe Canary.willEnd(object) }, { _, _, _ in })
+        // Not covered: the refusal, as in `watch`.
         guard install(on: Canary.self) else { return false }
         let canary = unsafe Unmanaged.passRetained(Canary())
         unsafe Canary.address.store(UInt(bitPattern: canary.toOpaque()), ordering: .relaxed)
@@ -41,6 +44,7 @@ extension OwnerLifetime {
         // SAFETY: gives back the only reference; `address` is only hashed from here on.
         unsafe canary.release()
         unsafe tether_hook_unmark(address)
+        // Not covered: the refusal, which is for systems where the hook does not work.
         guard Canary.order.load(ordering: .relaxed) == 2 else { return false }
         unsafe tether_hook_set_callbacks(
             { object in unsafe OwnerTable.shared.willEnd(object) },

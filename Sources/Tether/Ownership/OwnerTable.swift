@@ -77,7 +77,7 @@ final class OwnerTable: Sendable {
         let identity = ObjectIdentifier(object)
         let record = shard(of: identity).records.withLock { records -> OwnerRecord? in
             let known = records.all[identity]
-            guard !isBeingDeinitialised(object), let record = known ?? OwnerRecord(object) else { return nil }
+            guard let record = known ?? OwnerRecord(object), !record.reference.hasEnded else { return nil }
             if known == nil { records.all.insert(record) }
             if !record.state.isExact {
                 record.state.isExact = exactly && OwnerLifetime.watch(object)

@@ -24,7 +24,8 @@ struct PostingBacklog {
         var asLine: Line? { if case .line(let line) = self { line } else { nil } }
     }
 
-    /// A sender for coalescing: those without are equal to each other; a value that is not `Hashable` is only itself.
+    /// A sender for coalescing: those without are equal to each other; a value that is not `Hashable`, or not equal to
+    /// itself, is only itself.
     private enum Sender: Hashable {
         case none
         case key(SenderKey)
@@ -110,7 +111,8 @@ struct PostingBacklog {
         guard let object = notification.object else { return .none }
         if let instance = SenderKey.instance(in: object) { return .key(SenderKey(instance)) }
         guard let value = SenderFilter.unwrapped(object) else { return .none }
-        return SenderKey(any: value).map(Sender.key) ?? .unique(nextSequence)
+        guard let key = SenderKey(any: value), key == key else { return .unique(nextSequence) }
+        return .key(key)
     }
 
     // MARK: Removing
@@ -161,8 +163,11 @@ struct PostingBacklog {
     ) -> (notification: Notification, removed: Removed)? {
         var oldest: (index: Int, entry: Entry)?
         for line in lines where line.style == style && isOpen(line.modes) {
-            guard let first = chains[.line(line)]?.first, let entry = entries[first] else { continue }
-            if entry.sequence < oldest?.entry.sequence ?? limit { oldest = (first, entry) }
+            if let first = chains[.line(line)]?.first, let entry = entries[first],
+                entry.sequence < oldest?.entry.sequence ?? limit
+            {
+                oldest = (first, entry)
+            }
         }
         guard let oldest else { return nil }
         var removed = Removed()
@@ -171,7 +176,7 @@ struct PostingBacklog {
     }
 
     private mutating func remove(at index: Int, into removed: inout Removed) {
-        guard let entry = entries[index].take() else { return }
+        let entry = entries[index].take()!
         for chain in 0..<4 { unlink(entry, from: chain, of: entry.key(chain), into: &removed) }
         removed.entries.append(entry)
         count -= 1
@@ -187,6 +192,7 @@ struct PostingBacklog {
         if previous >= 0 { entries[previous]!.next[chain] = next }
         if next >= 0 { entries[next]!.previous[chain] = previous }
         if previous >= 0, next >= 0 { return }
+        // Not covered: the return, which takes a value whose `==` or `hash(into:)` is not pure.
         guard let position = chains.index(forKey: key) else { return }
         if previous < 0, next < 0 {
             // The dictionary's key may hold the last reference to a value of the user's.

@@ -115,6 +115,7 @@ public final class PostingQueue: Sendable {
     ) {
         let modes = modes.map(Set.init) ?? PostingQueue.defaultModes
         guard !modes.isEmpty else {
+            // Not covered: ends the process; MisuseTableTests run it apart.
             fatalError(
                 "PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:): the list of modes is empty, so "
                     + "\(notification.name.rawValue) could never be posted; pass nil for the default mode, or .common.")
@@ -193,8 +194,9 @@ public final class PostingQueue: Sendable {
 
     /// Posts what its run loop's current mode and activity let through.
     func ring(isIdle: Bool) {
-        guard case .loop(let alarm, _) = clock, let isOpen = alarm.openModes() else { return }
-        post(isIdle && !alarm.hasDueTimer ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
+        if case .loop(let alarm, _) = clock, let isOpen = alarm.openModes() {
+            post(isIdle && !alarm.hasDueTimer ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
+        }
     }
 
     /// Posts what was enqueued before this call, in order, as far as it is open.

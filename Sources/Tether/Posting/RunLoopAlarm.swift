@@ -29,8 +29,10 @@ final class RunLoopAlarm: @unchecked Sendable {
             return queues.last
         }
         var context = unsafe CFRunLoopSourceContext()
+        // Not covered: the source is never signalled.
         unsafe context.perform = { _ in }
         keepAlive = unsafe CFRunLoopSourceCreate(nil, 0, &context)
+        // Not covered: the callback; an observer of no activities is not called.
         commonModesProbe = unsafe CFRunLoopObserverCreate(nil, 0, true, 0, { _, _, _ in }, nil)
         CFRunLoopAddObserver(loop, commonModesProbe, kCFRunLoopCommonModes)
     }
@@ -62,11 +64,10 @@ final class RunLoopAlarm: @unchecked Sendable {
         var context = unsafe CFRunLoopObserverContext()
         unsafe context.info = UnsafeMutableRawPointer(bitPattern: number)
         let activities: CFRunLoopActivity = [.beforeTimers, .beforeWaiting, .exit]
-        let made = unsafe CFRunLoopObserverCreate(
+        let observer: CFRunLoopObserver = unsafe CFRunLoopObserverCreate(
             nil, activities.rawValue, true, 0,
             { _, activity, info in RunLoopAlarm.ring(Int(bitPattern: info), isIdle: activity == .beforeWaiting) },
             &context)
-        guard let observer = made else { return }
         observers[mode] = observer
         CFRunLoopAddObserver(loop, observer, mode.cfMode)
         CFRunLoopAddSource(loop, keepAlive, mode.cfMode)
@@ -97,8 +98,9 @@ final class RunLoopAlarm: @unchecked Sendable {
 
     /// Whether a timer is due in the current mode, so that a loop which is about to wait will not.
     var hasDueTimer: Bool {
-        guard let mode = CFRunLoopCopyCurrentMode(loop) else { return false }
-        let next = CFRunLoopGetNextTimerFireDate(loop, mode)
-        return next != 0 && next <= CFAbsoluteTimeGetCurrent()
+        guard let mode = CFRunLoopCopyCurrentMode(loop), case let next = CFRunLoopGetNextTimerFireDate(loop, mode),
+            next != 0
+        else { return false }
+        return next <= CFAbsoluteTimeGetCurrent()
     }
 }

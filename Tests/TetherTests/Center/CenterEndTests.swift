@@ -155,4 +155,30 @@ import Testing
         observer = nil
         #expect(weakCenter == nil)
     }
+
+    @Test func `R10 a registration that comes after the end is ended, and what it captured released`() {
+        let log = log
+        let core = CenterCore(usesExactLifetimes: true)
+        core.close()
+        do {
+            let captured = Ending { log.add("released") }
+            let registration = PlainRegistration(
+                center: core, site: RegistrationSite(file: #fileID, line: #line), handler: { _ in captured.touch() })
+            core.add(registration, name: .sample, sender: nil)
+            #expect(registration.hasEnded)
+        }
+        #expect(core.isEmpty)
+        #expect(log.entries == ["released"])
+    }
+
+    @Test func `R10 L1 an audit that is taken while a center ends its observers tells that it has gone`() {
+        let (log, owner, center) = (log, Object(), SharedHolder(ObserverCenter()))
+        for _ in 0..<2 {
+            let captured = Ending { log.add(NotificationObserver.audit(ofOwner: owner).map(\.center).joined()) }
+            center.value!.observe(.sample, owner: owner) { _ in captured.touch() }
+        }
+        center.drop()
+        // The one that is ended first is told of the other, which is told of none.
+        #expect(log.entries == ["a center that has gone", ""])
+    }
 }

@@ -61,4 +61,17 @@ import Tether
         #expect(log.entries == ["reached"])
         #expect(!token.isActive)
     }
+
+    @Test func `M1 a channel posts a notification of its name, for its object`() {
+        let (log, sender) = (log, Sender())
+        let channel = center.channel(for: .sample)
+        let tokens = [
+            center.observe(.sample, from: sender) { log.add("sender \($0.userInfo?["a"] ?? "none")") },
+            center.observe(.sample) { log.add("any \($0.userInfo?["a"] ?? "none")") },
+        ]
+        channel.post(Notification(name: .sample, object: sender, userInfo: ["a": 1]))
+        channel.post(Notification(name: .sample, userInfo: ["a": 2]))
+        #expect(log.entries == ["sender 1", "any 1", "any 2"])
+        withExtendedLifetime((tokens, sender)) {}
+    }
 }

@@ -150,4 +150,29 @@ import Testing
         #expect(center.core.isEmpty)
         tokens = []
     }
+
+    @Test func `M4 R9 removing an object's observers of a value that can match nothing removes none of them`() {
+        struct Unhashable {}
+        let sidebar = Sidebar(log)
+        center.addObserver(sidebar, action: Sidebar.changed, name: .sample, object: nil)
+        center.addObserver(sidebar, action: Sidebar.changed, name: .sample, object: 1)
+        center.removeObserver(sidebar, name: nil, object: Unhashable())
+        center.removeObserver(sidebar, name: .sample, object: Double.nan)
+        #expect(center.core.count == 2)
+        center.removeObserver(sidebar, name: nil, object: 1)
+        #expect(center.core.count == 1)
+    }
+
+    @Test func `M1 a closure that is registered without a sender hears all senders, until it is cancelled`() {
+        let log = log
+        let registration = center.register(name: .sample, sender: nil) { log.add("\($0.object ?? "nobody")") }
+        center.post(name: .sample, object: 1)
+        center.post(name: .sample, object: nil)
+        center.post(name: .other, object: 2)
+        #expect(log.entries == ["1", "nobody"])
+        registration.cancel()
+        center.post(name: .sample, object: 3)
+        #expect(log.entries.count == 2)
+        #expect(center.core.isEmpty)
+    }
 }

@@ -1,7 +1,9 @@
+import COwnerLifetime
 import Dispatch
 import Foundation
 import Testing
-import Tether
+
+@testable import Tether
 
 @Suite struct WaitingCycleTests {
     private typealias Result = NotificationObserver.WaitResult
@@ -131,4 +133,44 @@ import Tether
         #expect(count(results) == [2, 0])
         token.set(nil)
     }
+
+    @Test func `R2 two waits that meet in one thread are no ring`() {
+        let center = ObserverCenter()
+        let results = Log<Result>()
+        let (meeting, mayReturn) = (Meeting(of: 3), Gate())
+        let tokens = Box<[NotificationObserver]>([])
+        tokens.set([
+            center.observe(.sample) { notification in
+                meeting.meet()
+                results.add(tokens.value[notification.number].stopAndWait())
+            },
+            center.observe(Notification.Name("outer")) { [weak center] _ in
+                center?.post(Notification.Name("inner"), number: 1)
+            },
+            center.observe(Notification.Name("inner")) { _ in
+                meeting.meet()
+                mayReturn.pass()
+            },
+        ])
+        let registrations = tokens.value.compactMap(\.registration)
+        onThreads(
+            { center.post(.sample, number: 1) }, { center.post(.sample, number: 2) },
+            { center.post(Notification.Name("outer"), number: 1) },
+            {
+                // The first one's two handlers wait, for two handlers of one thread.
+                for registration in registrations.dropFirst() { waitUntilWaitedFor(registration) }
+                results.add(tokens.value[0].stopAndWait())
+            },
+            {
+                waitUntilWaitedFor(registrations[0])
+                mayReturn.open()
+            })
+        #expect(count(results) == [3, 0])
+        tokens.set([])
+    }
+}
+
+/// Returns when someone waits for a registration's handlers.
+private func waitUntilWaitedFor(_ registration: Registration) {
+    while !tether_is_waited_for(registration.address) { sched_yield() }
 }

@@ -161,4 +161,74 @@ import Testing
         redirect.set(nil)
         withExtendedLifetime((first, second)) {}
     }
+
+    @Test func `D2 a drain that is cancelled before it has begun delivers nothing, the next one what is new`() {
+        let fixture = Fixture()
+        fixture.post(1)
+        // What the drain does where another thread cancels it between its first step and its second.
+        fixture.mailbox.abandon(1)
+        fixture.mailbox.drain(1)
+        #expect(fixture.log.entries == [])
+        #expect(fixture.inbox.counts == (pending: 0, dropped: 1))
+        fixture.post(2)
+        fixture.drains.take()?.run()
+        fixture.drains.take()?.run()
+        #expect(fixture.log.entries == [2])
+    }
+
+    @Test func `R3 D6 D8 D9 an inbox that has ended takes no post, no target and no backlog, and ends any muting`() {
+        let fixture = Fixture()
+        let (inbox, registration) = (fixture.inbox, fixture.registration)
+        fixture.post(1)
+        #expect(inbox.unmute(by: .token, registration) == nil)
+        registration.end()
+        // What those do that found it live just before.
+        inbox.receive(Notification(name: .sample), for: registration)
+        #expect(inbox.counts == (pending: 0, dropped: 0))
+        inbox.redirect(to: Route(target: .poster, mailbox: nil))
+        #expect(inbox.route.mailbox === fixture.mailbox)
+        withExtendedLifetime(inbox.setBacklog(.newestOnly)) {}
+        #expect(inbox.backlog == .unbounded)
+        let release = inbox.unmute(by: .token, registration)
+        #expect(release != nil)
+        release?.perform()
+        fixture.drains.take()?.run()
+        #expect(fixture.log.entries == [])
+    }
+
+    @Test func `D6 a turn of a mailbox that the inbox has left is passed over`() {
+        let fixture = Fixture()
+        let old = Mailbox(scheduler: ManualDrains())
+        fixture.post(1)
+        fixture.inbox.deliver(0, from: old)
+        fixture.inbox.drop(0, from: old)
+        #expect(fixture.log.entries == [])
+        #expect(fixture.inbox.counts == (pending: 1, dropped: 0))
+        fixture.drains.take()?.run()
+        #expect(fixture.log.entries == [1])
+    }
+
+    @Test func `D6 a registration has one inbox, whoever makes it first`() {
+        let fixture = Fixture()
+        #expect(fixture.registration.makeInbox(.poster) === fixture.inbox)
+        #expect(fixture.inbox.route.mailbox === fixture.mailbox)
+    }
+
+    private struct GoneActor: ActorReferring {
+        let identity = ObjectIdentifier(GoneActor.self)
+        let description = "gone"
+
+        func take() -> (any Actor)? { nil }
+    }
+
+    @Test func `D2 a drain for an actor that has gone is cancelled, and what it stood for dropped and counted`() {
+        let fixture = Fixture()
+        fixture.post(1)
+        let drains = ActorDrains(reference: GoneActor())
+        #expect(drains.heldActor == nil)
+        drains.schedule(Drain(mailbox: fixture.mailbox, number: 1))
+        #expect(fixture.inbox.counts == (pending: 0, dropped: 1))
+        fixture.drains.take()?.run()
+        #expect(fixture.log.entries == [])
+    }
 }

@@ -215,6 +215,50 @@ final class ThreadDeliveryTests: XCTestCase {
         }
     }
 
+    /// D5: so it is in modes for which nothing was delivered while the thread ran.
+    func testD5ExitedInOtherModes() {
+        let thread = RunLoopThread(name: "worker")
+        thread.start()
+        thread.cancelAndWait()
+        let modes: Set<RunLoop.Mode> = [RunLoop.Mode("ThreadDeliveryTests.late")]
+        let token = center.observe(.sample, on: .thread(thread, modes: modes)) { [log] in log.add($0.label) }
+        post("1", "2")
+        XCTAssertEqual(log.entries, [])
+        XCTAssertEqual(center.audit().map { [$0.pending, $0.dropped] }, [[0, 2]])
+        withExtendedLifetime(token) {}
+    }
+
+    /// D5: a thread that prepares itself again stays the same target.
+    func testD5PreparedAgain() {
+        Crew {
+            DeliveryTarget.prepareCurrentThread()
+            let loop = ThreadLoop.current
+            DeliveryTarget.prepareCurrentThread()
+            XCTAssertTrue(loop === ThreadLoop.current)
+            XCTAssertTrue(loop === ThreadLoop.known(of: .current))
+        }.join()
+    }
+
+    /// D5: a thread can be given another name, or none, and delivers all the same.
+    func testD5Renamed() {
+        for name in ["renamed", nil] as [String?] {
+            let thread = RunLoopThread(name: "worker")
+            thread.name = name
+            XCTAssertEqual(thread.name, name)
+            let done = Latch()
+            let token = center.observe(.sample, on: .thread(thread)) { [log] _ in
+                log.add(Thread.current.name ?? "no name")
+                done.open()
+            }
+            post("1")
+            thread.start()
+            done.wait()
+            thread.cancelAndWait()
+            withExtendedLifetime(token) {}
+        }
+        XCTAssertEqual(log.entries, ["renamed", "no name"])
+    }
+
     /// D5: a thread that goes without having been started drops what it held, counted.
     func testD5NeverStarted() {
         var thread: RunLoopThread? = RunLoopThread(name: "worker")

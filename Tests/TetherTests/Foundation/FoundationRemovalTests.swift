@@ -191,4 +191,31 @@ import Testing
         #expect(log.entries.sorted() == ["heir", "keeper"])
         for native in [keeper, heir] { center.removeObserver(native.token) }
     }
+
+    @Test func `F1 M5 an observer that a stranger took off in its sender's deinit does not come back`() throws {
+        let (log, center) = (log, center)
+        let stranger = Box<Native?>(nil)
+        let receiver = Box<ForeignReceiver?>(nil)
+        let sender = Holder(
+            LoggedObject("sender", log) { _ in
+                if let stranger = stranger.value { center.removeObserver(stranger.token) }
+                ForeignCleaner.shared.settle()
+                log.add("kept: \(receiver.value?.isKept == true)")
+            })
+        func addNative() -> Native {
+            Native(token: center.addObserver(forName: .sample, object: sender.object, queue: nil) { _ in })
+        }
+        stranger.set(addNative())
+        let keeper = addNative()
+        center.removeObserver(try #require(stranger.value).token)
+        // It gets the stranger's key.
+        let token = center.observe(.sample, from: sender.object!) { _ in log.add("ours") }
+        receiver.set(token.foreign)
+        center.post(.sample, from: sender.object)
+        sender.release()
+        #expect(log.entries == ["ours", "sender deinit", "kept: false"])
+        #expect(!token.isActive)
+        #expect(center.audit().isEmpty)
+        center.removeObserver(keeper.token)
+    }
 }

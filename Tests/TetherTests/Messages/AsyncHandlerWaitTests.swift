@@ -1,3 +1,4 @@
+import COwnerLifetime
 import Foundation
 import Testing
 
@@ -133,5 +134,27 @@ import Testing
 
     private func post(_ payload: Ending) {
         center.post(AlbumDidSave(number: 1, payload: AnyObjectPayload(object: payload)))
+    }
+
+    @Test func `R2 L2 who asks for the end of a handler that waits for his own is told at once`() async throws {
+        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
+        let (watched, own) = (SharedHolder<WatchedRegistration>(), SharedHolder<UInt>())
+        let two = center.observe(for: .didSave) { _ in
+            begun.open()
+            while let own = own.value, !tether_is_waited_for(own) { await Task.yield() }
+            watched.value?.whenQuiescent { log.add("told") }
+            log.add("returns")
+        }
+        let one = center.observe(for: .didSave) { _ in
+            await begun.pass()
+            log.add("\(await two.stopped())")
+            gate.open()
+        }
+        watched.set(WatchedRegistration(try #require(one.registration), name: nil, token: one))
+        own.set(try #require(two.registration).address)
+        center.post(AlbumDidSave(number: 1))
+        await gate.pass()
+        #expect(log.entries == ["told", "returns", "finished"])
+        withExtendedLifetime((one, two)) {}
     }
 }

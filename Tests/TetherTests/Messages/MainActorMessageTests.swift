@@ -175,4 +175,57 @@ import Testing
             }
         }
     }
+
+    private final class Disk: Sendable {
+        private let atEnd: @Sendable (Disk) -> Void
+
+        init(atEnd: @escaping @Sendable (Disk) -> Void) {
+            self.atEnd = atEnd
+        }
+
+        deinit { atEnd(self) }
+    }
+
+    private struct DiskDidEject: BridgedMainActorMessage {
+        typealias Subject = Disk
+        static var name: Notification.Name { Notification.Name("diskDidEject") }
+        let number: Int
+
+        static func makeMessage(_ notification: Notification) -> Self? {
+            (notification.userInfo?["number"] as? Int).map(Self.init)
+        }
+    }
+
+    @Test(arguments: [[1], [nil], [nil, 2, 3]])
+    func `M5 R7 what a subject posts elsewhere in its deinit is asked about before a once observer ends`(
+        numbers: [Int?]
+    ) async {
+        let (center, log) = (center, log)
+        let disk = SharedHolder(
+            Disk { disk in
+                for number in numbers {
+                    center.post(name: DiskDidEject.name, object: disk, userInfo: number.map { ["number": $0] })
+                }
+            })
+        let token = center.observe(of: disk.value!, for: DiskDidEject.self, once: true) { log.add("\($0.number)") }
+        onThreads { disk.drop() }
+        #expect(token.isActive)
+        #expect(center.audit().map(\.pending) == [numbers.count])
+        await mainQueueTurns()
+        #expect(log.entries == numbers.compactMap(\.self).prefix(1).map(String.init))
+        #expect(!token.isActive && center.core.isEmpty)
+    }
+
+    @Test func `R8 a once observer that has ended keeps no notification to ask about`() {
+        let companion = OnceOnMainActorCompanion<AlbumDidClose>()
+        let registration = PlainRegistration(
+            center: center.core, details: Registration.Details(companion: companion), flags: Registration.State.once,
+            site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
+        onThreads { #expect(companion.prepare(Notification(name: AlbumDidClose.name), for: registration) == nil) }
+        #expect(companion.counts.pending == 1)
+        registration.end()
+        // What a post does whose gate was passed before the end.
+        onThreads { #expect(companion.prepare(Notification(name: AlbumDidClose.name), for: registration) == nil) }
+        #expect(companion.counts.pending == 0)
+    }
 }

@@ -140,4 +140,50 @@ import Testing
     private struct Of<Element>: NotificationCenter.AsyncMessage {
         typealias Subject = Album
     }
+
+    @Test func `T2 a bridged message that says no more travels under its type's name, and nothing is made of others`() {
+        let (log, owner) = (log, Album())
+        let name = Notification.Name("TetherTests.AlbumDidRest")
+        let tokens = [observePlain(nil), center.observe(for: AlbumDidRest.self) { _ in log.add("rest") }]
+        center.observe(for: AlbumDidRest.self, owner: owner) { _, _ in log.add("owner's rest") }
+        center.post(AlbumDidRest())
+        #expect(log.entries == ["\(name.rawValue) nil nothing", "rest", "owner's rest"])
+        center.post(name: name, object: nil)
+        #expect(log.entries.dropFirst(3) == ["\(name.rawValue) nil nothing"])
+        withExtendedLifetime((tokens, owner)) {}
+    }
+
+    @Test func `T2 a message is made of a notification without userInfo, which stays as it is for the others`() {
+        let log = log
+        let name = Notification.Name("TetherTests.AlbumDidWake")
+        let tokens = [
+            center.observe(for: AlbumDidWake.self, on: .poster) { _ in log.add("wake") },
+            center.observe(name) { log.add("plain \($0.userInfo?.count ?? 0)") },
+        ]
+        center.post(name: name, object: nil)
+        #expect(log.entries == ["wake", "plain 0"])
+        center.post(AlbumDidWake())
+        #expect(log.entries.count == 4)
+        withExtendedLifetime(tokens) {}
+    }
+
+    /// Uses its name while it is being asked for it.
+    private struct Impatient: BridgedAsyncMessage {
+        typealias Subject = Album
+        static let asked = Counter()
+        static var name: Notification.Name {
+            asked.add()
+            return asked.count == 1 ? MessageNames.name(of: Impatient.self) : Notification.Name("impatient")
+        }
+    }
+
+    @Test func `T2 a name that is asked for while it is being asked for is one name`() {
+        let log = log
+        let token = center.observe(for: Impatient.self, on: .poster) { _ in log.add("called") }
+        center.post(Impatient())
+        #expect(log.entries == ["called"])
+        #expect(Impatient.asked.count == 2)
+        #expect(center.audit().map(\.name) == [Notification.Name("impatient")])
+        withExtendedLifetime(token) {}
+    }
 }

@@ -75,4 +75,41 @@ import Testing
         #expect(graph.contains("center0 -> observer0 [label=\"sample\"];"))
         withExtendedLifetime(owner) {}
     }
+
+    @Test func `L1 Q2 posts that wait, and those that were dropped, are told below the table and as JSON`() throws {
+        let queue = DispatchQueue(label: "suspended", attributes: .initiallyInactive)
+        do {
+            let dropping = PostingQueue(center: center, queue: queue)
+            dropping.enqueue(Notification(name: .sample), postingStyle: .asap)
+        }
+        let posting = PostingQueue(center: center, queue: queue)
+        posting.enqueue(Notification(name: .sample), postingStyle: .asap)
+        posting.enqueue(Notification(name: .other), postingStyle: .asap)
+        posting.enqueue(Notification(name: .third), postingStyle: .whenIdle)
+        #expect(
+            center.audit().description == """
+                no observers
+                waiting on dispatch queue suspended: 2 as soon as possible, 1 when idle
+                dropped with their queue or thread: 1 posts
+                """)
+        let parsed = try JSONSerialization.jsonObject(with: Data(center.audit().json().utf8))
+        let document = try #require(parsed as? [String: Any])
+        let waiting = try #require(document["waitingPosts"] as? [[String: Any]])
+        #expect(waiting.count == 1)
+        #expect(waiting[0]["place"] as? String == "dispatch queue suspended")
+        #expect(waiting[0]["asap"] as? Int == 2 && waiting[0]["whenIdle"] as? Int == 1)
+        #expect(document["droppedPosts"] as? Int == 1)
+        posting.flush()
+        queue.activate()
+    }
+
+    @Test func `L1 a graph says of which name and sender an observer is`() throws {
+        let sender = Owner()
+        let tokens = [center.observe(nil) { _ in }, center.observe(.sample, from: sender) { _ in }]
+        let graph = center.audit().graph()
+        let name = try #require(center.audit()[1].sender)
+        #expect(graph.contains("center0 -> observer0 [label=\"any name\"];"))
+        #expect(graph.contains("-> observer1 [label=\"sample\\nfrom \(name)\"];"))
+        withExtendedLifetime((tokens, sender)) {}
+    }
 }

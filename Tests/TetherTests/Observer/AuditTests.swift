@@ -1,3 +1,4 @@
+import COwnerLifetime
 import Dispatch
 import Foundation
 import Testing
@@ -180,5 +181,48 @@ import Testing
         center.post(name: .sample, object: nil)
         #expect(log.entries == [1])
         withExtendedLifetime(token) {}
+    }
+
+    @Test func `L1 rows tell queues without a name and the modes of a thread`() {
+        let queue = OperationQueue()
+        queue.name = nil
+        let (main, custom) = (Thread.mainThread, RunLoop.Mode("custom"))
+        let tokens = [
+            center.observe(.sample, on: .operationQueue(queue)) { _ in },
+            center.observe(.sample, on: .thread(main)) { _ in },
+            center.observe(.sample, on: .thread(main, modes: [custom])) { _ in },
+        ]
+        #expect(
+            center.audit().map(\.target) == [
+                "operation queue without a name", "the main thread", "the main thread, modes [\"custom\"]",
+            ])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 threads are told by their names`() {
+        let log = Log<String>()
+        for name in ["named", ""] {
+            onThreads({
+                unsafe tether_name_thread(name)
+                log.add(describeThread(.current))
+            })
+        }
+        #expect(log.entries == ["thread named", "a thread without a name"])
+        #expect(describeThread(.mainThread) == "the main thread")
+    }
+
+    @Test func `L1 a file that is given as a single character is told as no file`() {
+        let character: Character = "x"
+        let token = center.observe(.sample, fileID: character.text, line: 7) { _ in }
+        #expect(center.audit().map(\.file) == [""])
+        #expect(center.audit().map(\.line) == [7])
+        withExtendedLifetime(token) {}
+    }
+
+    /// A static string that is no pointer to text.
+    private struct Character: ExpressibleByUnicodeScalarLiteral {
+        let text: StaticString
+
+        init(unicodeScalarLiteral text: StaticString) { self.text = text }
     }
 }

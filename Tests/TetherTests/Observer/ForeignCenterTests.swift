@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
 import Testing
-import Tether
+
+@testable import Tether
 
 @Suite struct ForeignCenterTests {
     private let center = SmallCenter()
@@ -273,5 +274,87 @@ import Tether
         #expect(center.audit().count == 1)
         #expect(other.audit().isEmpty)
         withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `F1 R1 an observer that is stopped while its center registers it is taken off`() {
+        let log = Log<Int>()
+        let observer = NotificationObserver(center: center)
+        center.interruptRegistration { [center] in
+            center.post(.sample, number: 1)
+            observer.stop()
+            center.post(.sample, number: 2)
+        }
+        observer.observe(.sample) { log.add($0.number) }
+        #expect(!observer.isActive)
+        center.waitForCancellations(1)
+        #expect(center.cancelled == [1] && center.count == 0)
+        #expect(log.entries == [1])
+    }
+
+    @Test func `F1 M7 an observer that is replaced while its center registers it is taken off, the other stays`() {
+        let log = Log<String>()
+        let second = Box<NotificationObserver?>(nil)
+        center.interruptRegistration { [center] in
+            second.set(center.observe(.sample, key: "key") { _ in log.add("second") })
+        }
+        let first = center.observe(.sample, key: "key") { _ in log.add("first") }
+        #expect(!first.isActive && second.value?.isActive == true)
+        center.waitForCancellations(1)
+        #expect(center.registered == 2 && center.cancelled == [1])
+        center.post(.sample)
+        #expect(log.entries == ["second"])
+    }
+
+    @Test func `F1 an observer whose center lets its closure go unasked ends`() {
+        let token = center.observe(.sample) { _ in }
+        center.forgetAll()
+        ForeignCleaner.shared.settle()
+        #expect(!token.isActive)
+        #expect(center.audit().isEmpty)
+        #expect(center.cancelled == [])
+    }
+
+    /// Observes itself in its `deinit`.
+    private final class LateCenter: NotifyingCenter {
+        private struct NoRegistration: NotifyingRegistration { func cancel() {} }
+
+        private let receivers = Guarded<[@Sendable (Notification) -> Void]>([])
+        private let atEnd: @Sendable (LateCenter) -> Void
+
+        init(atEnd: @escaping @Sendable (LateCenter) -> Void) {
+            self.atEnd = atEnd
+        }
+
+        deinit {
+            atEnd(self)
+            for receiver in receivers.withLock(\.self) { receiver(Notification(name: .sample)) }
+        }
+
+        func register(
+            name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+        ) -> any NotifyingRegistration {
+            receivers.withLock { $0.append(receiver) }
+            return NoRegistration()
+        }
+    }
+
+    @Test func `F1 R10 observers of a center that is being deinitialised end with it`() {
+        let (log, owner) = (Log<String>(), Ending {})
+        do {
+            let center = LateCenter { center in
+                for _ in 0..<2 {
+                    let captured = Ending {
+                        log.add("audit: " + NotificationObserver.audit(ofOwner: owner).map(\.center).joined())
+                    }
+                    center.observe(.sample, owner: owner) { _ in
+                        captured.touch()
+                        log.add("called")
+                    }
+                }
+            }
+            withExtendedLifetime(center) {}
+        }
+        #expect(log.entries == ["called", "called", "audit: a center that has gone", "audit: "])
+        #expect(NotificationObserver.attached(to: owner).isEmpty)
     }
 }

@@ -183,4 +183,24 @@ import Testing
         #expect(center.core.isEmpty)
         withExtendedLifetime((first, second)) {}
     }
+
+    @Test func `M7 R3 an observer that ends while it is replaced ends once, and is in no audit`() {
+        let core = CenterCore(usesExactLifetimes: true)
+        func make() -> PlainRegistration {
+            PlainRegistration(
+                center: core, details: Registration.Details(key: ObserverKey(1)),
+                site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
+        }
+        let (first, second) = (make(), make())
+        core.add(first, name: .sample, sender: nil)
+        #expect(Audit([Unretained(first)]).count == 1)
+        // The first half of an end, whose second half comes after the replacement.
+        let isEnding = first.close()
+        #expect(isEnding && Audit([Unretained(first)]).isEmpty)
+        core.add(second, name: .sample, sender: nil)
+        first.finish()
+        #expect(core.registrations().map { $0 === second } == [true])
+        second.end()
+        #expect(core.isEmpty)
+    }
 }

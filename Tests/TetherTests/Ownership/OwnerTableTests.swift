@@ -169,4 +169,30 @@ import Testing
         #expect(table.hasRecord(of: identity))
     }
     #endif
+
+    // MARK: Muting
+
+    @Test func `D9 the table tells an owner that is muted from one that is not`() throws {
+        let observer = makeObserver()
+        #expect(table.unmute(owner) == nil)
+        #expect(table.mute(owner, keepingNewest: false).isEmpty)
+        let attached = try attach(observer)
+        #expect(table.unmute(owner) == [observer])
+        #expect(table.unmute(owner) == nil)
+        _ = table.detach(attached)
+        #expect(!table.hasRecord(of: identity))
+    }
+
+    @Test func `D9 owners that are muted mute no others' observers`() throws {
+        let muted = (0..<200).map { _ in Plain() }
+        for owner in muted { _ = table.mute(owner, keepingNewest: false) }
+        for _ in 0..<20 {
+            let observer = makeObserver()
+            let attached = try attach(observer)
+            #expect(attached.inbox.load() == nil)
+            _ = table.detach(attached)
+        }
+        #expect(!table.hasRecord(of: identity))
+        for owner in muted { #expect(table.unmute(owner)?.isEmpty == true) }
+    }
 }

@@ -63,6 +63,7 @@ import Testing
         for notification in notifications { _ = backlog.append(notification, style: .asap, modes: [.default]) }
         #expect(backlog.removeOne(notifications[1]).count == 1)
         #expect(backlog.removeOne(notifications[1]).count == 0)
+        #expect(backlog.removeOne(.labelled("1", name: .other)).count == 0)
         #expect(popAll() == ["1", "3"])
     }
 
@@ -110,6 +111,45 @@ import Testing
         }
         #expect(popAll() == list.map(\.label))
     }
+
+    @Test mutating func `Q3 M9 a value that is not equal to itself coalesces with nothing and leaves nothing`() {
+        weak var kept: Ending?
+        do {
+            let payload = Ending {}
+            kept = payload
+            for label in ["1", "2"] { _ = add(label, object: Unequal(payload: payload)) }
+            let other = Notification(name: .sample, object: Unequal(payload: payload))
+            #expect(backlog.removeAll(matching: other, on: .onSender).count == 0)
+            #expect(backlog.removeAll(matching: other, on: [.onName, .onSender]).count == 0)
+        }
+        #expect(kept != nil)
+        #expect(popAll() == ["1", "2"])
+        #expect(kept == nil)
+    }
+
+    @Test mutating func `Q3 an empty optional as the sender is none`() {
+        _ = add("empty", object: Int?.none as Any)
+        _ = add("none")
+        #expect(backlog.removeAll(matching: Notification(name: .sample), on: .onSender).count == 2)
+        #expect(backlog.isEmpty)
+    }
+
+    @Test mutating func `Q4 an empty mask tells no userInfo, an empty one and another one apart`() {
+        func kinds() -> [[AnyHashable: Any]?] { [nil, [:], ["a": 1]] }
+        for kind in kinds() {
+            for other in kinds() {
+                _ = backlog.append(Notification(name: .sample, userInfo: other), style: .asap, modes: [.default])
+            }
+            // Not even an equal dictionary is the same, unless it is empty.
+            let removed = backlog.removeOne(Notification(name: .sample, userInfo: kind)).count
+            #expect(removed == (kind?.isEmpty == false ? 0 : 1))
+            var left: [Int?] = []
+            while let popped = backlog.popFirst(.asap, before: .max, isOpen: { _ in true }) {
+                left.append(popped.notification.userInfo?.count)
+            }
+            #expect(left == (kind == nil ? [0, 1] : kind?.isEmpty == true ? [nil, 1] : [nil, 0, 1]))
+        }
+    }
 }
 
 private final class Comparisons: Sendable {
@@ -127,4 +167,13 @@ private struct CountedSender: Hashable {
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(value) }
+}
+
+/// A value that is equal to none, not to itself either.
+private struct Unequal: Hashable {
+    let payload: Ending
+
+    static func == (left: Unequal, right: Unequal) -> Bool { false }
+
+    func hash(into hasher: inout Hasher) {}
 }

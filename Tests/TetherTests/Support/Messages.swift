@@ -61,6 +61,18 @@ struct SameNameAsAlbumDidLoad: BridgedAsyncMessage {
     static var name: Notification.Name { AlbumDidLoad.name }
 }
 
+/// Says nothing of what it says by being bridged.
+struct AlbumDidRest: BridgedMainActorMessage {
+    typealias Subject = Album
+}
+
+/// Is made of any notification of its type's name.
+struct AlbumDidWake: BridgedAsyncMessage {
+    typealias Subject = Album
+
+    static func makeMessage(_ notification: Notification) -> Self? { Self() }
+}
+
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidChange> {
     static var didChange: Self { .init() }

@@ -26,6 +26,8 @@ final class SmallCenter: NotifyingCenter {
 
     private let state = Guarded(State())
     private let cancellation = Gate()
+    /// What happens, once, in the next registration.
+    private let interruption = Box<(@Sendable () -> Void)?>(nil)
 
     /// How many closures were registered, in all.
     var registered: Int { state.withLock(\.registered) }
@@ -44,7 +46,23 @@ final class SmallCenter: NotifyingCenter {
             state.entries.append(Entry(id: state.registered, name: name, sender: sender, receiver: receiver))
             return state.registered
         }
+        let interruption = interruption.value
+        self.interruption.set(nil)
+        interruption?()
         return Registration(center: self, id: id)
+    }
+
+    /// Does something, once, inside the next registration, when its closure can be called already.
+    func interruptRegistration(_ body: @escaping @Sendable () -> Void) { interruption.set(body) }
+
+    /// Lets all closures go, without being asked to.
+    func forgetAll() {
+        let forgotten = state.withLock { state in
+            let forgotten = state.entries
+            state.entries = []
+            return forgotten
+        }
+        withExtendedLifetime(forgotten) {}
     }
 
     func post(_ name: Notification.Name, from sender: AnyObject? = nil, number: Int = 0) {

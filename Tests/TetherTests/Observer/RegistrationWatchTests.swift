@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Registrations as the test support sees them.
+@Suite struct RegistrationWatchTests {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    private func watch(_ token: NotificationObserver) throws -> WatchedRegistration {
+        WatchedRegistration(try #require(token.registration), name: .sample, token: token)
+    }
+
+    @Test func `L2 what is watched is told, and not kept`() throws {
+        let (log, scheduler) = (log, ManualScheduler())
+        let token = {
+            let captured = Ending { log.add("released") }
+            return center.observe(.sample, on: .custom(scheduler)) { _ in captured.touch() }
+        }()
+        let watched = try watch(token)
+        center.post(.sample, numbers: 1...2)
+        token.mute(keepingNewest: true)
+        center.post(.sample, number: 3)
+        #expect(watched.isActive)
+        #expect(watched.pending == (2, "custom ManualScheduler"))
+        #expect(watched.pendingNotifications.map(\.number) == [1, 2, 3])
+        #expect(watched.handler != nil)
+        token.stop()
+        #expect(log.entries == ["released"])
+        #expect(!watched.isActive)
+        #expect(watched.pending == (0, "poster"))
+        #expect(watched.pendingNotifications.isEmpty)
+        #expect(watched.handler == nil)
+        #expect(!watched.releaseBehindPending(Ending {}))
+        withExtendedLifetime(scheduler) {}
+    }
+
+    @Test func `L2 a signal is released behind what is pending, and refused where nothing is`() throws {
+        let (log, scheduler) = (log, ManualScheduler())
+        let token = center.observe(.sample, on: .custom(scheduler)) { log.add("\($0.number)") }
+        let watched = try watch(token)
+        #expect(!watched.releaseBehindPending(Ending { log.add("refused") }))
+        center.post(.sample, number: 1)
+        #expect(watched.releaseBehindPending(Ending { log.add("signal") }))
+        #expect(log.entries == ["refused"])
+        scheduler.runAll()
+        #expect(log.entries == ["refused", "1", "signal"])
+        withExtendedLifetime(token) {}
+    }
+}
