@@ -13,7 +13,7 @@ final class Errands: Sendable {
 
     private let state = Guarded(State())
     /// Has an observer for each object whose end is waited for; ends with this.
-    private let watches = ObserverCenter()
+    private let watches = LeakTracker.$current.withValue(nil) { ObserverCenter() }
 
     /// Adds one; call what this returns when it is done.
     func add() -> @Sendable () -> Void {

@@ -43,7 +43,7 @@ public final class LeakTracker: Sendable {
         var tracked: [Tracked] = []
         var registrations: [WatchedRegistration] = []
         /// The centers that were made or used here.
-        var centers: Set<ObjectIdentifier> = []
+        var centers: Set<RegistrationWatch.CenterNumber> = []
         /// What the test keeps on purpose.
         var kept: [Tracked] = []
         /// Called when a registration of this scope has ended, while someone waits for that.

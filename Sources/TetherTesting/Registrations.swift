@@ -55,7 +55,7 @@ final class Registrations: Sendable {
     }
 
     /// The live registrations on some centers that belong to no scope and were not told of yet.
-    static func newUnattributed(on centers: Set<ObjectIdentifier>) -> [WatchedRegistration] {
+    static func newUnattributed(on centers: Set<RegistrationWatch.CenterNumber>) -> [WatchedRegistration] {
         shared.state.withLock { state in
             state.unattributed.values.filter { registration in
                 registration.isActive && centers.contains(registration.center)

@@ -5,19 +5,27 @@ import TetherTesting
 
 /// The code of "Prove it in your tests" in the README.
 @Suite struct ReadmeSectionTests {
-    final class Sidebar: @unchecked Sendable {
-        var reloads = 0
+    final class Model {}
 
-        init(center: ObserverCenter) {
-            center.observe(.modelDidChange, owner: self) { sidebar, _ in sidebar.reloads += 1 }
+    /// The README's first one.
+    @MainActor final class Sidebar {
+        private(set) var reloads = 0
+
+        init(model: Model, center: ObserverCenter = .default) {
+            center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) { sidebar, note in
+                sidebar.reloads += 1
+            }
+            center.observe(.modelDidClose, owner: self, call: Sidebar.clear)
         }
+
+        func clear() { reloads = 0 }
     }
 
     private let center = ObserverCenter()
 
-    @Test(.verifiesNoLeaks) func `a sidebar that was closed is gone`() {
-        let sidebar = track(Sidebar(center: center))
-        center.post(name: .modelDidChange, object: nil)
-        #expect(sidebar.reloads == 1)
+    @Test(.verifiesNoLeaks) @MainActor func `a sidebar that was closed is gone`() {
+        let sidebar = track(Sidebar(model: Model(), center: center))
+        center.post(name: .modelDidClose, object: nil)
+        #expect(sidebar.reloads == 0)
     }
 }

@@ -115,6 +115,27 @@ import TetherTesting
         keep.drop()
     }
 
+    @Test func `L4 a center at the address of one that has gone is no center of the scope`() async {
+        let (keep, issues) = (Keep(), Issues())
+        await withKnownIssue(isIntermittent: true) {
+            await verifyNoLeaks {
+                do { _ = ObserverCenter().observe(.modelDidChange) { _ in } }
+                await onAnotherThread {
+                    for _ in 0..<200 {
+                        let center = ObserverCenter()
+                        keep.add(center)
+                        keep.add(center.observe(.modelDidChange) { _ in })
+                    }
+                }
+            }
+        } matching: { issue in
+            issues.add(issue)
+            return true
+        }
+        #expect(issues.messages == [])
+        keep.drop()
+    }
+
     @Test func `L2 an inner scope takes what is registered in it, and tells of it alone`() async {
         let keep = Keep()
         await verifyNoLeaks {

@@ -9,6 +9,9 @@ internal import Synchronization
 ///
 /// SAFETY: what is a constant never changes; all else is under the lock or atomic.
 @safe final class CenterCore: Sendable {
+    private static let numbers = Atomic<UInt64>(0)
+    /// Stands for this center, and never for another one.
+    let number: RegistrationWatch.CenterNumber = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     /// Whether owners' ends are to be seen as they happen; off only in tests of the sweep.
     let usesExactLifetimes: Bool
     /// The foreign center that this core stands beside, if it does.

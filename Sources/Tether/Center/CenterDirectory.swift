@@ -4,47 +4,40 @@ final class CenterDirectory: Sendable {
 
     /// A center's core, which is not kept.
     private final class Entry: Sendable {
-        let number: Int
+        let number: RegistrationWatch.CenterNumber
         let center: ObjectIdentifier
         let core: OwnerReference<CenterCore>?
 
-        init(number: Int, center: ObserverCenter) {
-            self.number = number
+        init(_ center: ObserverCenter) {
+            number = center.core.number
             self.center = ObjectIdentifier(center)
             core = OwnerReference(center.core)
         }
     }
 
-    private struct State: Sendable {
-        var last = 0
-        var entries: [ObjectIdentifier: Entry] = [:]
-    }
-
-    private let state = Guarded(State())
+    private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
 
     func list(_ center: ObserverCenter) {
-        state.withLock { state in
-            state.last += 1
-            state.entries[ObjectIdentifier(center.core)] = Entry(number: state.last, center: center)
-        }
+        let entry = Entry(center)
+        entries.withLock { $0[ObjectIdentifier(center.core)] = entry }
         RegistrationWatch.centerMade(center.core)
     }
 
     func unlist(_ center: ObserverCenter) {
-        let entry = state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(center.core)) }
+        let entry = entries.withLock { $0.removeValue(forKey: ObjectIdentifier(center.core)) }
         withExtendedLifetime(entry) {}
     }
 
     /// The cores of all centers of Tether's own, in the order in which they were made.
     var cores: [CenterCore] {
-        state.withLock { $0.entries.values.sorted { $0.number < $1.number }.compactMap { $0.core?.take() } }
+        entries.withLock { $0.values.sorted { $0.number < $1.number }.compactMap { $0.core?.take() } }
     }
 
     /// What a center is called in audits: the shared ones by name, others by type and address.
     func description(of core: CenterCore) -> String {
         if core === ObserverCenter.default.core { return "ObserverCenter.default" }
         if core.foreignCenter != nil { return ForeignCenters.shared.description(of: core) }
-        guard let entry = state.withLock({ $0.entries[ObjectIdentifier(core)] }) else {
+        guard let entry = entries.withLock({ $0[ObjectIdentifier(core)] }) else {
             return "a center that has gone"
         }
         return describeInstance(of: ObserverCenter.self, at: entry.center)

@@ -36,16 +36,17 @@ struct StringBits: Equatable {
     deinit { unsafe node.release() }
 }
 
-/// A direct-mapped cache in front of the look-up of names, read by posts without a lock.
+/// A cache in front of the look-up of names, read by posts without a lock.
 ///
-/// It also knows names without observers, so that posting such a name is cheap. A name has at most one slot, and there
-/// are as many slots as are named at the start, or twice as many as names have observers: posting any number of names
-/// grows nothing (M9).
+/// It also knows names without observers, so that posting such a name is cheap. A name has at most one slot, one of four
+/// side by side, and there are as many slots as are named at the start, or two to sixteen times as many as names have
+/// observers: posting any number of names grows nothing (M9).
 ///
 /// SAFETY: `slots` has `capacity` initialised atomics until `deinit`, each with a reference to its own `CachedName`;
 /// they are written under the center's lock, and what is taken out is kept for posts that may see it.
 @safe final class NameCache: @unchecked Sendable {
     static let smallestCapacity = 64
+    private static let ways = 4
 
     let capacity: Int
     private let shift: UInt64
@@ -69,9 +70,14 @@ struct StringBits: Equatable {
     /// What is known of a name, not retained.
     @inline(__always)
     func find(_ bits: StringBits) -> Unmanaged<CachedName>? {
-        guard let known = unsafe slots[index(of: bits)].load(ordering: .sequentiallyConsistent) else { return nil }
-        let cached = unsafe Unmanaged<CachedName>.fromOpaque(known)
-        return unsafe cached._withUnsafeGuaranteedRef { $0.bits == bits } ? cached : nil
+        let first = index(of: bits)
+        for way in 0..<NameCache.ways {
+            // A slot that has been taken stays so, and a name takes the first that is free.
+            guard let known = unsafe slots[first ^ way].load(ordering: .sequentiallyConsistent) else { return nil }
+            let cached = unsafe Unmanaged<CachedName>.fromOpaque(known)
+            if unsafe cached._withUnsafeGuaranteedRef({ $0.bits == bits }) { return unsafe cached }
+        }
+        return nil
     }
 
     @inline(__always)
@@ -87,7 +93,9 @@ struct StringBits: Equatable {
     /// Remembers a name, and returns what it took the place of.
     func insert(_ cached: CachedName) -> CachedName? {
         let address = unsafe UnsafeRawPointer(Unmanaged.passRetained(cached).toOpaque())
-        let old = unsafe slots[index(of: cached.bits)].exchange(address, ordering: .sequentiallyConsistent)
+        let first = index(of: cached.bits)
+        let free = (0..<NameCache.ways).first { unsafe slots[first ^ $0].load(ordering: .relaxed) == nil }
+        let old = unsafe slots[first ^ (free ?? 0)].exchange(address, ordering: .sequentiallyConsistent)
         return unsafe old.map { unsafe Unmanaged<CachedName>.fromOpaque($0).takeRetainedValue() }
     }
 

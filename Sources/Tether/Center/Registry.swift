@@ -82,7 +82,6 @@ struct Registry {
         lastID += 1
         registration.id = lastID
         let bucket = bucket(name: name, sender: sender, leftovers: &leftovers)
-        if name != nil, !bucket.node.isObserved { observedNames += 1 }
         registration.bucket = bucket
         if let outgrown = bucket.append(registration) { leftovers.append(outgrown) }
         count += 1
@@ -110,6 +109,7 @@ struct Registry {
         name: Notification.Name?, sender: SenderKey?, leftovers: inout Leftovers
     ) -> Bucket {
         let node = name.map { cachedNode($0, willBeObserved: true, leftovers: &leftovers)! } ?? anyName
+        if name != nil, !node.isObserved { observedNames += 1 }
         guard let sender else { return node.makeAnySender() }
         if let known = node.senders[sender] { return known }
         let bucket = Bucket(node: node, sender: sender)
@@ -181,11 +181,11 @@ struct Registry {
         discardIfUnused(node, leftovers: &leftovers)
     }
 
-    /// Keeps the cache at about twice as many slots as names have observers.
+    /// Keeps the cache at two to sixteen times as many slots as names have observers.
     private mutating func fitCache(leftovers: inout Leftovers) {
-        if observedNames > cache.capacity {
+        if observedNames > cache.capacity / 2 {
             replaceCache(capacity: cache.capacity * 4, leftovers: &leftovers)
-        } else if cache.capacity > NameCache.smallestCapacity, observedNames < cache.capacity / 8 {
+        } else if cache.capacity > NameCache.smallestCapacity, observedNames < cache.capacity / 16 {
             replaceCache(capacity: cache.capacity / 4, leftovers: &leftovers)
         }
     }

@@ -57,9 +57,11 @@ public final class RunLoopThread: Thread {
         loop.exit()
     }
 
-    /// Ends the thread after the drain that it is at, which delivers what was pending when it began. Any thread.
+    /// Ends the thread after the drain that it is at, which delivers what was pending when it began. One that was not
+    /// started drops what is pending at once, counted, and never runs. Any thread.
     public override func cancel() {
         super.cancel()
+        loop.exit(unlessBegun: true)
         CFRunLoopSourceSignal(stopper)
         if let runLoop = loop.runLoop { CFRunLoopWakeUp(runLoop) }
     }

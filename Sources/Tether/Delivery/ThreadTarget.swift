@@ -103,7 +103,8 @@ final class ThreadLoop: Sendable {
         let thread = PostingThread.current
         thread.loop = self
         thread.atExit { [self] in exit() }
-        let sources = state.withLock { state in
+        let sources = state.withLock { state -> [ThreadSource] in
+            if state.hasExited { return [] }
             state.loop = CFRunLoopGetCurrent()
             state.thread = thread
             return state.mailboxes.values.map(\.source)
@@ -111,9 +112,10 @@ final class ThreadLoop: Sendable {
         for source in sources { source.install(in: self) }
     }
 
-    /// Drops what is pending, counted, and takes no more.
-    func exit() {
-        let sources = state.withLock { state in
+    /// Drops what is pending, counted, and takes no more; or only if the thread has not begun.
+    func exit(unlessBegun: Bool = false) {
+        let sources = state.withLock { state -> [ThreadSource] in
+            if unlessBegun, state.loop != nil { return [] }
             state.hasExited = true
             state.thread = nil
             state.loop = nil

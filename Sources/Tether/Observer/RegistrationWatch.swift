@@ -4,16 +4,19 @@ internal import Synchronization
 /// What `TetherTesting` hears of registrations and centers; a program that never asked for it pays one relaxed load for
 /// a registration, nothing for a post.
 package enum RegistrationWatch {
+    /// Stands for one center, and never for another one.
+    package typealias CenterNumber = UInt64
+
     /// What is called, on the thread where it happens, with no lock held.
     package struct Listener: Sendable {
         let registered: @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void
         let ended: @Sendable (WatchedRegistration.ID) -> Void
-        let centerMade: @Sendable (ObjectIdentifier) -> Void
+        let centerMade: @Sendable (CenterNumber) -> Void
 
         package init(
             registered: @escaping @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void,
             ended: @escaping @Sendable (WatchedRegistration.ID) -> Void,
-            centerMade: @escaping @Sendable (ObjectIdentifier) -> Void
+            centerMade: @escaping @Sendable (CenterNumber) -> Void
         ) {
             self.registered = registered
             self.ended = ended
@@ -55,7 +58,7 @@ package enum RegistrationWatch {
         if isOn.load(ordering: .relaxed) { current?.ended(registration.address) }
     }
 
-    static func centerMade(_ core: CenterCore) { current?.centerMade(ObjectIdentifier(core)) }
+    static func centerMade(_ core: CenterCore) { current?.centerMade(core.number) }
 }
 
 /// A registration as `TetherTesting` sees it: it is not kept, and neither is what its handler captured.
@@ -69,7 +72,7 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
     package let name: Notification.Name?
     package let file: String
     package let line: Int
-    package let center: ObjectIdentifier
+    package let center: RegistrationWatch.CenterNumber
     /// Whether an owner's life bounds it.
     package let isAttached: Bool
     private let reference: OwnerReference<Registration>?
@@ -83,7 +86,7 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
         id = registration.address
         file = registration.site.file
         line = registration.site.line
-        center = ObjectIdentifier(registration.center)
+        center = registration.center.number
         isAttached = registration.owned?.record != nil
     }
 

@@ -168,7 +168,8 @@ public final class PostingQueue: Sendable {
     // MARK: Dequeueing
 
     /// Takes out the notifications that a notification coalesces with; with an empty mask exactly that notification:
-    /// the oldest with its name, its sender and its very `userInfo`.
+    /// the oldest with its name, its sender and its very `userInfo`. A sender that is a value which cannot be compared is
+    /// the same as none, so such a notification is not found by its sender.
     ///
     /// Complexity: O(1), plus O(1) for each that is taken out.
     public func dequeueNotifications(matching notification: Notification, coalesceMask: NotificationCoalescing) {

@@ -5,6 +5,7 @@ import Testing
 
 extension Notification.Name {
     static let modelDidChange = Notification.Name("modelDidChange")
+    static let modelDidClose = Notification.Name("modelDidClose")
 }
 
 /// Runs a body that plants leaks, and returns what the verification says of it, in order: the reports at the places of

@@ -147,6 +147,36 @@ import Testing
         withExtendedLifetime(object) {}
     }
 
+    @Test func `M9 the cache fits the names that have observers, whatever came and went before`() {
+        var registry = Registry()
+        let object = Object()
+        for number in 0..<200 {
+            let passing = registration()
+            _ = registry.add(passing, name: Notification.Name("passing \(number)"), sender: SenderKey(object))
+            _ = registry.remove(passing)
+        }
+        let smallest = NameCache.smallestCapacity
+        #expect(registry.cache.capacity == smallest)
+        let staying = (0..<smallest).map { _ in registration() }
+        for (number, one) in staying.enumerated() {
+            _ = registry.add(one, name: Notification.Name("staying \(number)"), sender: nil)
+        }
+        #expect(registry.cache.capacity >= smallest * 2)
+        for one in staying { _ = registry.remove(one) }
+        #expect(registry.cache.capacity == smallest)
+        withExtendedLifetime(object) {}
+    }
+
+    @Test func `M9 names that share a place in the cache do not drive each other out`() {
+        let cache = NameCache(capacity: NameCache.smallestCapacity)
+        let names = (0..<NameCache.smallestCapacity / 2).map { Notification.Name("name \($0)") }
+        var driven = 0
+        for name in names where cache.insert(CachedName(name: name, node: NameNode(name: name))) != nil { driven += 1 }
+        let found = names.count { unsafe cache.find(StringBits($0.rawValue)) != nil }
+        #expect(found == names.count - driven)
+        #expect(driven <= 2)
+    }
+
     @Test func `R3 removing what is not in changes nothing`() {
         var registry = Registry()
         let (inside, removed, never) = (registration(), registration(), registration())

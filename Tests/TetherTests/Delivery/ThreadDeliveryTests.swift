@@ -113,6 +113,27 @@ final class ThreadDeliveryTests: XCTestCase {
         withExtendedLifetime((tokens, last)) {}
     }
 
+    /// D5: a thread that is cancelled before it is started drops what is pending, counted, and never runs it.
+    func testD5CancelledBeforeItIsStarted() {
+        let thread = RunLoopThread(name: "worker")
+        let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
+        do {
+            let payload = Ending { [log] in log.add("payload gone") }
+            center.post(name: .sample, object: payload)
+        }
+        XCTAssertEqual(center.audit().map(\.pending), [1])
+        thread.cancel()
+        XCTAssertEqual(log.entries, ["payload gone"])
+        post("late")
+        XCTAssertEqual(center.audit().map(\.pending), [0])
+        XCTAssertEqual(center.audit().map(\.dropped), [2])
+        thread.start()
+        post("later")
+        XCTAssertEqual(center.audit().map(\.dropped), [3])
+        XCTAssertEqual(log.entries, ["payload gone"])
+        withExtendedLifetime(token) {}
+    }
+
     /// D5: only in a listed mode.
     func testD5ModeThatIsNotListed() {
         let custom = RunLoop.Mode("ThreadDeliveryTests.custom")

@@ -199,7 +199,7 @@ import Testing
         #expect(isEnding && Audit([Unretained(first)]).isEmpty)
         core.add(second, name: .sample, sender: nil)
         first.finish()
-        #expect(core.registrations().map { $0 === second } == [true])
+        #expect(core.registrations().map { $0.take() === second } == [true])
         second.end()
         #expect(core.isEmpty)
     }
