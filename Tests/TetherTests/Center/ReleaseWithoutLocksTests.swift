@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func `R6 R8 a payload that is dropped at the stop may wait until the delivery under way has ended`() {
-        let jobs = HeldScheduler()
+        let jobs = HeldJobs()
         let (isRunning, mayReturn, hasEnded) = (Latch(), Latch(), Latch())
         let token = center.observe(.other, on: .custom(jobs)) { _ in
             isRunning.open()

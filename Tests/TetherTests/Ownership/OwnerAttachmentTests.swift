@@ -14,7 +14,7 @@ import Testing
         let owner = Holder(LoggedObject("owner", log))
         #expect(isKnownUniquelyReferenced(&owner.object))
         for _ in 0..<10 { center.observe(.sample, owner: owner.object!) { _, _ in } }
-        center.observe(.sample, owner: owner.object!, on: .custom(HeldScheduler())) { _, _ in }
+        center.observe(.sample, owner: owner.object!, on: .custom(HeldJobs())) { _, _ in }
         #expect(isKnownUniquelyReferenced(&owner.object))
         center.post(name: .sample, object: nil)
         _ = center.audit()
@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: LifetimeMode.allCases)
     func `O2 a pending notification keeps its own object, and the audit shows it`(mode: LifetimeMode) {
         let center = mode.makeCenter()
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         // The owner is the object of its own notification: what is pending keeps it, the observer does not.
         let owner = Holder(LoggedObject("owner", log))
         center.observe(.sample, owner: owner.object!, on: .custom(scheduler)) { [log] _, note in

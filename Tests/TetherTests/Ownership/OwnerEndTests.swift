@@ -63,7 +63,7 @@ import Testing
             center.observe(.sample, from: sender, owner: owner.object!) { _, _ in
                 calls.wrappingAdd(1, ordering: .relaxed)
             }
-            center.observe(nil, owner: owner.object!, on: .custom(HeldScheduler())) { _, _ in
+            center.observe(nil, owner: owner.object!, on: .custom(HeldJobs())) { _, _ in
                 calls.wrappingAdd(1, ordering: .relaxed)
             }
             center.observe(nil, from: sender, owner: owner.object!, once: true) { _, _ in
@@ -79,7 +79,7 @@ import Testing
 
     @Test func `O3 R8 what is enqueued for an owner is let go before its deinit`() {
         let center = ObserverCenter()
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         let owner = Holder(LoggedObject("owner", log))
         center.observe(.sample, owner: owner.object!, on: .custom(scheduler)) { [log] _, _ in log.add("handler") }
         center.post(name: .sample, object: LoggedObject("payload", log))
@@ -129,7 +129,7 @@ import Testing
     @Test(arguments: LifetimeMode.allCases)
     func `O4 R1 what is enqueued for an owner that has gone never runs`(mode: LifetimeMode) {
         let center = mode.makeCenter()
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         let owner = Holder(LoggedObject("owner", log) { _ in scheduler.run() })
         center.observe(.sample, owner: owner.object!, on: .custom(scheduler)) { [log] _, _ in log.add("handed") }
         center.observe(.sample, owner: owner.object!, on: .custom(scheduler)) { [log] _ in log.add("not handed") }

@@ -157,7 +157,7 @@ import Testing
         mode: LifetimeMode
     ) {
         let center = mode.makeCenter()
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         let sender = Holder(
             LoggedObject("sender", log) { sender in
                 center.post(name: .sample, object: sender)
@@ -177,7 +177,7 @@ import Testing
     @Test(arguments: LifetimeMode.allCases)
     func `M5 R7 a once observer is used up by what a sender's deinit enqueued`(mode: LifetimeMode) {
         let center = mode.makeCenter()
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         let sender = lastWordSender(center)
         let token = observe(center, sender, on: .custom(scheduler), once: true)
         sender.release()
@@ -189,7 +189,7 @@ import Testing
     @Test(arguments: LifetimeMode.allCases)
     func `M5 R1 what a sender's deinit enqueued is dropped by stop`(mode: LifetimeMode) {
         let center = mode.makeCenter()
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         let sender = lastWordSender(center)
         let token = observe(center, sender, on: .custom(scheduler))
         sender.release()
@@ -203,7 +203,7 @@ import Testing
     @Test(arguments: LifetimeMode.allCases)
     func `M5 O4 what a sender's deinit enqueued is dropped when the observer's owner ends`(mode: LifetimeMode) {
         let center = mode.makeCenter()
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         let sender = lastWordSender(center)
         let owner = Holder(LoggedObject("owner", log))
         center.observe(.sample, from: sender.object!, owner: owner.object!, on: .custom(scheduler)) {
@@ -219,7 +219,7 @@ import Testing
     @Test(arguments: LifetimeMode.allCases)
     func `M5 R10 what a sender's deinit enqueued is dropped when the center ends`(mode: LifetimeMode) {
         let center = Holder(mode.makeCenter())
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         let sender = Holder(
             LoggedObject("sender", log) { sender in center.object?.post(name: .sample, object: sender) })
         let token = observe(center.object!, sender, on: .custom(scheduler))
@@ -234,7 +234,7 @@ import Testing
     @Test(arguments: LifetimeMode.allCases)
     func `M5 R9 an observer that waits for what a dead sender enqueued can be removed by name`(mode: LifetimeMode) {
         let center = mode.makeCenter()
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         let sender = lastWordSender(center)
         let token = observe(center, sender, on: .custom(scheduler))
         sender.release()
@@ -246,7 +246,7 @@ import Testing
 
     @Test func `M5 D2 an observer that waits for what a dead sender enqueued ends when that is dropped`() {
         let center = ObserverCenter()
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         let sender = lastWordSender(center)
         let token = observe(center, sender, on: .custom(scheduler))
         sender.release()
@@ -257,7 +257,7 @@ import Testing
 
     @Test func `M5 D6 what a dead sender enqueued follows a switch of the target`() {
         let center = ObserverCenter()
-        let (first, second) = (HeldScheduler(), HeldScheduler())
+        let (first, second) = (HeldJobs(), HeldJobs())
         let sender = lastWordSender(center)
         let token = observe(center, sender, on: .custom(first))
         sender.release()
@@ -271,7 +271,7 @@ import Testing
 
     @Test func `M5 a handler that runs what a dead sender enqueued may stop its own observer`() {
         let center = ObserverCenter()
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         let token = Holder<NotificationObserver>()
         let sender = Holder(
             LoggedObject("sender", log) { sender in
@@ -290,7 +290,7 @@ import Testing
 
     @Test func `M5 D6 what a dead sender enqueued stays where it is when the target becomes the poster`() {
         let center = ObserverCenter()
-        let scheduler = HeldScheduler()
+        let scheduler = HeldJobs()
         let sender = lastWordSender(center)
         let token = observe(center, sender, on: .custom(scheduler))
         sender.release()
@@ -309,7 +309,7 @@ import Testing
                 center.post(name: .sample, object: sender)
                 token.object?.target = .poster
             })
-        token.object = observe(center, sender, on: .custom(HeldScheduler()))
+        token.object = observe(center, sender, on: .custom(HeldJobs()))
         sender.release()
         #expect(log.entries == ["sender deinit", "handler, object none", "capture deinit"])
         #expect(center.core.isEmpty && token.object?.isActive == false)
