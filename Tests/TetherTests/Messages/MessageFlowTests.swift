@@ -79,6 +79,22 @@ import Testing
         #expect(await iterator.next() == nil)
     }
 
+    @Test func `S1 T2 D9 what makes no message does not take a message's kept place in a sequence`() async {
+        let owner = Album()
+        let sequence = center.messages(for: .didLoad, owner: owner)
+        NotificationObserver.muteAll(attachedTo: owner, keepingNewest: true)
+        center.post(AlbumDidLoad(number: 1))
+        center.post(name: AlbumDidLoad.name, object: nil)
+        center.post(SameNameAsAlbumDidLoad())
+        NotificationObserver.unmuteAll(attachedTo: owner)
+        center.post(name: AlbumDidLoad.name, object: nil, userInfo: ["number": 2])
+        #expect(center.audit().map(\.pending) == [2] && center.audit().map(\.dropped) == [0])
+        var iterator = sequence.makeAsyncIterator()
+        let seen = [await iterator.next()?.number, await iterator.next()?.number]
+        #expect(seen == [1, 2])
+        withExtendedLifetime(owner) {}
+    }
+
     @Test func `P1 D6 the target of an async handler stays its task, that of a synchronous one can be switched`() {
         let (log, other) = (log, ManualScheduler())
         let task = center.observe(for: .didSave) { _ in }
