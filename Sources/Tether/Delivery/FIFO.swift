@@ -6,6 +6,8 @@ struct FIFO<Element> {
     var count: Int { storage.count - head }
     var isEmpty: Bool { count == 0 }
 
+    var first: Element? { isEmpty ? nil : storage[head] }
+
     /// The elements, oldest first.
     var elements: [Element] { storage[head...].compactMap(\.self) }
 

@@ -7,23 +7,28 @@ extension Inbox {
 
     static func nextPlace() -> UInt64 { places.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    /// Keeps a delivery while muted, or with `nil` drops one; returns what that displaces.
-    func hold(_ delivery: Delivery?, in state: inout State) -> [Delivery] {
-        guard let delivery else {
+    /// Keeps a delivery while muted, or with `nil` drops one; lets go of what that displaces.
+    func hold(_ delivery: consuming Delivery?, in state: inout State) -> Reception {
+        guard var delivery else {
             state.dropped += 1
-            return []
+            return Reception()
         }
-        guard let displaced = state.flow.keep(delivery) else { return [] }
-        state.dropped += 1
-        return [displaced]
+        delivery.muting = (state.flow.kept ?? state.keptQuestions.first)?.muting ?? Inbox.nextPlace()
+        if delivery.question != 0 { return holdQuestion(delivery, in: &state) }
+        let displaced = state.takeKept()
+        state.dropped += displaced.count
+        _ = state.flow.keep(delivery)
+        return Reception(released: displaced)
     }
 
     /// Drops the oldest of more deliveries than may wait on an asynchronous target.
     func trim(_ state: inout State) -> [Delivery] {
         guard let mailbox = state.route.mailbox, state.pending.count > state.flow.backlog.limit else { return [] }
+        var excess = state.hasQuestions ? excessBeforeQuestions(state) : state.pending.count - state.flow.backlog.limit
         var dropped: [Delivery] = []
-        while state.pending.count > state.flow.backlog.limit, let delivery = state.pending.popFirst() {
+        while excess > 0, let delivery = state.pending.popFirst() {
             dropped.append(delivery)
+            excess -= 1
         }
         mailbox.withdraw(dropped.map(\.ticket))
         state.dropped += dropped.count
@@ -44,26 +49,8 @@ extension Inbox {
 
     var isMuted: Bool { state.withLock(\.flow.isMuted) }
 
-    /// What becomes of something that is posted now, for who delivers it later.
-    enum Fate {
-        case delivered
-        /// As the newest of what is posted while muted.
-        case kept
-        /// And counted.
-        case dropped
-    }
-
-    func fateOfPost() -> Fate {
-        state.withLock { state in
-            guard state.flow.isMuted, !state.hasEnded else { return .delivered }
-            guard !state.flow.keepsNewest else { return .kept }
-            state.dropped += 1
-            return .dropped
-        }
-    }
-
     /// The place of what is kept among all that is kept while muted, in posting order.
-    var placeOfKept: UInt64? { state.withLock { $0.flow.kept?.ticket } }
+    var placeOfKept: UInt64? { state.withLock { $0.kept.last?.ticket } }
 
     /// Who mutes or unmutes.
     enum Muter {
@@ -106,7 +93,7 @@ extension Inbox {
         /// Runs the handler, where it is to run here, with no lock held; after `schedule`.
         func run() {
             switch reception.step {
-            case .none, .inline: break
+            case .none, .inline, .ask: break
             // Where the target's drains run already, this is one (D3).
             case .pending(let mailbox, let drain): if mailbox.isCurrent { drain?.run() }
             case .deliverPending: inbox.deliverPending(for: registration)
@@ -129,13 +116,41 @@ extension Inbox {
             case .others(let count): state.flow.shareMutings(-count, keepingNewest: false)
             }
             var reception = Reception()
-            if !state.flow.isMuted, let kept = state.flow.takeKept() {
-                // R7: only now is a once observer used up.
-                if registration.claim() { reception = enqueue(kept, in: &state) }
-                reception.released.append(kept)
-            }
+            if !state.flow.isMuted { reception = enqueueKept(for: registration, in: &state) }
             return Release(inbox: self, registration: registration, reception: reception, route: state.route)
         }
+    }
+}
+
+extension Inbox {
+    /// Puts what was kept behind what is pending.
+    private func enqueueKept(for registration: Registration, in state: inout State) -> Reception {
+        let kept = state.takeKept()
+        var reception = Reception()
+        let waitsForQuestions = state.hasQuestions && registration.isOnce
+        if kept.count == 1, kept[0].question == 0, !waitsForQuestions {
+            // R7: only now is a once observer used up.
+            if registration.claim() { reception = enqueue(kept[0], in: &state) }
+        } else if !registration.isClaimed {
+            for (index, var delivery) in kept.enumerated() {
+                // Asked about anew, and so all together, which tells the newest.
+                delivery.question = Inbox.nextPlace()
+                let next = enqueue(delivery, in: &state)
+                if index == 0 { reception = next }
+            }
+        }
+        reception.released += kept
+        return reception
+    }
+}
+
+extension Inbox.State {
+    /// Takes out what is kept while muted, oldest first.
+    mutating func takeKept() -> [Inbox.Delivery] {
+        let kept = kept
+        _ = flow.takeKept()
+        keptQuestions = []
+        return kept
     }
 }
 

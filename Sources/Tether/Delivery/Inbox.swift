@@ -9,8 +9,13 @@ final class Inbox: Sendable {
         /// The turn in the mailbox; without meaning while the target is the poster. Of a notification that was kept while
         /// muted, its place among all such.
         var ticket: UInt64
-        let notification: Notification
+        var notification: Notification
         let registration: Registration
+        /// Tells it from others as long as the main queue has not been asked whether it is for the registration; 0 if it
+        /// is.
+        var question: UInt64 = 0
+        /// What has the same one, and not 0, was posted during one muting: only the newest is to be delivered (D9).
+        var muting: UInt64 = 0
     }
 
     struct State: Sendable {
@@ -25,8 +30,32 @@ final class Inbox: Sendable {
         var isLast = false
         var hasEnded = false
         var flow = FlowControl<Delivery>()
+        /// What was posted while muted, after what is kept, and may turn out to be for the registration.
+        var keptQuestions: [Delivery] = []
+        /// Whether there may be questions, pending or kept.
+        var hasQuestions = false
+        /// Whether the main queue is about to be asked about what is kept.
+        var isAskScheduled = false
 
-        var isDone: Bool { isLast && pending.isEmpty && !isDelivering && flow.kept == nil }
+        /// What is kept while muted, oldest first.
+        var kept: [Delivery] { (flow.kept.map { [$0] } ?? []) + keptQuestions }
+
+        var isDone: Bool {
+            isLast && pending.isEmpty && !isDelivering && flow.kept == nil && keptQuestions.isEmpty
+        }
+
+        /// Whether the delivery whose turn it is, or how many wait behind it, depends on questions.
+        var mustAsk: Bool {
+            guard hasQuestions else { return false }
+            return flow.backlog != .unbounded || pending.first?.question ?? 0 != 0
+        }
+
+        /// Takes out the delivery that has a turn of a mailbox, to deliver it.
+        mutating func begin(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
+            let delivery = take(ticket, from: mailbox)
+            if delivery != nil { isDelivering = true }
+            return delivery
+        }
 
         /// Takes out the delivery that has a turn of a mailbox, if it is still ours there.
         mutating func take(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
@@ -58,7 +87,7 @@ final class Inbox: Sendable {
     /// What is pending, oldest first, and what is kept while muted.
     var notifications: [Notification] {
         state.withLock { state in
-            let deliveries = state.pending.elements + (state.flow.kept.map { [$0] } ?? [])
+            let deliveries = state.pending.elements + state.kept
             // SAFETY: whoever looks does not change it; see `Delivery`.
             nonisolated(unsafe) let notifications = deliveries.map(\.notification)
             return unsafe notifications
@@ -77,8 +106,7 @@ final class Inbox: Sendable {
     var report: Report {
         state.withLock { state in
             Report(
-                pending: state.pending.count, kept: state.flow.kept == nil ? 0 : 1, dropped: state.dropped,
-                muted: state.flow.mutings)
+                pending: state.pending.count, kept: state.kept.count, dropped: state.dropped, muted: state.flow.mutings)
         }
     }
 
@@ -91,6 +119,7 @@ final class Inbox: Sendable {
         case inline
         case pending(Mailbox, Drain?)
         case deliverPending
+        case ask
     }
 
     /// What follows a look at the state: a step to take, and what to let go of, with no lock held.
@@ -100,7 +129,10 @@ final class Inbox: Sendable {
     }
 
     /// Delivers or enqueues a notification, on the poster; or drops or keeps it, if the observer is muted.
-    func receive(_ notification: Notification, for registration: Registration) {
+    ///
+    /// Of a question only the main queue, which is the target and not where this is called, can tell whether it is for the
+    /// registration.
+    func receive(_ notification: Notification, for registration: Registration, isQuestion: Bool = false) {
         // X3: what is kept for later is kept without an object whose end has begun.
         let kept = notification.withoutEndingObject
         let reception = state.withLock { state -> Reception in
@@ -108,13 +140,24 @@ final class Inbox: Sendable {
             if state.flow.isMuted {
                 var reception = Reception()
                 if !registration.isClaimed {
-                    reception.released = hold(
+                    reception = hold(
                         state.flow.keepsNewest
-                            ? Delivery(ticket: Inbox.nextPlace(), notification: kept, registration: registration) : nil,
+                            ? Delivery(
+                                ticket: Inbox.nextPlace(), notification: kept, registration: registration,
+                                question: isQuestion ? Inbox.nextPlace() : 0) : nil,
                         in: &state)
                 }
                 if state.beginLeftovers() { reception.step = .deliverPending }
                 return reception
+            }
+            // What was posted before it may turn out to be what a once observer takes (R7).
+            let waitsForQuestions = state.hasQuestions && registration.isOnce && !state.route.isInlineAtOnce
+            if isQuestion || waitsForQuestions {
+                if registration.isClaimed { return Reception() }
+                return enqueue(
+                    Delivery(
+                        ticket: 0, notification: kept, registration: registration, question: Inbox.nextPlace()),
+                    in: &state)
             }
             guard registration.claim() else {
                 // The delivery that claimed it may have been left to the next post, by a switch to the poster (D6).
@@ -131,6 +174,7 @@ final class Inbox: Sendable {
         case .inline: registration.runInline(notification)
         case .pending(let mailbox, let drain): if let drain { mailbox.schedule(drain) }
         case .deliverPending: deliverPending(for: registration)
+        case .ask: askAboutKept()
         }
     }
 
@@ -144,8 +188,10 @@ final class Inbox: Sendable {
         }
         let (ticket, drain) = mailbox.append(self)
         delivery.ticket = ticket
+        let isQuestion = delivery.question != 0
         state.pending.append(delivery)
-        return Reception(step: .pending(mailbox, drain), released: trim(&state))
+        if isQuestion { state.hasQuestions = true }
+        return Reception(step: .pending(mailbox, drain), released: isQuestion ? [] : trim(&state))
     }
 
     /// Delivers everything that is pending, on the poster: what was left from before a switch, then what joins.
@@ -163,12 +209,11 @@ final class Inbox: Sendable {
 
     /// Delivers one turn of a mailbox's drain, if it is still ours there.
     func deliver(_ ticket: UInt64, from mailbox: Mailbox) {
-        let delivery = state.withLock { state -> Delivery? in
-            let delivery = state.take(ticket, from: mailbox)
-            if delivery != nil { state.isDelivering = true }
-            return delivery
+        let (mustAsk, first) = state.withLock { state -> (Bool, Delivery?) in
+            state.mustAsk ? (true, nil) : (false, state.begin(ticket, from: mailbox))
         }
-        guard let delivery else { return }
+        if mustAsk { ask() }
+        guard let delivery = mustAsk ? state.withLock({ $0.begin(ticket, from: mailbox) }) : first else { return }
         delivery.registration.run(delivery.notification)
         let isDone = state.withLock { state in
             state.isDelivering = false
@@ -276,7 +321,7 @@ final class Inbox: Sendable {
             let forgone = state.nextRoute.take()
             let deliveries = state.pending.removeAll()
             state.route.mailbox?.withdraw(deliveries.map(\.ticket))
-            return [forgone, deliveries, state.flow.takeKept()]
+            return [forgone, deliveries, state.takeKept()]
         }
     }
 }

@@ -15,6 +15,9 @@ enum MessageBridge {
         Message.makeMessage(notification)
     }
 
+    /// Whether messages of a type can be made of plain notifications at all; every type may, there.
+    static func makesMessages<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> Bool { true }
+
     @MainActor
     static func message<Message: NotificationCenter.MainActorMessage>(_ notification: Notification) -> Message? {
         Message.makeMessage(notification)

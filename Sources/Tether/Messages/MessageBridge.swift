@@ -17,6 +17,11 @@ enum MessageBridge {
         (Message.self as? any BridgedAsyncMessage.Type)?.makeMessage(notification) as? Message
     }
 
+    /// Whether messages of a type can be made of plain notifications at all.
+    static func makesMessages<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> Bool {
+        type is any BridgedMainActorMessage.Type
+    }
+
     @MainActor
     static func message<Message: NotificationCenter.MainActorMessage>(_ notification: Notification) -> Message? {
         (Message.self as? any BridgedMainActorMessage.Type)?.makeMessage(notification) as? Message

@@ -30,6 +30,15 @@ enum MessageEnvelope {
         notification.userInfo?[unsafe key] is Message
     }
 
+    /// A notification that carries a message of a type, or with the one that it makes; `nil` if it makes none.
+    static func notification<Message: NotificationCenter.AsyncMessage>(
+        _ notification: Notification, as type: Message.Type
+    ) -> Notification? {
+        if carries(type, in: notification) { return notification }
+        guard let message: Message = MessageBridge.message(notification) else { return nil }
+        return self.notification(notification, carrying: message)
+    }
+
     /// The notification with a message that was made of it.
     static func notification(_ notification: Notification, carrying message: Any) -> Notification {
         var notification = notification

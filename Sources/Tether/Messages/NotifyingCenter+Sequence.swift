@@ -27,12 +27,16 @@ extension NotifyingCenter {
         ) { $0.withoutEndingObject }
     }
 
-    /// Registers an observer whose deliveries, where they can be converted, are taken from a sequence.
+    /// Registers an observer whose deliveries are taken from a sequence, as what they are converted to.
+    ///
+    /// Where `prepare` is given, each post is asked by it what is delivered, and with `nil` is not: see
+    /// `RegistrationCompanion`.
     func sequence<Element, Owner: AnyObject>(
         _ request: ObservationRequest, for owner: Owner, _ size: BufferSize,
+        prepare: (@Sendable (Notification) -> Notification?)? = nil,
         convert: @escaping @Sendable (Notification) -> Element?
     ) -> ObservationSequence<Element> {
-        let buffer = SequenceBuffer<Element>(size)
+        let buffer = SequenceBuffer<Element>(size, prepare: prepare)
         var request = request
         request.companion = buffer
         let handler: @Sendable (Notification) -> Void = { [buffer] notification in

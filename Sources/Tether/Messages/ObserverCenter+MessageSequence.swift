@@ -63,7 +63,7 @@ extension ObserverCenter {
         sequence(
             ObservationRequest(
                 MessageNames.name(of: Message.self), from: subject, on: .poster, once: false, key: nil, at: file, line),
-            for: owner, size
-        ) { MessageEnvelope.message(in: $0) ?? MessageBridge.message($0) }
+            for: owner, size, prepare: { MessageEnvelope.notification($0, as: Message.self) },
+            convert: { MessageEnvelope.message(in: $0) })
     }
 }

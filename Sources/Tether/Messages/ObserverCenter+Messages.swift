@@ -11,7 +11,7 @@ extension ObserverCenter {
     ) -> NotificationObserver {
         observe(request) { notification in
             onMainActor(notification) { notification in
-                if let message: Message = ObserverCenter.message(in: notification) { handler(message) }
+                if let message: Message = MessageEnvelope.message(in: notification) { handler(message) }
             }
         }
     }
@@ -23,17 +23,9 @@ extension ObserverCenter {
             // SAFETY: the owner stays on this thread, which has the main actor for the call.
             nonisolated(unsafe) let owner = owner
             onMainActor(notification) { notification in
-                guard let message: Message = ObserverCenter.message(in: notification) else { return }
-                unsafe handler(owner, message)
+                if let message: Message = MessageEnvelope.message(in: notification) { unsafe handler(owner, message) }
             }
         }
-    }
-
-    @MainActor
-    private static func message<Message: NotificationCenter.MainActorMessage>(
-        in notification: Notification
-    ) -> Message? {
-        MessageEnvelope.message(in: notification) ?? MessageBridge.message(notification)
     }
 
     // MARK: Async messages
@@ -94,7 +86,7 @@ extension ObservationRequest {
         self.init(
             MessageNames.name(of: type), from: subject, on: DeliveryTarget(kind: .mainAtOnce), isIsolated: true,
             once: once, key: key, at: file, line)
-        if once { companion = OnceOnMainActorCompanion<Message>() }
+        companion = MainActorMessageCompanion<Message>()
     }
 
     /// Async messages, delivered to a target.

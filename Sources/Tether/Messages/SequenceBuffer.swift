@@ -12,9 +12,18 @@ final class SequenceBuffer<Element>: RegistrationCompanion, @unchecked Sendable 
     /// Says in words that ThreadSanitizer knows that who resumes a consumer comes before it: where the consumer was not
     /// suspended yet, the sanitizer does not see it.
     private let handovers = Atomic<UInt>(0)
+    /// What makes of a post what is delivered, if that is not every post as it is.
+    private let preparation: (@Sendable (Notification) -> Notification?)?
 
-    init(_ size: BufferSize) {
+    init(_ size: BufferSize, prepare: (@Sendable (Notification) -> Notification?)? = nil) {
         state = Guarded(SequenceState(limit: size.limit))
+        preparation = prepare
+    }
+
+    override var prepares: Bool { preparation != nil }
+
+    override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
+        preparation?(notification)
     }
 
     /// Takes what was posted.

@@ -150,7 +150,7 @@ class Registration: @unchecked Sendable {
     }
 
     /// Asks the companion, if there is one to ask.
-    private final func prepare(_ notification: Notification) -> Notification? {
+    final func prepare(_ notification: Notification) -> Notification? {
         guard state.load(ordering: .relaxed) & (State.prepared | State.ended) == State.prepared else {
             return notification
         }
@@ -216,7 +216,6 @@ class Registration: @unchecked Sendable {
 
     /// Ends the registration, whose sender has gone, as soon as what is pending for it has been delivered (M5).
     final func endAfterPending() {
-        if details?.companion?.defersEnd() == true { return }
         if let inbox = inbox.load() { inbox.endAfterPending(self) } else { end() }
     }
 

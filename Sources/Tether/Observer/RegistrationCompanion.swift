@@ -20,12 +20,9 @@ class RegistrationCompanion: @unchecked Sendable {
     // Not covered: who overrides `prepares` overrides this, and nobody else is asked.
     /// The notification as the registration takes it; `nil` if it does not match after all.
     ///
-    /// Called on the posting thread, before a once registration is claimed.
+    /// Called on the posting thread, before a once registration is claimed; again on the main queue for what it had the
+    /// inbox ask about there.
     func prepare(_ notification: Notification, for registration: Registration) -> Notification? { notification }
-
-    /// Whether the end of a registration whose sender has gone waits for something that the companion keeps; it then asks
-    /// for that end again (M5).
-    func defersEnd() -> Bool { false }
 
     /// Called once, when the registration has ended, with no lock held.
     func ended(_ registration: Registration) {}

@@ -59,6 +59,46 @@ extension Races {
             }
         }
 
+        @Test(arguments: [false, true])
+        func `R7 D9 D4 main-actor messages that are posted anywhere while their observer is muted`(once: Bool) throws {
+            try race(rounds: 300) { _ in
+                let (center, log) = (ObserverCenter(), Log<Int>())
+                let token = center.observe(for: .didClose, once: once) { log.add($0.number) }
+                return (center, log, token)
+            } _: { center, _, _ in
+                for number in 1...4 {
+                    center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": number])
+                    center.post(name: AlbumDidClose.name, object: nil)
+                }
+            } _: { _, _, token in
+                for _ in 0..<3 {
+                    token.mute(keepingNewest: true)
+                    sched_yield()
+                    token.unmute()
+                }
+            } _: { center, _, _ in
+                DispatchQueue.main.sync {
+                    MainActor.assumeIsolated { center.post(AlbumDidClose(number: 100)) }
+                }
+            } check: { center, log, token in
+                // A drain may leave what was posted meanwhile to another one.
+                for _ in 0..<3 { DispatchQueue.main.sync {} }
+                let elsewhere = log.entries.filter { $0 != 100 }
+                try require(elsewhere == elsewhere.sorted(), "Out of order: \(log.entries).")
+                try require(Set(log.entries).count == log.entries.count, "Twice: \(log.entries).")
+                if once {
+                    try require(log.entries.count == 1 && !token.isActive, "It ran for \(log.entries).")
+                } else {
+                    // What gave way before it was asked about may have been no message, and is counted all the same.
+                    let row = center.audit().first
+                    let known = log.entries.count + (row?.dropped ?? 0)
+                    try require(row?.pending == 0 && (5...9).contains(known), "\(log.entries) of \(center.audit())")
+                }
+                token.stop()
+                try require(center.core.isEmpty, "Something was left behind.")
+            }
+        }
+
         private struct Iteration: Sendable {
             let center = Holder(ObserverCenter())
             let owner = Holder(Album())

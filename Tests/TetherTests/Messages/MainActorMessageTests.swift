@@ -217,15 +217,16 @@ import Testing
     }
 
     @Test func `R8 a once observer that has ended keeps no notification to ask about`() {
-        let companion = OnceOnMainActorCompanion<AlbumDidClose>()
+        let companion = MainActorMessageCompanion<AlbumDidClose>()
         let registration = PlainRegistration(
             center: center.core, details: Registration.Details(companion: companion), flags: Registration.State.once,
             site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
+        let inbox = registration.makeInbox(Route(to: DeliveryTarget(kind: .mainAtOnce)))
         onThreads { #expect(companion.prepare(Notification(name: AlbumDidClose.name), for: registration) == nil) }
-        #expect(companion.counts.pending == 1)
+        #expect(inbox.counts.pending == 1)
         registration.end()
         // What a post does whose gate was passed before the end.
         onThreads { #expect(companion.prepare(Notification(name: AlbumDidClose.name), for: registration) == nil) }
-        #expect(companion.counts.pending == 0)
+        #expect(inbox.counts.pending == 0)
     }
 }

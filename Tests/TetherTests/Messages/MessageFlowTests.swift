@@ -63,6 +63,192 @@ import Testing
         }
     }
 
+    /// What may be posted under the name of `AlbumDidClose`, here or elsewhere; `nil` makes no message.
+    private func postNote(_ number: Int?) {
+        center.post(name: AlbumDidClose.name, object: nil, userInfo: number.map { ["number": $0] })
+    }
+
+    /// Posts notes where only the main queue, which the test has, can tell what messages they make.
+    private func postElsewhere(_ numbers: Int?...) {
+        onThreads { for number in numbers { postNote(number) } }
+    }
+
+    @MainActor private func observed(once: Bool) -> (log: Log<Int>, token: NotificationObserver) {
+        let log = Log<Int>()
+        return (log, center.observe(for: .didClose, once: once) { log.add($0.number) })
+    }
+
+    /// What makes no message of a type, though it has its name.
+    enum Stranger: CaseIterable { case note, message, noteElsewhere, messageElsewhere }
+
+    private func post(_ stranger: Stranger) {
+        switch stranger {
+        case .note: postNote(nil)
+        case .message: center.post(SameNameAsAlbumDidClose())
+        case .noteElsewhere: postElsewhere(nil)
+        case .messageElsewhere: onThreads { center.post(SameNameAsAlbumDidClose()) }
+        }
+    }
+
+    @MainActor @Test(arguments: Stranger.allCases, [false, true])
+    func `T2 D9 what makes no message does not take a message's kept place`(stranger: Stranger, once: Bool) async {
+        for isPostedElsewhere in [false, true] {
+            let (log, token) = observed(once: once)
+            token.mute(keepingNewest: true)
+            if isPostedElsewhere { postElsewhere(1) } else { center.post(AlbumDidClose(number: 1)) }
+            post(stranger)
+            token.unmute()
+            await TargetKind.main.makePlace().settle()
+            #expect(log.entries == [1])
+            #expect(center.audit().map(\.dropped) == (once ? [] : [0]))
+        }
+    }
+
+    @MainActor @Test(arguments: Stranger.allCases)
+    func `T2 D8 what makes no message does not take a message's place in a backlog`(stranger: Stranger) async {
+        let (log, token) = observed(once: false)
+        token.backlog = .newestOnly
+        postElsewhere(1)
+        post(stranger)
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [1])
+        postElsewhere(2, nil, 3)
+        post(stranger)
+        #expect(center.audit().map(\.dropped) == [0])
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [1, 3])
+        #expect(center.audit().map(\.dropped) == [1] && center.audit().map(\.pending) == [0])
+    }
+
+    @MainActor @Test func `D8 T2 a message that waits gives way to newer messages, and so does what is asked about`()
+        async
+    {
+        let (log, token) = observed(once: false)
+        let envelope = envelopes([4]).first!
+        token.backlog = .newest(2)
+        postElsewhere(1, 2)
+        onThreads { [center] in
+            for _ in 1...2 { center.post(envelope.notification) }
+        }
+        // Whatever those make, two newer messages wait.
+        #expect(center.audit().map(\.pending) == [2] && center.audit().map(\.dropped) == [2])
+        postElsewhere(5, nil)
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [4, 5])
+        #expect(center.audit().map(\.dropped) == [3])
+    }
+
+    /// SAFETY: not changed.
+    private struct Envelope: @unchecked Sendable { let notification: Notification }
+
+    /// The notifications that messages travel as, which may be posted again anywhere.
+    @MainActor private func envelopes(_ numbers: [Int]) -> [Envelope] {
+        let (other, log) = (ObserverCenter(), Log<Envelope>())
+        let token = other.observe(nil) { log.add(Envelope(notification: $0)) }
+        for number in numbers { other.post(AlbumDidClose(number: number)) }
+        return withExtendedLifetime(token) { log.entries }
+    }
+
+    @MainActor @Test(arguments: [false, true])
+    func `T3 D4 what is posted elsewhere arrives in posting order, whether it is asked about or not`(
+        once: Bool
+    ) async {
+        let (log, token) = observed(once: once)
+        let envelopes = envelopes([2, 4])
+        let plain = center.observe(AlbumDidClose.name, on: .main) { [log] in log.add(-($0.number)) }
+        for (number, envelope) in zip([1, 3], envelopes) {
+            postElsewhere(number)
+            onThreads { [center] in center.post(envelope.notification) }
+        }
+        #expect(center.audit().map(\.pending) == [4, 4])
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == (once ? [1, -1, -2, -3, -4] : [1, -1, 2, -2, 3, -3, 4, -4]))
+        withExtendedLifetime((token, plain)) {}
+    }
+
+    @MainActor @Test(arguments: [false, true])
+    func `D9 what is posted elsewhere before a muting is delivered, though main asks about it after`(
+        once: Bool
+    ) async {
+        let (log, token) = observed(once: once)
+        postElsewhere(nil, 1)
+        token.mute()
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [1])
+        #expect(center.audit().map(\.dropped) == (once ? [] : [0]))
+    }
+
+    @MainActor @Test(arguments: [false, true])
+    func `D9 each muting keeps its own newest, though main asks about all of them later`(once: Bool) async {
+        let (log, token) = observed(once: once)
+        // Elsewhere, because unmuting on the main queue delivers there at once.
+        onThreads {
+            for number in 1...3 {
+                token.mute(keepingNewest: true)
+                postNote(-number)
+                postNote(number)
+                postNote(nil)
+                token.unmute()
+            }
+        }
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == (once ? [1] : [1, 2, 3]))
+        #expect(center.audit().map(\.dropped) == (once ? [] : [3]))
+    }
+
+    @MainActor @Test(arguments: [false, true])
+    func `R7 D9 a once observer takes what was posted elsewhere before what was kept after it`(once: Bool) async {
+        let (log, token) = observed(once: once)
+        postElsewhere(1)
+        token.mute(keepingNewest: true)
+        center.post(AlbumDidClose(number: 2))
+        token.unmute()
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == (once ? [1] : [1, 2]))
+    }
+
+    @MainActor @Test(arguments: [false, true])
+    func `D9 L1 what is displaced while muted is counted as dropped, and not kept to be asked about`(
+        once: Bool
+    ) async {
+        let (log, token) = observed(once: once)
+        token.mute(keepingNewest: true)
+        postElsewhere(1, 2, nil, 3, nil)
+        #expect(center.audit().map(\.pending) == [5] && center.audit().map(\.dropped) == [0])
+        await TargetKind.main.makePlace().settle()
+        #expect(center.audit().map(\.pending) == [1] && center.audit().map(\.dropped) == [2])
+        postElsewhere(nil, 4)
+        await TargetKind.main.makePlace().settle()
+        #expect(center.audit().map(\.pending) == [1] && center.audit().map(\.dropped) == [3])
+        postElsewhere(5)
+        center.post(AlbumDidClose(number: 6))
+        #expect(center.audit().map(\.pending) == [1] && center.audit().map(\.dropped) == [5])
+        token.unmute()
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [6])
+    }
+
+    @MainActor @Test func `T2 what a type makes no messages of is not kept to be asked about`() {
+        let token = center.observe(for: .didChange) { _ in }
+        onThreads { [center] in center.post(name: Notification.Name("TetherTests.AlbumDidChange"), object: nil) }
+        #expect(center.audit().map(\.pending) == [0])
+        withExtendedLifetime(token) {}
+    }
+
+    @MainActor @Test
+    func `M5 D9 an observer whose subject ended while it was muted ends when nothing is left to ask about`() async {
+        let subject = Holder(Album())
+        let token = center.observe(of: subject.object!, for: .didClose) { _ in }
+        token.mute(keepingNewest: true)
+        onThreads { [center] in
+            for _ in 1...2 { center.post(name: AlbumDidClose.name, object: subject.object!) }
+        }
+        subject.release()
+        #expect(token.isActive)
+        await TargetKind.main.makePlace().settle()
+        #expect(!token.isActive && center.core.isEmpty)
+    }
+
     @Test func `D9 an owner that is muted mutes its sequences`() async {
         let (center, owner) = (center, Holder(Album()))
         let sequence = center.notifications(named: .sample, owner: owner.object!)
@@ -77,6 +263,22 @@ import Testing
         #expect(seen == [1, 2, 5, 6])
         owner.release()
         #expect(await iterator.next() == nil)
+    }
+
+    @Test func `S1 T2 D9 what makes no message does not take a message's kept place in a sequence`() async {
+        let owner = Album()
+        let sequence = center.messages(for: .didLoad, owner: owner)
+        NotificationObserver.muteAll(attachedTo: owner, keepingNewest: true)
+        center.post(AlbumDidLoad(number: 1))
+        center.post(name: AlbumDidLoad.name, object: nil)
+        center.post(SameNameAsAlbumDidLoad())
+        NotificationObserver.unmuteAll(attachedTo: owner)
+        center.post(name: AlbumDidLoad.name, object: nil, userInfo: ["number": 2])
+        #expect(center.audit().map(\.pending) == [2] && center.audit().map(\.dropped) == [0])
+        var iterator = sequence.makeAsyncIterator()
+        let seen = [await iterator.next()?.number, await iterator.next()?.number]
+        #expect(seen == [1, 2])
+        withExtendedLifetime(owner) {}
     }
 
     @Test func `P1 D6 the target of an async handler stays its task, that of a synchronous one can be switched`() {

@@ -61,6 +61,12 @@ struct SameNameAsAlbumDidLoad: BridgedAsyncMessage {
     static var name: Notification.Name { AlbumDidLoad.name }
 }
 
+/// Has the name of a main-actor type's messages, and makes nothing of them.
+struct SameNameAsAlbumDidClose: BridgedAsyncMessage {
+    typealias Subject = Album
+    static var name: Notification.Name { AlbumDidClose.name }
+}
+
 /// Says nothing of what it says by being bridged.
 struct AlbumDidRest: BridgedMainActorMessage {
     typealias Subject = Album
