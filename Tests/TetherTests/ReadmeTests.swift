@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Tether
+import TetherTesting
 
 // The README's snippets, to the letter; the last test compares them.
 
@@ -62,7 +63,8 @@ extension Notification.Name {
         #expect(log.entries.last?.contains("dispatch queue work  TetherTests/ReadmeTests.swift:") == true)
     }
 
-    @Test func `D2 R9 the README's calls in Foundation's words observe, post and remove`() async {
+    /// In a scope of its own, because it uses the center that all share.
+    @Test(.verifiesNoLeaks) func `D2 R9 the README's calls in Foundation's words observe, post and remove`() async {
         let (model, controller, log) = (Model(), Controller(), Log<String>())
         @Sendable func print(_ note: Notification) { log.add(note.name.rawValue) }
         var token: NotificationObserver?
