@@ -6,7 +6,7 @@ struct FIFO<Element> {
     var count: Int { storage.count - head }
     var isEmpty: Bool { count == 0 }
 
-    var first: Element? { isEmpty ? nil : storage[head] }
+    var first: Element? { storage[head...].first.flatMap(\.self) }
 
     /// The elements, oldest first.
     var elements: [Element] { storage[head...].compactMap(\.self) }

@@ -65,11 +65,13 @@ extension Inbox {
     private func settle(
         _ answers: [UInt64: Delivery?], for registration: Registration, in state: inout State
     ) -> [Delivery] {
+        // Not covered: the return, where another thread ended the observer while its questions were asked.
         guard !state.hasEnded else { return [] }
         let pending = state.pending.removeAll()
         var left = settled(pending, answers, in: &state)
         // R7: only now is a once observer used up. What is no question has claimed it.
         if registration.isOnce, left.first?.question == 0, pending.allSatisfy({ $0.question != 0 }) {
+            // Not covered: none, where another thread ended the observer just now.
             left = registration.claim() ? [left[0]] : []
         }
         for delivery in left { state.pending.append(delivery) }
@@ -78,6 +80,7 @@ extension Inbox {
 
         let kept = state.takeKept()
         for delivery in settled(kept, answers, in: &state) {
+            // Not covered: a question that another thread kept while the others were asked.
             if delivery.question == 0 { _ = state.flow.keep(delivery) } else { state.keptQuestions.append(delivery) }
         }
         state.hasQuestions = !state.keptQuestions.isEmpty || left.contains { $0.question != 0 }

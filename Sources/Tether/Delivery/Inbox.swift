@@ -47,7 +47,7 @@ final class Inbox: Sendable {
         /// Whether the delivery whose turn it is, or how many wait behind it, depends on questions.
         var mustAsk: Bool {
             guard hasQuestions else { return false }
-            return flow.backlog != .unbounded || pending.first?.question ?? 0 != 0
+            return flow.backlog != .unbounded || pending.first.map { $0.question != 0 } == true
         }
 
         /// Takes out the delivery that has a turn of a mailbox, to deliver it.

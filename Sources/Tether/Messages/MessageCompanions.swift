@@ -4,8 +4,6 @@ internal import Foundation
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 final class AsyncMessageCompanion<Message: NotificationCenter.AsyncMessage>: RegistrationCompanion, @unchecked Sendable
 {
-    override var prepares: Bool { true }
-
     override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
         MessageEnvelope.notification(notification, as: Message.self)
     }
@@ -19,8 +17,6 @@ final class AsyncMessageCompanion<Message: NotificationCenter.AsyncMessage>: Reg
 final class MainActorMessageCompanion<Message: NotificationCenter.MainActorMessage>: RegistrationCompanion,
     @unchecked Sendable
 {
-    override var prepares: Bool { true }
-
     override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
         if MessageEnvelope.carries(Message.self, in: notification) { return notification }
         guard MessageBridge.makesMessages(Message.self) else { return nil }

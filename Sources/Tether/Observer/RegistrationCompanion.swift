@@ -15,9 +15,9 @@ class RegistrationCompanion: @unchecked Sendable {
     }
 
     /// Whether `prepare` is asked about every post.
-    var prepares: Bool { false }
+    var prepares: Bool { true }
 
-    // Not covered: who overrides `prepares` overrides this, and nobody else is asked.
+    // Not covered: every companion that is asked overrides this.
     /// The notification as the registration takes it; `nil` if it does not match after all.
     ///
     /// Called on the posting thread, before a once registration is claimed; again on the main queue for what it had the

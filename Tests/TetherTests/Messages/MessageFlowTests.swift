@@ -207,6 +207,16 @@ import Testing
         #expect(log.entries == (once ? [1] : [1, 2]))
     }
 
+    @MainActor @Test func `R7 nothing is asked about for a once observer that has taken a message`() async {
+        let (log, token) = observed(once: true)
+        let envelope = envelopes([1])[0]
+        onThreads { [center] in center.post(envelope.notification) }
+        postElsewhere(2, nil)
+        #expect(center.audit().map(\.pending) == [1])
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [1] && !token.isActive)
+    }
+
     @MainActor @Test(arguments: [false, true])
     func `D9 L1 what is displaced while muted is counted as dropped, and not kept to be asked about`(
         once: Bool
