@@ -42,6 +42,7 @@ internal import Synchronization
         self.usesExactLifetimes = usesExactLifetimes
         self.foreignCenter = foreignCenter
         let registry = Registry()
+        // SAFETY: the registry holds it as long as this lives.
         unsafe anyName = Unmanaged.passUnretained(registry.anyName)
         state = Guarded(State(registry: registry))
         state.withLock { publishCache(of: $0.registry) }
@@ -49,6 +50,7 @@ internal import Synchronization
 
     /// Lets posts see the registry's cache.
     private func publishCache(of registry: borrowing Registry) {
+        // SAFETY: a cache that is replaced is kept for posts that may see it; see `retire`.
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(registry.cache).toOpaque())
         cache.store(address, ordering: .sequentiallyConsistent)
     }
@@ -94,6 +96,7 @@ internal import Synchronization
         }
         let outlook: NameNode.Outlook
         if let node {
+            // SAFETY: the caller holds the node.
             outlook = unsafe Unmanaged.passUnretained(node)._withUnsafeGuaranteedRef { $0.outlook }
         } else {
             guard let known = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)),

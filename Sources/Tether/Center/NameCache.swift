@@ -62,6 +62,7 @@ struct StringBits: Equatable {
     }
 
     deinit {
+        // SAFETY: pairs with the retain in `insert`.
         for cached in all { unsafe Unmanaged.passUnretained(cached).release() }
         unsafe slots.deinitialize(count: capacity)
         unsafe slots.deallocate()
@@ -92,6 +93,7 @@ struct StringBits: Equatable {
 
     /// Remembers a name, and returns what it took the place of.
     func insert(_ cached: CachedName) -> CachedName? {
+        // SAFETY: what this retains is given back when it is replaced, or in `deinit`.
         let address = unsafe UnsafeRawPointer(Unmanaged.passRetained(cached).toOpaque())
         let first = index(of: cached.bits)
         let free = (0..<NameCache.ways).first { unsafe slots[first ^ $0].load(ordering: .relaxed) == nil }

@@ -47,7 +47,7 @@ internal import Synchronization
     private init() {
         unsafe first = PostingThread.makeFrame()
         unsafe free = first
-        // Never freed.
+        // SAFETY: never given back, because a record is never freed.
         _ = unsafe Unmanaged.passRetained(self)
     }
 
@@ -132,6 +132,8 @@ internal import Synchronization
     }
 
     /// Its identity, for looking through all records.
+    ///
+    /// SAFETY: a record is never freed, so its address stands for it for ever.
     private var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     // MARK: Posting

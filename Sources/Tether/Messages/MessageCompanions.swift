@@ -1,6 +1,8 @@
 internal import Foundation
 
 /// Asks about each post, on the posting thread, whether it is a message of a type, or makes one.
+///
+/// SAFETY: adds no state.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 final class AsyncMessageCompanion<Message: NotificationCenter.AsyncMessage>: RegistrationCompanion, @unchecked Sendable
 {
@@ -13,6 +15,8 @@ final class AsyncMessageCompanion<Message: NotificationCenter.AsyncMessage>: Reg
 ///
 /// Only the main actor can tell what a plain notification makes, so one that is posted elsewhere waits in the inbox to be
 /// asked about there.
+///
+/// SAFETY: adds no state.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 final class MainActorMessageCompanion<Message: NotificationCenter.MainActorMessage>: RegistrationCompanion,
     @unchecked Sendable
@@ -24,6 +28,7 @@ final class MainActorMessageCompanion<Message: NotificationCenter.MainActorMessa
             registration.inbox.load()?.receive(notification, for: registration, isQuestion: true)
             return nil
         }
+        // SAFETY: set by the call below, on this thread, before it returns.
         nonisolated(unsafe) var prepared: Notification?
         onMainActor(notification) { notification in
             guard let message: Message = MessageBridge.message(notification) else { return }
