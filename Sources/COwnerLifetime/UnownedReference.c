@@ -1,7 +1,6 @@
 #include "COwnerLifetime.h"
 
 // The Swift runtime's, stable ABI (stdlib/public/SwiftShims and Runtime/HeapObject.h).
-extern void *swift_tryRetain(void *object);
 extern void *swift_unownedRetain(void *object);
 extern void swift_unownedRelease(void *object);
 extern size_t swift_unownedRetainCount(void *object);
@@ -11,4 +10,3 @@ void tether_unowned_retain(void *object) { swift_unownedRetain(object); }
 void tether_unowned_release(void *object) { swift_unownedRelease(object); }
 size_t tether_unowned_count(void *object) { return swift_unownedRetainCount(object); }
 bool tether_has_ended(void *object) { return swift_isDeallocating(object); }
-bool tether_try_retain(void *object) { return swift_tryRetain(object) != NULL; }

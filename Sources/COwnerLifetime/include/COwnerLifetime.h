@@ -45,7 +45,10 @@ size_t tether_unowned_count(void *_Nonnull object);
 bool tether_has_ended(void *_Nonnull object);
 
 /// Retains an object that may be gone by now, or returns false. Its memory is held by an unowned reference.
-bool tether_try_retain(void *_Nonnull object);
+static inline bool tether_try_retain(void *_Nonnull object) {
+    extern void *_Nullable swift_tryRetain(void *_Nonnull);
+    return swift_tryRetain(object) != NULL;
+}
 
 // MARK: A slot for each thread
 

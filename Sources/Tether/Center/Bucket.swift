@@ -34,6 +34,18 @@ internal import Synchronization
         return unsafe Unmanaged.fromOpaque(address)
     }
 
+    /// Calls `body` with what is in the first slots, in order, not retained.
+    @inline(__always)
+    func forEach(ofFirst count: Int, _ body: (Unmanaged<Registration>) -> Void) {
+        var slot = unsafe slots
+        let end = unsafe slots + count
+        while unsafe slot != end {
+            // SAFETY: as above.
+            if let address = unsafe slot.pointee.load(ordering: .acquiring) { unsafe body(.fromOpaque(address)) }
+            unsafe slot += 1
+        }
+    }
+
     func set(_ registration: Registration?, at index: Int) {
         let address = unsafe registration.map { unsafe UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
         unsafe slots[index].store(address, ordering: .releasing)

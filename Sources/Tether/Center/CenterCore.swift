@@ -147,8 +147,7 @@ internal import Synchronization
         // SAFETY: slots and registrations outlive every post that may see them; see `retire`.
         unsafe entry.slots._withUnsafeGuaranteedRef { slots in
             var previous: UInt = 0
-            for index in 0..<entry.used {
-                guard let registration = unsafe slots.registration(at: index) else { continue }
+            unsafe slots.forEach(ofFirst: entry.used) { registration in
                 unsafe registration._withUnsafeGuaranteedRef { registration in
                     let address = registration.address
                     unsafe PostingThread.announce(address, after: previous, at: frame)
