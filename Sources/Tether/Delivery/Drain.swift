@@ -16,7 +16,7 @@ final class Drain: Sendable {
         self.number = number
     }
 
-    deinit { cancel() }
+    deinit { if use() { mailbox?.take()?.abandon(number) } }
 
     /// Delivers what is pending now, or the first of it, on the calling thread.
     func run(atMost limit: Int = .max) {

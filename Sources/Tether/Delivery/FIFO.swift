@@ -1,63 +1,79 @@
 /// A queue with O(1) amortised append and removal of the first element.
+///
+/// Two stacks, so that taking an element moves that one and nothing else.
 struct FIFO<Element> {
-    private var storage: ContiguousArray<Element?> = []
-    private var head = 0
+    /// The oldest elements, the oldest last.
+    private var older: ContiguousArray<Element> = []
+    /// All others, the newest last.
+    private var newer: ContiguousArray<Element> = []
 
-    var count: Int { storage.count - head }
-    var isEmpty: Bool { count == 0 }
+    var count: Int { older.count + newer.count }
+    var isEmpty: Bool { older.isEmpty && newer.isEmpty }
 
-    var first: Element? { storage[head...].first.flatMap(\.self) }
+    var first: Element? { older.last ?? newer.first }
 
     /// The elements, oldest first.
-    var elements: [Element] { storage[head...].compactMap(\.self) }
+    var elements: [Element] { older.reversed() + newer }
 
-    mutating func append(_ element: Element) { storage.append(element) }
+    mutating func append(_ element: consuming Element) { newer.append(element) }
 
     mutating func popFirst() -> Element? { popFirst { _ in true } }
 
     /// Takes the first element, if it satisfies a condition.
     @inline(__always)
     mutating func popFirst(if condition: (Element) -> Bool) -> Element? {
-        guard !isEmpty, let element = storage[head].take() else { return nil }
-        guard condition(element) else {
-            storage[head] = element
-            return nil
-        }
-        head += 1
-        if head == storage.count {
-            storage.removeAll(keepingCapacity: storage.capacity <= 1024)
-            head = 0
-        } else if head >= 32, head * 2 >= storage.count {
-            storage.removeSubrange(..<head)
-            head = 0
-        }
-        return element
+        if older.isEmpty { turn() }
+        return older.popLast(where: condition)
+    }
+
+    /// Takes out some or all of the oldest elements, the oldest last, into what is empty.
+    mutating func takeOldest(_ taken: inout ContiguousArray<Element>) {
+        if older.isEmpty { turn() }
+        swap(&older, &taken)
+    }
+
+    /// Puts back what is left of what was taken.
+    mutating func putBack(_ taken: inout ContiguousArray<Element>) {
+        if taken.isEmpty { return }
+        swap(&older, &taken)
+        if taken.isEmpty { return }
+        older.insert(contentsOf: taken, at: 0)
+        taken = []
+    }
+
+    private mutating func turn() {
+        swap(&older, &newer)
+        older.reverse()
     }
 
     /// Takes out the oldest element that satisfies a condition. Complexity: O(n).
     mutating func remove(where condition: (Element) -> Bool) -> Element? {
-        guard let index = storage.indices.dropFirst(head).first(where: { storage[$0].map(condition) == true }) else {
-            return nil
-        }
-        return storage.remove(at: index)
+        if let index = older.lastIndex(where: condition) { return older.remove(at: index) }
+        return newer.firstIndex(where: condition).map { newer.remove(at: $0) }
     }
 
     /// Takes everything out.
     mutating func removeAll() -> [Element] {
         let taken = elements
-        storage = []
-        head = 0
+        self = FIFO()
         return taken
     }
 
     /// Changes every element in place, oldest first.
     mutating func modifyEach(_ body: (inout Element) -> Void) {
-        for index in storage.indices.dropFirst(head) {
-            if var element = storage[index].take() {
-                body(&element)
-                storage[index] = element
-            }
-        }
+        for index in older.indices.reversed() { body(&older[index]) }
+        for index in newer.indices { body(&newer[index]) }
+    }
+}
+
+extension ContiguousArray {
+    /// Takes the last element, if it satisfies a condition; the room for many is let go with the last of them.
+    @inline(__always)
+    mutating func popLast(where condition: (Element) -> Bool) -> Element? {
+        guard let last = indices.last, condition(self[last]) else { return nil }
+        let element = removeLast()
+        if last == 0, capacity > 1024 { self = [] }
+        return element
     }
 }
 

@@ -36,21 +36,21 @@ extension Inbox {
     }
 
     /// How many deliveries may wait.
-    var backlog: DeliveryBacklog { state.withLock(\.flow.backlog) }
+    var backlog: DeliveryBacklog { withState(\.flow.backlog) }
 
     /// Sets how many deliveries may wait; the caller releases what this returns.
     func setBacklog(_ backlog: DeliveryBacklog) -> any Sendable {
-        state.withLock { state -> [Delivery] in
+        withState { state -> [Delivery] in
             guard !state.hasEnded else { return [] }
             state.flow.backlog = backlog
             return trim(&state)
         }
     }
 
-    var isMuted: Bool { state.withLock(\.flow.isMuted) }
+    var isMuted: Bool { withState(\.flow.isMuted) }
 
     /// The place of what is kept among all that is kept while muted, in posting order.
-    var placeOfKept: UInt64? { state.withLock { $0.kept.last?.ticket } }
+    var placeOfKept: UInt64? { withState { $0.kept.last?.ticket } }
 
     /// Who mutes or unmutes.
     enum Muter {
@@ -60,7 +60,7 @@ extension Inbox {
     }
 
     func mute(by muter: Muter, keepingNewest: Bool) {
-        state.withLock { state in
+        withState { state in
             switch muter {
             case .token: state.flow.mute(keepingNewest: keepingNewest)
             case .others(let count): state.flow.shareMutings(count, keepingNewest: keepingNewest)
@@ -80,7 +80,7 @@ extension Inbox {
         ///
         /// Whoever drops the drain then must have the last reference to it (D2), so it is handed over.
         mutating func schedule() {
-            guard case .pending(let mailbox, let drain?) = reception.step, !mailbox.isCurrent else { return }
+            guard case .schedule(let drain, let mailbox) = reception.step, !mailbox.isCurrent else { return }
             reception.step = .none
             mailbox.schedule(drain)
         }
@@ -95,7 +95,7 @@ extension Inbox {
             switch reception.step {
             case .none, .inline, .ask: break
             // Where the target's drains run already, this is one (D3).
-            case .pending(let mailbox, let drain): if mailbox.isCurrent { drain?.run() }
+            case .schedule(let drain, let mailbox): if mailbox.isCurrent { drain.run() }
             case .deliverPending: inbox.deliverPending(for: registration)
             }
             inbox.endIfDone(registration)
@@ -106,7 +106,7 @@ extension Inbox {
     ///
     /// What was kept takes its turn now, behind what is pending; whoever calls this then performs the release.
     func unmute(by muter: Muter, _ registration: Registration) -> Release? {
-        state.withLock { state -> Release? in
+        withState { state -> Release? in
             guard !state.hasEnded else {
                 return Release(
                     inbox: self, registration: registration, reception: Reception(), route: state.route)

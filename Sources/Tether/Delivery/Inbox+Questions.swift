@@ -22,7 +22,7 @@ extension Inbox {
 
     func askAboutKept() {
         DispatchQueue.main.async { [self] in
-            state.withLock { $0.isAskScheduled = false }
+            withState { $0.isAskScheduled = false }
             ask()
         }
     }
@@ -40,7 +40,7 @@ extension Inbox {
 
     /// Asks about all questions that there are now; on the main queue, with no lock held.
     func ask() {
-        let questions = state.withLock { state -> [Delivery] in
+        let questions = withState { state -> [Delivery] in
             let questions = (state.pending.elements + state.keptQuestions).filter { $0.question != 0 }
             if questions.isEmpty { state.hasQuestions = false }
             return questions
@@ -56,7 +56,7 @@ extension Inbox {
             }
             answers.updateValue(answer, forKey: question.question)
         }
-        let released = state.withLock { [answers] in settle(answers, for: registration, in: &$0) }
+        let released = withState { [answers] in settle(answers, for: registration, in: &$0) }
         withExtendedLifetime(released) {}
         endIfDone(registration)
     }

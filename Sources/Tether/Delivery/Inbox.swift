@@ -52,8 +52,8 @@ final class Inbox: Sendable {
 
         /// Takes out the delivery that has a turn of a mailbox, to deliver it.
         mutating func begin(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
-            let delivery = take(ticket, from: mailbox)
-            if delivery != nil { isDelivering = true }
+            guard let delivery = take(ticket, from: mailbox) else { return nil }
+            isDelivering = true
             return delivery
         }
 
@@ -61,7 +61,9 @@ final class Inbox: Sendable {
         mutating func take(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
             guard route.mailbox === mailbox else { return nil }
             // The first one, unless others before it are being dropped just now.
-            return pending.popFirst { $0.ticket == ticket } ?? pending.remove { $0.ticket == ticket }
+            let delivery = pending.popFirst { $0.ticket == ticket } ?? pending.remove { $0.ticket == ticket }
+            if delivery != nil { mailbox.finish() }
+            return delivery
         }
 
         /// Whether pending deliveries wait for a post to deliver them on the poster; if so, the caller is to do it.
@@ -72,21 +74,32 @@ final class Inbox: Sendable {
         }
     }
 
-    let state: Guarded<State>
+    private let state: Guarded<State>
+    /// The oldest of what is pending, the oldest last, while a drain delivers it: so that the drain, which takes one after
+    /// the other, and posts, which add to the state, do not wait for each other. The last lock that is taken.
+    private let inHand = Guarded<ContiguousArray<Delivery>>([])
 
     init(route: Route) {
         state = Guarded(State(route: route))
     }
 
+    /// Calls `body` with the state, after everything that is pending was put back into it.
+    func withState<Result>(_ body: (inout State) -> sending Result) -> sending Result {
+        state.withLock { state in
+            inHand.withLock { state.pending.putBack(&$0) }
+            return body(&state)
+        }
+    }
+
     /// The target as the user gave it last.
-    var target: DeliveryTarget { state.withLock { ($0.nextRoute ?? $0.route).target } }
+    var target: DeliveryTarget { withState { ($0.nextRoute ?? $0.route).target } }
 
     /// Where it delivers now; another target may have been asked for.
-    var route: Route { state.withLock(\.route) }
+    var route: Route { withState(\.route) }
 
     /// What is pending, oldest first, and what is kept while muted.
     var notifications: [Notification] {
-        state.withLock { state in
+        withState { state in
             let deliveries = state.pending.elements + state.kept
             // SAFETY: whoever looks does not change it; see `Delivery`.
             nonisolated(unsafe) let notifications = deliveries.map(\.notification)
@@ -104,20 +117,21 @@ final class Inbox: Sendable {
     }
 
     var report: Report {
-        state.withLock { state in
+        withState { state in
             Report(
                 pending: state.pending.count, kept: state.kept.count, dropped: state.dropped, muted: state.flow.mutings)
         }
     }
 
-    var counts: (pending: Int, dropped: Int) { state.withLock { ($0.pending.count, $0.dropped) } }
+    var counts: (pending: Int, dropped: Int) { withState { ($0.pending.count, $0.dropped) } }
 
     // MARK: Receiving
 
     enum Step {
         case none
         case inline
-        case pending(Mailbox, Drain?)
+        /// To schedule a drain for what is pending.
+        case schedule(Drain, Mailbox)
         case deliverPending
         case ask
     }
@@ -134,7 +148,8 @@ final class Inbox: Sendable {
     /// registration.
     func receive(_ notification: Notification, for registration: Registration, isQuestion: Bool = false) {
         // X3: what is kept for later is kept without an object whose end has begun.
-        let kept = notification.withoutEndingObject
+        let hasEndingObject = notification.hasEndingObject
+        func kept() -> Notification { hasEndingObject ? notification.withoutObject : notification }
         let reception = state.withLock { state -> Reception in
             if state.hasEnded { return Reception() }
             if state.flow.isMuted {
@@ -143,7 +158,7 @@ final class Inbox: Sendable {
                     reception = hold(
                         state.flow.keepsNewest
                             ? Delivery(
-                                ticket: Inbox.nextPlace(), notification: kept, registration: registration,
+                                ticket: Inbox.nextPlace(), notification: kept(), registration: registration,
                                 question: isQuestion ? Inbox.nextPlace() : 0) : nil,
                         in: &state)
                 }
@@ -156,7 +171,7 @@ final class Inbox: Sendable {
                 if registration.isClaimed { return Reception() }
                 return enqueue(
                     Delivery(
-                        ticket: 0, notification: kept, registration: registration, question: Inbox.nextPlace()),
+                        ticket: 0, notification: kept(), registration: registration, question: Inbox.nextPlace()),
                     in: &state)
             }
             guard registration.claim() else {
@@ -167,12 +182,12 @@ final class Inbox: Sendable {
                 if state.route.mailbox?.isOpenInline ?? !state.isDelivering { return Reception(step: .inline) }
             }
             if state.route.isInlineAtOnce { return Reception(step: .inline) }
-            return enqueue(Delivery(ticket: 0, notification: kept, registration: registration), in: &state)
+            return enqueue(Delivery(ticket: 0, notification: kept(), registration: registration), in: &state)
         }
         switch reception.step {
         case .none: break
         case .inline: registration.runInline(notification)
-        case .pending(let mailbox, let drain): if let drain { mailbox.schedule(drain) }
+        case .schedule(let drain, let mailbox): mailbox.schedule(drain)
         case .deliverPending: deliverPending(for: registration)
         case .ask: askAboutKept()
         }
@@ -187,16 +202,17 @@ final class Inbox: Sendable {
             return Reception(step: .deliverPending)
         }
         let (ticket, drain) = mailbox.append(self)
-        delivery.ticket = ticket
         let isQuestion = delivery.question != 0
+        delivery.ticket = ticket
         state.pending.append(delivery)
         if isQuestion { state.hasQuestions = true }
-        return Reception(step: .pending(mailbox, drain), released: isQuestion ? [] : trim(&state))
+        return Reception(
+            step: drain.map { .schedule($0, mailbox) } ?? .none, released: isQuestion ? [] : trim(&state))
     }
 
     /// Delivers everything that is pending, on the poster: what was left from before a switch, then what joins.
     func deliverPending(for registration: Registration) {
-        while let delivery = state.withLock({ state -> Delivery? in
+        while let delivery = withState({ state -> Delivery? in
             let delivery = state.pending.popFirst()
             state.isDelivering = delivery != nil
             return delivery
@@ -207,24 +223,53 @@ final class Inbox: Sendable {
         endIfDone(registration)
     }
 
-    /// Delivers one turn of a mailbox's drain, if it is still ours there.
-    func deliver(_ ticket: UInt64, from mailbox: Mailbox) {
-        let (mustAsk, first) = state.withLock { state -> (Bool, Delivery?) in
-            state.mustAsk ? (true, nil) : (false, state.begin(ticket, from: mailbox))
+    /// Delivers turns of a mailbox's drain, as far as they are still ours there.
+    func deliver(_ turns: ContiguousArray<MailboxState.Turn>.SubSequence, from mailbox: Mailbox) {
+        var registration: Registration?
+        for turn in turns {
+            let taken = registration == nil ? nil : takeInHand(turn.ticket, from: mailbox)
+            guard let delivery = taken ?? begin(turn.ticket, from: mailbox, takingMore: turns.count > 1) else {
+                continue
+            }
+            delivery.registration.run(delivery.notification)
+            if registration == nil { registration = delivery.registration }
         }
-        if mustAsk { ask() }
-        guard let delivery = mustAsk ? state.withLock({ $0.begin(ticket, from: mailbox) }) : first else { return }
-        delivery.registration.run(delivery.notification)
-        let isDone = state.withLock { state in
+        guard let registration else { return }
+        let isDone = withState { state in
             state.isDelivering = false
             return state.isDone
         }
-        if isDone { delivery.registration.end() }
+        if isDone { registration.end() }
+    }
+
+    /// Takes out the delivery of a turn, if it is in hand; after `begin`.
+    private func takeInHand(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
+        let delivery = inHand.withLock { $0.popLast(where: { $0.ticket == ticket }) }
+        if delivery != nil { mailbox.finish() }
+        return delivery
+    }
+
+    /// Takes out the delivery of a turn, and more of what is pending in hand.
+    private func begin(_ ticket: UInt64, from mailbox: Mailbox, takingMore: Bool) -> Delivery? {
+        var mustAsk = false
+        let delivery = withState { state -> Delivery? in
+            mustAsk = state.mustAsk
+            if mustAsk { return nil }
+            guard let delivery = state.begin(ticket, from: mailbox) else { return nil }
+            // Posts count what a bounded backlog has.
+            if takingMore, !state.hasQuestions, state.flow.backlog == .unbounded {
+                inHand.withLock { state.pending.takeOldest(&$0) }
+            }
+            return delivery
+        }
+        if !mustAsk { return delivery }
+        ask()
+        return withState { $0.begin(ticket, from: mailbox) }
     }
 
     /// Drops one turn of a mailbox whose drain will not run.
     func drop(_ ticket: UInt64, from mailbox: Mailbox) {
-        let delivery = state.withLock { state -> Delivery? in
+        let delivery = withState { state -> Delivery? in
             let delivery = state.take(ticket, from: mailbox)
             if delivery != nil { state.dropped += 1 }
             return delivery
@@ -239,7 +284,7 @@ final class Inbox: Sendable {
     /// Delivers to another target from now on, what is pending first.
     func redirect(to route: Route) {
         // A route that comes to nothing may be the last to keep its target, which is not to go under the lock (R6).
-        let (moved, forgone) = state.withLock { state -> (Move?, Route?) in
+        let (moved, forgone) = withState { state -> (Move?, Route?) in
             if state.hasEnded { return (nil, nil) }
             let forgone = state.nextRoute
             state.nextRoute = route
@@ -251,7 +296,7 @@ final class Inbox: Sendable {
 
     /// Takes the switch that was left for later, or leaves it again if a new drain has begun.
     func leave() {
-        let moved = state.withLock { state in moveUnlessDelivering(&state) }
+        let moved = withState { state in moveUnlessDelivering(&state) }
         moved?.finish()
     }
 
@@ -303,7 +348,7 @@ final class Inbox: Sendable {
 
     /// Ends the observer, whose sender has gone, after what is pending (M5).
     func endAfterPending(_ registration: Registration) {
-        let isLeftToPosts = state.withLock { state in
+        let isLeftToPosts = withState { state in
             state.isLast = true
             return state.beginLeftovers()
         }
@@ -311,12 +356,12 @@ final class Inbox: Sendable {
     }
 
     func endIfDone(_ registration: Registration) {
-        if state.withLock(\.isDone) { registration.end() }
+        if withState(\.isDone) { registration.end() }
     }
 
     /// Takes no more; the caller releases what this returns.
     func end() -> [any Sendable] {
-        state.withLock { state in
+        withState { state in
             state.hasEnded = true
             let forgone = state.nextRoute.take()
             let deliveries = state.pending.removeAll()
@@ -328,10 +373,15 @@ final class Inbox: Sendable {
 
 extension Notification {
     /// The notification as it may be kept: without an object that is being deinitialised (X3).
-    var withoutEndingObject: Notification {
-        guard let object = object.flatMap(SenderFilter.unwrapped), let instance = SenderKey.instance(in: object),
-            isBeingDeinitialised(instance)
-        else { return self }
-        return Notification(name: name, object: nil, userInfo: userInfo)
+    var withoutEndingObject: Notification { hasEndingObject ? withoutObject : self }
+
+    /// Whether its object is being deinitialised.
+    var hasEndingObject: Bool {
+        guard let object = object.flatMap(SenderFilter.unwrapped), let instance = SenderKey.instance(in: object) else {
+            return false
+        }
+        return isBeingDeinitialised(instance)
     }
+
+    var withoutObject: Notification { Notification(name: name, object: nil, userInfo: userInfo) }
 }

@@ -1,8 +1,12 @@
+internal import Synchronization
+
 /// The FIFO of one asynchronous target, shared by all observers that deliver there (D4).
 ///
 /// One drain is scheduled at a time, so a burst of posts costs one wake-up (D7). Locks are taken inbox first, then
 /// mailbox; nothing of the user's runs under either.
 final class Mailbox: Sendable {
+    /// How many turns are over: withdrawn, or taken out of their inboxes.
+    private let finished = Atomic<UInt64>(0)
     private let scheduler: any DrainScheduler
     private let state = Guarded(MailboxState())
     private let whenUnused: (@Sendable () -> Void)?
@@ -15,7 +19,9 @@ final class Mailbox: Sendable {
     deinit { whenUnused?() }
 
     /// Whether a post made here and now may deliver inline: on the target, with nothing pending there (D3).
-    var isOpenInline: Bool { scheduler.isCurrent && state.withLock { $0.count == 0 } }
+    var isOpenInline: Bool {
+        scheduler.isCurrent && state.withLock(\.nextTicket) == finished.load(ordering: .acquiring)
+    }
 
     /// Whether the caller is where the drains run.
     var isCurrent: Bool { scheduler.isCurrent }
@@ -36,11 +42,17 @@ final class Mailbox: Sendable {
         Drain(mailbox: self, number: number, holding: scheduler.heldActor)
     }
 
-    func withdraw(_ tickets: some Sequence<UInt64>) {
+    /// Takes turns back that have not come. The caller has the inbox's lock, and has taken the deliveries out.
+    func withdraw(_ tickets: [UInt64]) {
+        if tickets.isEmpty { return }
         state.withLock { state in
             for ticket in tickets { state.withdraw(ticket) }
         }
+        finish(tickets.count)
     }
+
+    /// Counts turns whose deliveries were taken out of their inboxes. The caller has the inbox's lock.
+    func finish(_ count: Int = 1) { finished.wrappingAdd(UInt64(count), ordering: .releasing) }
 
     /// Asks for `inbox.leave()` when the drain that is running ends; false if none is.
     func letLeave(_ inbox: Inbox) -> Bool {
@@ -55,15 +67,20 @@ final class Mailbox: Sendable {
 
     /// Delivers what was pending when it began, on the calling thread, and schedules a drain for the rest (D7).
     func drain(_ number: UInt64, atMost count: Int = .max) {
-        guard let limit = state.withLock({ $0.beginDrain(number) }) else { return }
-        var left = count
-        while left > 0, let turn = state.withLock({ $0.next(in: number, before: limit) }) {
-            left -= 1
-            turn.inbox.deliver(turn.ticket, from: self)
+        guard let turns = state.withLock({ $0.beginDrain(number, atMost: count) }) else { return }
+        var next = turns.startIndex
+        while next < turns.endIndex {
+            let inbox = turns[next].inbox
+            let end = turns[next...].firstIndex { $0.inbox !== inbox } ?? turns.endIndex
+            inbox?.deliver(turns[next..<end], from: self)
+            next = end
         }
-        let (rest, leaving) = state.withLock { state in
-            let (rest, leaving) = state.endDrain(number)
-            return (rest.map(makeDrain), leaving)
+        // The turns are let go after it, with no lock held.
+        let (rest, leaving) = withExtendedLifetime(turns) {
+            state.withLock { state in
+                let (rest, leaving) = state.endDrain(number)
+                return (rest.map(makeDrain), leaving)
+            }
         }
         for inbox in leaving { inbox.leave() }
         if let rest { schedule(rest) }
@@ -72,6 +89,6 @@ final class Mailbox: Sendable {
     /// Drops what is pending, and counts it.
     func abandon(_ number: UInt64) {
         guard let dropped = state.withLock({ $0.abandon(number) }) else { return }
-        for turn in dropped { turn.inbox.drop(turn.ticket, from: self) }
+        for turn in dropped { turn.inbox?.drop(turn.ticket, from: self) }
     }
 }

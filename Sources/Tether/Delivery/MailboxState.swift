@@ -3,7 +3,7 @@
 /// It knows only whose turn it is, by ticket; the notifications wait in the observers' inboxes, so that an observer
 /// that ends lets go of its own at once.
 struct MailboxState {
-    private struct Turn {
+    struct Turn {
         let ticket: UInt64
         /// `nil` once the delivery was withdrawn.
         var inbox: Inbox?
@@ -13,12 +13,15 @@ struct MailboxState {
 
     private var turns = ContiguousArray<Turn>()
     private var head = 0
-    private var nextTicket: UInt64 = 0
+    /// What the drain that is running has taken; it may have delivered some.
+    private var inHand = ContiguousArray<Turn>()
+    /// How many turns were ever added.
+    private(set) var nextTicket: UInt64 = 0
     private var phase = Phase.idle
     private var drainNumber: UInt64 = 0
     /// Inboxes that move to another target when the drain that is running ends.
     private var leaving: [Inbox] = []
-    /// How many turns were not withdrawn.
+    /// How many turns no drain has taken yet, and were not withdrawn.
     private(set) var count = 0
 
     var isDraining: Bool { phase == .draining }
@@ -59,36 +62,34 @@ struct MailboxState {
 
     // MARK: Draining
 
-    /// Begins a drain; the ticket before which it delivers, or `nil` if the drain is out of date.
-    mutating func beginDrain(_ number: UInt64) -> UInt64? {
+    /// Begins a drain; its turns, or `nil` if the drain is out of date.
+    ///
+    /// A turn may be withdrawn after it was taken: its inbox tells.
+    mutating func beginDrain(_ number: UInt64, atMost limit: Int = .max) -> ContiguousArray<Turn>? {
         guard phase == .scheduled, number == drainNumber else { return nil }
         phase = .draining
-        return nextTicket
+        if head == 0, count == turns.count, count <= limit { swap(&inHand, &turns) } else { takeFirst(limit) }
+        count -= inHand.count
+        return inHand
     }
 
-    /// The next turn of a drain.
-    mutating func next(in drain: UInt64, before limit: UInt64) -> (ticket: UInt64, inbox: Inbox)? {
-        guard drain == drainNumber else { return nil }
-        while head < turns.count, turns[head].ticket < limit {
-            let turn = turns[head]
-            turns[head].inbox = nil
+    private mutating func takeFirst(_ limit: Int) {
+        while head < turns.count, inHand.count < limit {
+            if let inbox = turns[head].inbox.take() { inHand.append(Turn(ticket: turns[head].ticket, inbox: inbox)) }
             head += 1
-            if head == turns.count || (head >= 32 && head * 2 >= turns.count) {
-                turns.removeSubrange(..<head)
-                head = 0
-            }
-            if let inbox = turn.inbox {
-                count -= 1
-                return (turn.ticket, inbox)
-            }
         }
-        return nil
+        if head == turns.count || (head >= 32 && head * 2 >= turns.count) {
+            turns.removeSubrange(..<head)
+            head = 0
+        }
     }
 
-    /// Ends a drain: the drain to schedule for the rest, and the inboxes that wait to leave.
+    /// Ends a drain, whose turns the caller still holds: the drain to schedule for the rest, and the inboxes that wait to
+    /// leave.
     mutating func endDrain(_ number: UInt64) -> (drain: UInt64?, leaving: [Inbox]) {
         guard number == drainNumber else { return (nil, []) }
         phase = .idle
+        inHand = []
         let leaving = leaving
         self.leaving = []
         return (count > 0 ? schedule() : nil, leaving)
@@ -100,9 +101,10 @@ struct MailboxState {
     }
 
     /// Withdraws all turns of a drain that will not run, or not go on; `nil` if the drain is out of date.
-    mutating func abandon(_ number: UInt64) -> [(ticket: UInt64, inbox: Inbox)]? {
+    mutating func abandon(_ number: UInt64) -> ContiguousArray<Turn>? {
         guard number == drainNumber, phase != .idle else { return nil }
-        let dropped = turns[head...].compactMap { turn in turn.inbox.map { (turn.ticket, $0) } }
+        let dropped = inHand + turns[head...].filter { $0.inbox != nil }
+        inHand = []
         turns = []
         head = 0
         count = 0

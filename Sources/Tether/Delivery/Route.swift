@@ -9,23 +9,23 @@ struct Route: Sendable {
     /// `nil` for the poster.
     let mailbox: Mailbox?
 
+    /// Whether a post made on the target is delivered inline whatever is pending (T3).
+    private let isAtOnce: Bool
+
     var isPoster: Bool { mailbox == nil }
 
     /// Whether a post made here and now is delivered inline whatever is pending (T3).
-    var isInlineAtOnce: Bool {
-        guard case .mainAtOnce = target.kind, let mailbox else { return false }
-        return mailbox.isCurrent
-    }
+    var isInlineAtOnce: Bool { isAtOnce && mailbox.map(\.isCurrent) ?? false }
 
     init(target: DeliveryTarget, mailbox: Mailbox?) {
         self.target = target
         self.mailbox = mailbox
+        isAtOnce = if case .mainAtOnce = target.kind { true } else { false }
     }
 
     /// Finds the target's mailbox, or makes it; a concurrent target gets one for this observer alone (D4).
     init(to target: DeliveryTarget) {
-        self.target = target
-        mailbox =
+        let mailbox: Mailbox? =
             switch target.kind {
             case .poster: nil
             case .main, .mainAtOnce: MainDrains.mailbox
@@ -42,6 +42,7 @@ struct Route: Sendable {
             case .actor(let actor, _):
                 Route.actorMailboxes.mailbox(of: actor.identity) { ActorDrains(reference: actor) }
             }
+        self.init(target: target, mailbox: mailbox)
     }
 
     // Apart, because one object may be of several kinds.

@@ -20,6 +20,13 @@ internal import Synchronization
         return unsafe object.takeUnretainedValue()
     }
 
+    /// Calls `body` with the object, if it has been set, without retaining it; the caller holds this.
+    @inline(__always)
+    func withLoaded(_ body: (Object) -> Void) {
+        guard let object = unsafe LazyReference.unmanaged(address.load(ordering: .acquiring)) else { return }
+        unsafe object._withUnsafeGuaranteedRef(body)
+    }
+
     /// Sets the object, unless one has been set; returns the one that is set now.
     func storeIfNil(_ object: Object) -> Object {
         let made = unsafe Unmanaged.passRetained(object)

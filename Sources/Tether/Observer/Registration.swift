@@ -28,8 +28,6 @@ class Registration: @unchecked Sendable {
 
     final let center: CenterCore
     final let site: RegistrationSite
-    final let state: Atomic<UInt32>
-    final var slot: UInt32 = 0
     /// What most registrations have no need of.
     final let details: Details?
     /// What is pending, from the first time that the target is not the poster, or that it is muted or bounded.
@@ -37,6 +35,9 @@ class Registration: @unchecked Sendable {
     /// Never used again; 0 until the center has given it.
     final var id: UInt64 = 0
     final var bucket: Bucket?
+    final var slot: UInt32 = 0
+    /// Last, beside the subclass's handler, because posts look at these two alone.
+    final let state: Atomic<UInt32>
 
     /// What most registrations have no need of.
     ///
@@ -101,10 +102,13 @@ class Registration: @unchecked Sendable {
     /// Delivers a notification; called from a post, whose frame announces this registration.
     @inline(__always)
     final func receive(_ notification: Notification) {
-        switch state.load(ordering: .acquiring) {
-        case 0: callPlain(notification)
-        case State.owned: callOwned(notification)
-        default: receiveSpecially(notification)
+        let state = state.load(ordering: .acquiring)
+        if state == 0 {
+            callPlain(notification)
+        } else if state == State.owned {
+            callOwned(notification)
+        } else {
+            receiveSpecially(notification)
         }
     }
 
@@ -136,7 +140,15 @@ class Registration: @unchecked Sendable {
 
     @inline(never)
     private final func receiveSpecially(_ posted: Notification) {
-        guard let notification = prepare(posted) else { return }
+        // Apart, so that a notification is not copied for a companion that is not there.
+        if isPrepared {
+            if let notification = prepare(posted) { receivePrepared(notification) }
+        } else {
+            receivePrepared(posted)
+        }
+    }
+
+    private final func receivePrepared(_ notification: Notification) {
         var seen = state.load(ordering: .acquiring)
         // What is routed is claimed by the inbox, when it is known not to be muted.
         while seen & (State.ended | State.claimed | State.routed) == 0 {
@@ -146,15 +158,19 @@ class Registration: @unchecked Sendable {
                 return end()
             }
         }
-        if seen & State.ended == 0, seen & State.routed != 0 { inbox.load()?.receive(notification, for: self) }
+        if seen & State.ended == 0, seen & State.routed != 0 {
+            inbox.withLoaded { $0.receive(notification, for: self) }
+        }
+    }
+
+    /// Whether there is a companion to ask.
+    private final var isPrepared: Bool {
+        state.load(ordering: .relaxed) & (State.prepared | State.ended) == State.prepared
     }
 
     /// Asks the companion, if there is one to ask.
     final func prepare(_ notification: Notification) -> Notification? {
-        guard state.load(ordering: .relaxed) & (State.prepared | State.ended) == State.prepared else {
-            return notification
-        }
-        return details?.companion?.prepare(notification, for: self)
+        isPrepared ? details?.companion?.prepare(notification, for: self) : notification
     }
 
     /// Claims a once registration for one delivery; false if another one has it (R7).

@@ -54,6 +54,33 @@ import Testing
         #expect(fifo.elements == [5])
     }
 
+    @Test func `D7 the oldest elements can be taken out together, and what is left of them put back`() {
+        var fifo = FIFO<Int>()
+        var taken = ContiguousArray<Int>()
+        for number in 1...3 { fifo.append(number) }
+        fifo.takeOldest(&taken)
+        #expect(taken == [3, 2, 1])
+        #expect(fifo.isEmpty)
+        #expect(taken.popLast { $0 > 1 } == nil)
+        #expect(taken.popLast { $0 == 1 } == 1)
+        fifo.append(4)
+        fifo.putBack(&taken)
+        #expect(taken.isEmpty)
+        #expect(fifo.elements == [2, 3, 4])
+        // Elements that were turned round already, and newer ones.
+        #expect(fifo.popFirst() == 2)
+        fifo.takeOldest(&taken)
+        #expect(taken == [3])
+        #expect(fifo.popFirst() == 4)
+        for number in 5...7 { fifo.append(number) }
+        #expect(fifo.popFirst() == 5)
+        fifo.putBack(&taken)
+        #expect(fifo.elements == [3, 6, 7])
+        #expect(fifo.count == 3)
+        fifo.putBack(&taken)
+        #expect(fifo.elements == [3, 6, 7])
+    }
+
     @Test func `R8 an element is let go when it is taken`() {
         let log = Log<Int>()
         var fifo = FIFO<Ending>()
