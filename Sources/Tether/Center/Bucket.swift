@@ -131,6 +131,8 @@ final class Bucket: @unchecked Sendable {
 /// the center keeps what posts may see.
 @safe final class NameNode: @unchecked Sendable {
     let name: Notification.Name?
+    /// What a post of the name alone delivers, made once.
+    let bare: Notification
     private(set) var anySender: Bucket?
     var senders: [SenderKey: Bucket] = [:] {
         didSet { hasSenders.store(!senders.isEmpty, ordering: .sequentiallyConsistent) }
@@ -145,6 +147,7 @@ final class Bucket: @unchecked Sendable {
 
     init(name: Notification.Name?) {
         self.name = name
+        bare = Notification(name: name ?? Notification.Name(""))
     }
 
     /// Whether it has observers.

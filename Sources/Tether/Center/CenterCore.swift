@@ -59,14 +59,18 @@ internal import Synchronization
 
     // MARK: Posting
 
-    /// Calls every match in registration order; `notification` is made only if there is one.
+    /// Calls every match in registration order; `notification` is made only if there is one, and not even then if it is
+    /// said to be bare and the name is known.
     func post(
-        name: Notification.Name, node: NameNode? = nil, sender: () -> SenderKey?, notification: () -> Notification
+        name: Notification.Name, node: NameNode? = nil, isBare: Bool = false, sender: () -> SenderKey?,
+        notification: () -> Notification
     ) {
         unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
             switch quickMatch(name: name, node: node) {
             case .nothing: break
-            case .only(let entry): unsafe CenterCore.call(entry, with: notification(), at: frame)
+            case .only(let entry, let node) where isBare:
+                unsafe node._withUnsafeGuaranteedRef { unsafe CenterCore.call(entry, with: $0.bare, at: frame) }
+            case .only(let entry, _): unsafe CenterCore.call(entry, with: notification(), at: frame)
             case .unknown:
                 let matches = match(name: name, node: node, sender: sender)
                 if matches.count == 1, let only = matches.entries.0 {
@@ -80,9 +84,9 @@ internal import Synchronization
     }
 
     /// What a post reaches, as far as that is told without the lock.
-    private enum QuickMatch {
+    @safe private enum QuickMatch {
         case nothing
-        case only(Registry.Matches.Entry)
+        case only(Registry.Matches.Entry, Unmanaged<NameNode>)
         case unknown
     }
 
@@ -94,27 +98,27 @@ internal import Synchronization
         guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.outlook }), replacement & 1 == 0 else {
             return .unknown
         }
-        let outlook: NameNode.Outlook
+        let known: Unmanaged<NameNode>
         if let node {
             // SAFETY: the caller holds the node.
-            outlook = unsafe Unmanaged.passUnretained(node)._withUnsafeGuaranteedRef { $0.outlook }
+            unsafe known = .passUnretained(node)
         } else {
-            guard let known = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)),
-                let cached = unsafe Unmanaged<NameCache>.fromOpaque(known)._withUnsafeGuaranteedRef({
+            guard let cache = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)),
+                let cached = unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef({
                     unsafe $0.find(StringBits(name.rawValue))
                 })
             else {
                 return .unknown
             }
-            outlook = unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node._withUnsafeGuaranteedRef { $0.outlook } }
+            unsafe known = cached._withUnsafeGuaranteedRef { unsafe $0.node }
         }
-        switch outlook {
+        switch unsafe known._withUnsafeGuaranteedRef({ $0.outlook }) {
         case .nothing: return .nothing
         case .more: return .unknown
         case .only(let slots):
             let entry = unsafe Registry.Matches.Entry(slots)
             // Not covered: the unknown, where a keyed observer is being replaced just now.
-            return replacements.load(ordering: .acquiring) == replacement ? .only(entry) : .unknown
+            return replacements.load(ordering: .acquiring) == replacement ? unsafe .only(entry, known) : .unknown
         }
     }
 

@@ -58,7 +58,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// A class instance as `object` matches by identity; a `Hashable` value by equality within its type (M4).
     public func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]? = nil) {
         core.post(
-            name: name, sender: { object.flatMap(SenderKey.init(posted:)) },
+            name: name, isBare: object == nil && userInfo == nil, sender: { object.flatMap(SenderKey.init(posted:)) },
             notification: { Notification(name: name, object: object, userInfo: userInfo) })
     }
 

@@ -12,4 +12,56 @@ import Tether
         #expect(calls.load(ordering: .relaxed) == 0)
         withExtendedLifetime(token) {}
     }
+
+    @Test func `M1 R8 what a post of a name alone delivers stays whole while its name is being forgotten, and after`() {
+        nonisolated(unsafe) var kept: Notification?
+        let other = ObserverCenter()
+        do {
+            let center = ObserverCenter()
+            // Not a constant, so that the text goes with the last who keeps it.
+            let name = Notification.Name("PostingTests." + String(repeating: "name", count: 10))
+            let observer = Box<NotificationObserver?>(nil)
+            observer.set(
+                center.observe(name) { [weak center] notification in
+                    observer.value?.stop()
+                    observer.set(nil)
+                    // Drives the name out of the cache, which nobody observes any more.
+                    for number in 0..<1000 {
+                        for _ in 0..<2 { center?.post(name: Notification.Name("PostingTests.\(number)"), object: nil) }
+                    }
+                    unsafe kept = notification
+                    other.post(notification)
+                })
+            center.post(name: Notification.Name("PostingTests." + String(repeating: "name", count: 10)), object: nil)
+            center.post(name: name, object: nil)
+        }
+        let whole = unsafe kept
+        #expect(whole?.name.rawValue == "PostingTests." + String(repeating: "name", count: 10))
+        #expect(whole?.object == nil)
+        #expect(whole?.userInfo == nil)
+    }
+
+    @Test func `M1 a post delivers the name, object and userInfo that it was given, or none`() {
+        let center = ObserverCenter()
+        let log = Log<String>()
+        let token = center.observe(.sample) { notification in
+            let object = notification.object.map { "\($0)" } ?? "none"
+            log.add("\(notification.name == .sample) \(object) \(notification.userInfo?.count ?? -1)")
+        }
+        let channel = center.channel(for: .sample)
+        center.post(name: .sample, object: nil)
+        center.post(name: .sample, object: 1)
+        center.post(name: .sample, object: nil, userInfo: [:])
+        center.post(name: .sample, object: 2, userInfo: ["key": 1])
+        center.post(Notification(name: .sample, object: 3))
+        channel.post()
+        channel.post(object: 4)
+        channel.post(userInfo: ["key": 1])
+        #expect(
+            log.entries == [
+                "true none -1", "true 1 -1", "true none 0", "true 2 1", "true 3 -1", "true none -1", "true 4 -1",
+                "true none 1",
+            ])
+        withExtendedLifetime(token) {}
+    }
 }
