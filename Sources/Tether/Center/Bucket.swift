@@ -131,8 +131,6 @@ final class Bucket: @unchecked Sendable {
 /// the center keeps what posts may see.
 @safe final class NameNode: @unchecked Sendable {
     let name: Notification.Name?
-    /// What a post of the name alone delivers, made once.
-    let bare: Notification
     private(set) var anySender: Bucket?
     var senders: [SenderKey: Bucket] = [:] {
         didSet { hasSenders.store(!senders.isEmpty, ordering: .sequentiallyConsistent) }
@@ -147,7 +145,6 @@ final class Bucket: @unchecked Sendable {
 
     init(name: Notification.Name?) {
         self.name = name
-        bare = Notification(name: name ?? Notification.Name(""))
     }
 
     /// Whether it has observers.

@@ -60,7 +60,7 @@ internal import Synchronization
     // MARK: Posting
 
     /// Calls every match in registration order; `notification` is made only if there is one, and not even then if it is
-    /// said to be bare and the name is known.
+    /// said to be bare and the cache has it.
     func post(
         name: Notification.Name, node: NameNode? = nil, isBare: Bool = false, sender: () -> SenderKey?,
         notification: () -> Notification
@@ -68,8 +68,8 @@ internal import Synchronization
         unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
             switch quickMatch(name: name, node: node) {
             case .nothing: break
-            case .only(let entry, let node) where isBare:
-                unsafe node._withUnsafeGuaranteedRef { unsafe CenterCore.call(entry, with: $0.bare, at: frame) }
+            case .only(let entry, let cached?) where isBare:
+                unsafe cached._withUnsafeGuaranteedRef { unsafe CenterCore.call(entry, with: $0.bare, at: frame) }
             case .only(let entry, _): unsafe CenterCore.call(entry, with: notification(), at: frame)
             case .unknown:
                 let matches = match(name: name, node: node, sender: sender)
@@ -86,7 +86,7 @@ internal import Synchronization
     /// What a post reaches, as far as that is told without the lock.
     @safe private enum QuickMatch {
         case nothing
-        case only(Registry.Matches.Entry, Unmanaged<NameNode>)
+        case only(Registry.Matches.Entry, Unmanaged<CachedName>?)
         case unknown
     }
 
@@ -98,10 +98,11 @@ internal import Synchronization
         guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.outlook }), replacement & 1 == 0 else {
             return .unknown
         }
-        let known: Unmanaged<NameNode>
+        let outlook: NameNode.Outlook
+        var known: Unmanaged<CachedName>?
         if let node {
             // SAFETY: the caller holds the node.
-            unsafe known = .passUnretained(node)
+            outlook = unsafe Unmanaged.passUnretained(node)._withUnsafeGuaranteedRef { $0.outlook }
         } else {
             guard let cache = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)),
                 let cached = unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef({
@@ -110,9 +111,10 @@ internal import Synchronization
             else {
                 return .unknown
             }
-            unsafe known = cached._withUnsafeGuaranteedRef { unsafe $0.node }
+            outlook = unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node._withUnsafeGuaranteedRef { $0.outlook } }
+            unsafe known = cached
         }
-        switch unsafe known._withUnsafeGuaranteedRef({ $0.outlook }) {
+        switch outlook {
         case .nothing: return .nothing
         case .more: return .unknown
         case .only(let slots):

@@ -40,8 +40,7 @@ public final class Channel: Sendable {
     /// Makes a notification of this name and posts it.
     public func post(object: Any? = nil, userInfo: [AnyHashable: Any]? = nil) {
         core.post(
-            name: name, node: node, isBare: object == nil && userInfo == nil,
-            sender: { object.flatMap(SenderKey.init(posted:)) },
+            name: name, node: node, sender: { object.flatMap(SenderKey.init(posted:)) },
             notification: { Notification(name: name, object: object, userInfo: userInfo) })
     }
 }

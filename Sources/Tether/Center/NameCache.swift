@@ -24,12 +24,13 @@ struct StringBits: Equatable {
 /// SAFETY: `node` is a reference that this holds until `deinit`.
 @safe final class CachedName: @unchecked Sendable {
     let bits: StringBits
-    let name: Notification.Name
+    /// What a post of the name alone delivers, made once.
+    let bare: Notification
     let node: Unmanaged<NameNode>
 
     init(name: Notification.Name, node: NameNode) {
         bits = StringBits(name.rawValue)
-        self.name = name
+        bare = Notification(name: name)
         unsafe self.node = .passRetained(node)
     }
 

@@ -59,7 +59,8 @@ final class Inbox: Sendable {
 
         /// Takes out the delivery that has a turn of a mailbox, if it is still ours there.
         mutating func take(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
-            guard route.mailbox === mailbox else { return nil }
+            // Tickets rise: what is not among the first is not there any more.
+            guard route.mailbox === mailbox, let first = pending.first?.ticket, first <= ticket else { return nil }
             // The first one, unless others before it are being dropped just now.
             let delivery = pending.popFirst { $0.ticket == ticket } ?? pending.remove { $0.ticket == ticket }
             if delivery != nil { mailbox.finish() }
@@ -224,9 +225,13 @@ final class Inbox: Sendable {
     }
 
     /// Delivers turns of a mailbox's drain, as far as they are still ours there.
-    func deliver(_ turns: ContiguousArray<MailboxState.Turn>.SubSequence, from mailbox: Mailbox) {
+    func deliver(
+        _ turns: ContiguousArray<MailboxState.Turn>.SubSequence, of drain: UInt64, from mailbox: Mailbox
+    ) {
         var registration: Registration?
         for turn in turns {
+            // What is left is taken by who abandoned the drain, or ended the observer.
+            if mailbox.isAbandoned(drain) || registration?.hasEnded == true { break }
             let taken = registration == nil ? nil : takeInHand(turn.ticket, from: mailbox)
             guard let delivery = taken ?? begin(turn.ticket, from: mailbox, takingMore: turns.count > 1) else {
                 continue

@@ -7,6 +7,8 @@ internal import Synchronization
 final class Mailbox: Sendable {
     /// How many turns are over: withdrawn, or taken out of their inboxes.
     private let finished = Atomic<UInt64>(0)
+    /// The number of the drain that was abandoned last.
+    private let abandoned = Atomic<UInt64>(0)
     private let scheduler: any DrainScheduler
     private let state = Guarded(MailboxState())
     private let whenUnused: (@Sendable () -> Void)?
@@ -20,7 +22,10 @@ final class Mailbox: Sendable {
 
     /// Whether a post made here and now may deliver inline: on the target, with nothing pending there (D3).
     var isOpenInline: Bool {
-        scheduler.isCurrent && state.withLock(\.nextTicket) == finished.load(ordering: .acquiring)
+        guard scheduler.isCurrent else { return false }
+        // First, because both only grow: what was over by then is all that has been added by now.
+        let finished = finished.load(ordering: .acquiring)
+        return state.withLock(\.nextTicket) == finished
     }
 
     /// Whether the caller is where the drains run.
@@ -51,7 +56,7 @@ final class Mailbox: Sendable {
         finish(tickets.count)
     }
 
-    /// Counts turns whose deliveries were taken out of their inboxes. The caller has the inbox's lock.
+    /// Counts turns whose deliveries were taken out of their inboxes.
     func finish(_ count: Int = 1) { finished.wrappingAdd(UInt64(count), ordering: .releasing) }
 
     /// Asks for `inbox.leave()` when the drain that is running ends; false if none is.
@@ -72,7 +77,7 @@ final class Mailbox: Sendable {
         while next < turns.endIndex {
             let inbox = turns[next].inbox
             let end = turns[next...].firstIndex { $0.inbox !== inbox } ?? turns.endIndex
-            inbox?.deliver(turns[next..<end], from: self)
+            inbox?.deliver(turns[next..<end], of: number, from: self)
             next = end
         }
         // The turns are let go after it, with no lock held.
@@ -86,9 +91,17 @@ final class Mailbox: Sendable {
         if let rest { schedule(rest) }
     }
 
+    /// Whether a drain that is running is to deliver no more.
+    func isAbandoned(_ drain: UInt64) -> Bool { abandoned.load(ordering: .acquiring) == drain }
+
     /// Drops what is pending, and counts it.
     func abandon(_ number: UInt64) {
-        guard let dropped = state.withLock({ $0.abandon(number) }) else { return }
+        let dropped = state.withLock { state in
+            let dropped = state.abandon(number)
+            if dropped != nil { abandoned.store(number, ordering: .releasing) }
+            return dropped
+        }
+        guard let dropped else { return }
         for turn in dropped { turn.inbox?.drop(turn.ticket, from: self) }
     }
 }

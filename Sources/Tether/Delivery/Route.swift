@@ -15,7 +15,7 @@ struct Route: Sendable {
     var isPoster: Bool { mailbox == nil }
 
     /// Whether a post made here and now is delivered inline whatever is pending (T3).
-    var isInlineAtOnce: Bool { isAtOnce && mailbox.map(\.isCurrent) ?? false }
+    var isInlineAtOnce: Bool { isAtOnce && mailbox?.isCurrent == true }
 
     init(target: DeliveryTarget, mailbox: Mailbox?) {
         self.target = target

@@ -23,6 +23,7 @@ internal import Synchronization
     /// Calls `body` with the object, if it has been set, without retaining it; the caller holds this.
     @inline(__always)
     func withLoaded(_ body: (Object) -> Void) {
+        // Not covered: the return, because this is only used where it is known to be set.
         guard let object = unsafe LazyReference.unmanaged(address.load(ordering: .acquiring)) else { return }
         unsafe object._withUnsafeGuaranteedRef(body)
     }

@@ -168,9 +168,9 @@ class Registration: @unchecked Sendable {
         state.load(ordering: .relaxed) & (State.prepared | State.ended) == State.prepared
     }
 
-    /// Asks the companion, if there is one to ask.
+    /// Asks the companion, which there is.
     final func prepare(_ notification: Notification) -> Notification? {
-        isPrepared ? details?.companion?.prepare(notification, for: self) : notification
+        details?.companion?.prepare(notification, for: self)
     }
 
     /// Claims a once registration for one delivery; false if another one has it (R7).

@@ -107,4 +107,44 @@ import Testing
         #expect(log.entries.dropFirst(6) == ["dropped [3]", "let go of 2"])
         withExtendedLifetime(observer) {}
     }
+
+    @Test func `D2 a drain that another thread cancels delivers no more, however long the dropping takes`() {
+        let operations = OperationQueue()
+        operations.maxConcurrentOperationCount = 1
+        let (isRunning, mayGoOn, isDone) = (Gate(), Gate(), Gate())
+        let observer = center.observe(.sample, on: .operationQueue(operations)) { [log] notification in
+            log.add("delivered \(notification.number)")
+            guard notification.number == 1 else { return }
+            isRunning.open()
+            mayGoOn.pass()
+        }
+        // What it captured ends where it is dropped, between the dropping of one delivery and that of the others.
+        let captured = Ending {
+            mayGoOn.open()
+            isDone.pass()
+        }
+        let once = center.observe(.other, on: .operationQueue(operations), once: true) { [captured] _ in
+            captured.touch()
+        }
+        operations.isSuspended = true
+        post(1...1)
+        center.post(name: .other, object: nil)
+        post(2...4)
+        _ = consume captured
+        let hasCancelled = Gate()
+        let canceller = Thread {
+            isRunning.pass()
+            operations.cancelAllOperations()
+            hasCancelled.open()
+        }
+        canceller.start()
+        operations.isSuspended = false
+        operations.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == ["delivered 1"])
+        isDone.open()
+        hasCancelled.pass()
+        #expect(log.entries == ["delivered 1"])
+        #expect(center.audit().rows.map(\.dropped) == [3])
+        withExtendedLifetime((observer, once)) {}
+    }
 }

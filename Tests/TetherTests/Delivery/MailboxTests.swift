@@ -200,7 +200,7 @@ import Testing
         let fixture = Fixture()
         let old = Mailbox(scheduler: ManualDrains())
         fixture.post(1)
-        fixture.inbox.deliver([MailboxState.Turn(ticket: 0, inbox: fixture.inbox)], from: old)
+        fixture.inbox.deliver([MailboxState.Turn(ticket: 0, inbox: fixture.inbox)], of: 1, from: old)
         fixture.inbox.drop(0, from: old)
         #expect(fixture.log.entries == [])
         #expect(fixture.inbox.counts == (pending: 1, dropped: 0))
