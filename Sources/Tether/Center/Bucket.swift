@@ -47,6 +47,7 @@ internal import Synchronization
     }
 
     func set(_ registration: Registration?, at index: Int) {
+        // SAFETY: the center keeps what is in a slot (see above).
         let address = unsafe registration.map { unsafe UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
         unsafe slots[index].store(address, ordering: .releasing)
     }
@@ -162,6 +163,7 @@ final class Bucket: @unchecked Sendable {
 
     /// Lets posts see a bucket's new slots.
     func publish(_ bucket: Bucket) {
+        // SAFETY: the center keeps slots for posts that may see them.
         unsafe openSlots.store(Unmanaged.passUnretained(bucket.slots).toOpaque(), ordering: .sequentiallyConsistent)
     }
 

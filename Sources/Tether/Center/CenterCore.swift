@@ -55,6 +55,9 @@ internal import Synchronization
         cache.store(address, ordering: .sequentiallyConsistent)
     }
 
+    /// Its identity in posting frames.
+    ///
+    /// SAFETY: only compared, never read through.
     private var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     // MARK: Posting

@@ -59,10 +59,12 @@ final class Inbox: Sendable {
 
         /// Takes out the delivery that has a turn of a mailbox, if it is still ours there.
         mutating func take(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
-            // Tickets rise: what is not among the first is not there any more.
-            guard route.mailbox === mailbox, let first = pending.first?.ticket, first <= ticket else { return nil }
-            // The first one, unless others before it are being dropped just now.
-            let delivery = pending.popFirst { $0.ticket == ticket } ?? pending.remove { $0.ticket == ticket }
+            guard route.mailbox === mailbox else { return nil }
+            var delivery = pending.popFirst { $0.ticket == ticket }
+            // Not the first one: others before it are being dropped just now, or, as tickets rise, it is not there.
+            if delivery == nil, let first = pending.first, first.ticket < ticket {
+                delivery = pending.remove { $0.ticket == ticket }
+            }
             if delivery != nil { mailbox.finish() }
             return delivery
         }

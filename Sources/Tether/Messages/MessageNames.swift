@@ -45,6 +45,7 @@ enum MessageNames {
         let asked = ask()
         while true {
             if let name = find(type, from: first) { return name }
+            // SAFETY: what this retains is kept by the chain, or given back below.
             let entry = unsafe Unmanaged.passRetained(Entry(type: type, name: asked, next: first))
             let (exchanged, original) = unsafe chain.pointee.compareExchange(
                 expected: first, desired: UInt(bitPattern: entry.toOpaque()), ordering: .acquiringAndReleasing)

@@ -30,6 +30,7 @@ internal import Synchronization
 
     /// Sets the object, unless one has been set; returns the one that is set now.
     func storeIfNil(_ object: Object) -> Object {
+        // SAFETY: what this retains is given back below, or in `deinit`.
         let made = unsafe Unmanaged.passRetained(object)
         let (exchanged, original) = address.compareExchange(
             expected: 0, desired: unsafe UInt(bitPattern: made.toOpaque()), ordering: .acquiringAndReleasing)
@@ -40,6 +41,7 @@ internal import Synchronization
 
     private static func unmanaged(_ address: UInt) -> Unmanaged<Object>? {
         guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+        // SAFETY: the address is 0 or that of an object which this holds.
         return unsafe Unmanaged.fromOpaque(pointer)
     }
 }

@@ -49,6 +49,7 @@ internal import Synchronization
     /// The center is held as long as the observer is.
     public init(center: any NotifyingCenter) {
         super.init()
+        // SAFETY: `deinit` gives back what this retains.
         word = unsafe UInt(bitPattern: Unmanaged.passRetained(Home(center: center)).toOpaque()) | 1
     }
 
@@ -56,8 +57,8 @@ internal import Synchronization
 
     deinit {
         stop()
-        guard let address = unsafe UnsafeMutableRawPointer(bitPattern: word & ~1) else { return }
         // SAFETY: gives back what `init(center:)` or `set` took.
+        guard let address = unsafe UnsafeMutableRawPointer(bitPattern: word & ~1) else { return }
         if word & 1 == 1 {
             unsafe Unmanaged<Home>.fromOpaque(address).release()
         } else {

@@ -1,8 +1,9 @@
 internal import Foundation
 
 /// A registration that calls its handler with the notification alone.
+///
+/// SAFETY: `handler` never changes.
 final class PlainRegistration: Registration, @unchecked Sendable {
-    // SAFETY: never changes.
     let handler: @Sendable (Notification) -> Void
 
     init(
@@ -51,6 +52,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
 
     var record: OwnerRecord? { unsafe owner?.takeUnretainedValue() }
 
+    // SAFETY: only addresses are compared.
     fileprivate var isListed: Bool { unsafe previous?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() }
 
     /// Calls the handler with the owner, which is held for the call and let go after it (O4, O9).

@@ -93,6 +93,8 @@ class Registration: @unchecked Sendable {
     }
 
     /// Its identity in posting frames.
+    ///
+    /// SAFETY: only compared, never read through.
     final var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     final var hasEnded: Bool { state.load(ordering: .acquiring) & State.ended != 0 }

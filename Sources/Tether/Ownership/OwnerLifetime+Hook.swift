@@ -37,6 +37,7 @@ extension OwnerLifetime {
             { object in unsafe Canary.willEnd(object) }, { _, _, _ in })
         // Not covered: the refusal, as in `watch`.
         guard install(on: Canary.self) else { return false }
+        // SAFETY: the only reference, given back below.
         let canary = unsafe Unmanaged.passRetained(Canary())
         unsafe Canary.address.store(UInt(bitPattern: canary.toOpaque()), ordering: .relaxed)
         unsafe tether_hook_mark(canary.toOpaque())
