@@ -1,0 +1,89 @@
+# The programs: the tour, the other examples and HookSafety, in every build mode.
+
+# tour COMMAND...: runs it, and checks what it printed last.
+tour() {
+    local printed
+    printed=$(mktemp -p "$logs" tour.XXXXXX)
+    limited "$@" | tee "$printed"
+    [[ $(tail -n 1 "$printed") == 'Nothing is left: 0 observers, 0 owners, 0 captures.' ]]
+    # One screen.
+    (($(wc -l <"$printed") <= 45)) && ! grep -E '.{101}' "$printed"
+    rm "$printed"
+}
+
+# example PROGRAM LINE...: runs a program, and looks for lines in what it prints, which then is in `$printed`.
+example() {
+    local program=$1 line
+    shift
+    limited "$program" | tee "$printed"
+    for line in "$@"; do
+        grep -qxF -- "$line" "$printed" || { echo "$program did not print: $line"; return 1; }
+    done
+}
+
+# other_examples FOLDER: all but the tour, as they were built into a folder.
+other_examples() {
+    local folder=$1 name printed
+    printed=$(mktemp -p "$logs" example.XXXXXX)
+    example "$folder/Coalescing" 'Redrawn 1 times.' 'Redrawn 3 times.'
+    [[ $(grep -cx '  redrawn' "$printed") == 4 ]]
+    example "$folder/ThreadDelivery" 'packet 0 posted on the main thread; 1 waiting for the thread to start' \
+        'packet 0 decoded on thread decoder' 'packet 3 decoded on thread decoder' \
+        'end of stream, on thread decoder' 'decoder gone: no observers'
+    example "$folder/TypedMessages" 'bar shows 50 %' 'posted; the bar has 50 % already' \
+        'a plain observer was told of one' 'the library has one' 'the library has two'
+    [[ $(grep -c '^bar shows' "$printed") == 1 ]]
+    example "$folder/AsyncSequences" 'alarm: three values' "the session's loop ended after 3 values" \
+        "the cancelled task's loop ended" 'alarm: battery is empty' 'the sensor is gone' \
+        'among the newest: 2' 'among the newest: 3'
+    [[ $(grep -c . "$printed") == 7 ]]
+    for name in Examples/*/; do
+        name=$(basename "$name")
+        case $name in
+            Tour | Coalescing | ThreadDelivery | TypedMessages | AsyncSequences) ;;
+            *) limited "$folder/$name" ;;
+        esac
+    done
+    rm "$printed"
+}
+
+# hook_safety FOLDER: the deallocator hook in every kind of class.
+hook_safety() {
+    local library=$PWD/$1/libHookSafetyLibrary.so
+    # A library with a Swift runtime of its own has no place beside one that is linked in.
+    if [[ $1 == *static* ]]; then
+        library=
+    else
+        swiftc -O -parse-as-library -emit-library -o "$library" Tests/HookSafety/Library/Library.swift
+    fi
+    limited "$1/HookSafety" $library
+}
+
+debug_tour() {
+    debug_build
+    tour $build/debug/Tour
+}
+
+tour_refuses() {
+    local run=$build/debug/Tour arguments
+    debug_build
+    for arguments in /nowhere Package.swift 'Sources Tests'; do
+        if $run $arguments >"$logs/out.txt" 2>"$logs/err.txt"; then echo "accepted: $arguments"; return 1; fi
+        cat "$logs/err.txt"
+        [[ ! -s $logs/out.txt && $(wc -l <"$logs/err.txt") == 1 ]]
+    done
+}
+
+debug_programs() {
+    debug_build
+    other_examples $build/debug
+    hook_safety $build/debug
+}
+
+# mode NAME SETTINGS...: what is not a test, built in release with these settings, and run.
+mode() {
+    local folder=$build/modes/$1
+    shift
+    limited swift build -c release --scratch-path "$folder" "$@"
+    hook_safety "$folder/release"
+}

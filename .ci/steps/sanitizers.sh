@@ -1,0 +1,63 @@
+# The tests and programs under ThreadSanitizer, AddressSanitizer, LeakSanitizer and Valgrind.
+
+thread_sanitizer() {
+    export TSAN_OPTIONS='halt_on_error=1 exitcode=66'
+    limited swift test --sanitize=thread --scratch-path $build/thread
+    # Its two walkers meet differently in every run.
+    for _ in {1..10}; do tour $build/thread/debug/Tour; done
+}
+
+leak_sanitizer() {
+    export ASAN_OPTIONS='detect_leaks=1'
+    export LSAN_OPTIONS="suppressions=$PWD/.ci/leaks.txt print_suppressions=0 exitcode=23"
+    local test="swift test --sanitize=address --scratch-path $build/address"
+    limited $test --skip TetherTestingTests --skip AddressReuseTests
+    # What the tests of leak verification plant are leaks.
+    ASAN_OPTIONS='detect_leaks=0' limited $test --skip-build --filter TetherTestingTests
+    # The sanitizer keeps addresses from being used again for a while; here that is what is tested.
+    ASAN_OPTIONS='detect_leaks=1 quarantine_size_mb=0 thread_local_quarantine_size_kb=0' \
+        limited $test --skip-build --filter AddressReuseTests
+    tour $build/address/debug/Tour
+    local program
+    for program in Examples/*/; do
+        program=$(basename "$program")
+        # What it plants are leaks.
+        [[ $program == LeakFreedom ]] || limited $build/address/debug/"$program"
+    done
+    limited $build/address/debug/HookSafety
+}
+
+# Installs Valgrind if need be.
+find_valgrind() {
+    command -v valgrind && return
+    local sudo=
+    ((EUID == 0)) || sudo=sudo
+    if ! { $sudo apt-get update && $sudo apt-get install --yes --no-install-recommends valgrind; }; then
+        echo "Valgrind is missing and cannot be installed here; .ci/run --without-memcheck leaves it out."
+        return 1
+    fi
+}
+
+# The examples and short storms under memcheck. Leaks are LeakSanitizer's matter: the runtime keeps some of its pointers in
+# a form that memcheck does not know, and those would be false ones.
+memcheck() {
+    local folder=$build/memcheck program
+    debug_build
+    find_valgrind
+    mkdir -p "$folder"
+    # Valgrind 3.19 dies of the call in which the main thread of a program with an async main waits for ever.
+    clang -shared -fPIC -o "$folder/wait.so" -x c - <<<'
+        #include <signal.h>
+        #include <unistd.h>
+        int sigsuspend(const sigset_t *mask) { for (;;) usleep(10000); }'
+    for program in Examples/*/ TetherPackageTests.xctest; do
+        program=$(basename "$program")
+        # Nor does it read the debug information of Swift 6.
+        llvm-objcopy --strip-debug "$build/debug/$program" "$folder/$program"
+        echo "\$ valgrind $program"
+        [[ $program == *.xctest ]] && set -- --testing-library swift-testing --filter StormTests
+        limited env TETHER_STORM=0.05 LD_PRELOAD="$folder/wait.so" \
+            valgrind --quiet --leak-check=no --fair-sched=yes --error-exitcode=9 --suppressions=.ci/valgrind.supp \
+            "$folder/$program" "$@"
+    done
+}

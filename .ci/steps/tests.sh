@@ -1,0 +1,70 @@
+# The tests, built in several ways.
+
+# What the tests execute; what they do not is accounted for in the code. Without races, storms and models, which execute
+# some of it by chance; and with counters that threads share. This is also the build in which warnings are errors.
+coverage() {
+    local folder=$build/coverage
+    limited swift build --build-tests --enable-code-coverage --scratch-path "$folder" \
+        -Xswiftc -Xllvm -Xswiftc -instrprof-atomic-counter-update-all \
+        -Xswiftc -warnings-as-errors -Xcc -Wall -Xcc -Wextra -Xcc -Werror
+    rm -rf "$folder"/debug/codecov
+    limited swift test --skip-build --enable-code-coverage --scratch-path "$folder" \
+        --skip Race --skip Storm --skip ModelTests
+    .ci/coverage "$folder/debug/TetherPackageTests.xctest" "$folder/debug/codecov/default.profdata" |
+        tee "$logs/coverage.txt"
+    grep '^TOTAL' "$logs/coverage.txt" >"$logs/coverage.summary"
+}
+
+readme_commands() {
+    local command
+    for start in 'swift run' 'swift test'; do
+        command=$(grep -E "^$start" README.md)
+        [[ $command != *$'\n'* ]] || { echo "README.md has more than one line that starts with $start."; return 1; }
+        echo "\$ $command"
+        limited $command
+    done
+}
+
+release_tests() {
+    release_build
+    limited swift test --skip-build "${release_options[@]}"
+}
+
+# That the benchmark works, not how fast the machine is.
+benchmarks() {
+    release_build
+    limited $build/release/release/Benchmarks --quick --json "$logs/benchmarks.json"
+    grep -q '"work" : "post, 1000 observers"' "$logs/benchmarks.json"
+}
+
+# A million owners, after which the process has no more memory than after the first tenth.
+soak() {
+    release_build
+    limited $build/release/release/Soak
+}
+
+long_model() {
+    release_build
+    TETHER_MODEL_OPERATIONS=20000000 limited swift test --skip-build "${release_options[@]}" --filter ModelTests
+}
+
+long_storms() {
+    release_build
+    TETHER_STORM=100 limited swift test --skip-build "${release_options[@]}" --filter StormTests
+}
+
+long_races() {
+    export TSAN_OPTIONS='halt_on_error=1 exitcode=66'
+    local round
+    for round in {1..200}; do
+        limited swift test -c release -Xswiftc -enable-testing --sanitize=thread --scratch-path $build/thread-release \
+            --filter 'Races|OwnerRaceTests|WaitingCycleTests|StopAndWaitTests'
+    done
+}
+
+# Swift Testing runs tests side by side, in an order that differs from run to run.
+fifty_times() {
+    local round
+    debug_build
+    for round in {1..50}; do limited swift test --skip-build; done
+}
