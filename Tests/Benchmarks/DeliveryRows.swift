@@ -1,120 +1,165 @@
 import Foundation
+import Synchronization
 import Tether
 
-extension Benchmarks {
-    /// A burst of 1000 posts, per delivery, until the last has been delivered.
-    func burst() {
-        let queue = DispatchQueue(label: "Benchmarks.burst")
-        let sink = Sink()
-        let center = ObserverCenter()
-        let token = center.observe(.measured, on: .dispatchQueue(queue)) { _ in addOne(sink) }
-        let notification = Notification(name: .measured)
-        let burst = 1000
-        compare(
-            "burst to a dispatch queue, per delivery", size: "\(burst)", reference: "async each", goal: 0.5,
-            clock: .elapsed,
-            Subject("Tether", count: burst * 10) { count in
-                for _ in 0..<max(1, count / burst) {
-                    for _ in 0..<burst { center.post(notification) }
-                    queue.sync {}
-                    // The drain that was scheduled for the rest.
-                    queue.sync {}
-                }
-            },
-            Subject("async each", count: burst * 10) { count in
-                for _ in 0..<max(1, count / burst) {
-                    for _ in 0..<burst { queue.async { addOne(sink) } }
-                    queue.sync {}
-                }
-            })
-        withExtendedLifetime(token) {}
+extension Benchmark {
+    static let delivering = [
+        burst("burst to a dispatch queue, per delivery", size: 1000, goal: 0.5) {
+            Notification(name: .measured)
+        },
+        burst(
+            "burst with object and userInfo, per delivery", size: 1000, goal: 0.65
+        ) {
+            Notification(name: .measured, object: Plain(), userInfo: ["count": 1])
+        },
+        burst("stream to a dispatch queue, per delivery", size: 100_000, goal: 0.6) {
+            Notification(name: .measured)
+        },
+        burstToOperationQueue, fanOut, manyPosters, latency, mainQueue,
+    ]
+
+    /// Posts until the last has been delivered, on a serial queue.
+    private static func burst(
+        _ work: String, size: Int, goal: Double, _ notification: @escaping @Sendable () -> Notification
+    ) -> Benchmark {
+        Benchmark(work, size: "\(size)", reference: "async each", goal: goal, clock: .elapsed, isLarge: size > 10_000) {
+            let queue = DispatchQueue(label: "Benchmarks.burst")
+            let (center, sink) = (ObserverCenter(), Sink())
+            let token = center.observe(.measured, on: .dispatchQueue(queue)) { _ in addOne(sink) }
+            // SAFETY: nobody changes what the notification holds.
+            nonisolated(unsafe) let payload = notification()
+            return .timed(
+                Subject(count: max(10_000, size), keeping: token) { count in
+                    for _ in 0..<max(1, count / size) {
+                        let expected = sink.sum + size
+                        for _ in 0..<size { unsafe center.post(payload) }
+                        // What a drain leaves is scheduled behind what waits here.
+                        repeat { queue.sync {} } while sink.sum < expected
+                    }
+                },
+                Subject(count: max(10_000, size)) { count in
+                    for _ in 0..<max(1, count / size) {
+                        for _ in 0..<size {
+                            queue.async {
+                                unsafe withExtendedLifetime(payload) {}
+                                addOne(sink)
+                            }
+                        }
+                        queue.sync {}
+                    }
+                })
+        }
     }
 
-    func burstToOperationQueue() {
+    private static let burstToOperationQueue = Benchmark(
+        "burst to an operation queue, per delivery", size: "1000", reference: "addOperation each", goal: 0.05,
+        clock: .elapsed
+    ) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
-        let sink = Sink()
-        let center = ObserverCenter()
+        let (center, sink) = (ObserverCenter(), Sink())
         let token = center.observe(.measured, on: .operationQueue(queue)) { _ in addOne(sink) }
         let notification = Notification(name: .measured)
-        let burst = 1000
-        compare(
-            "burst to an operation queue, per delivery", size: "\(burst)", reference: "addOperation each", goal: 0.1,
-            clock: .elapsed,
-            Subject("Tether", count: burst * 2) { count in
-                for _ in 0..<max(1, count / burst) {
-                    for _ in 0..<burst { center.post(notification) }
+        return .timed(
+            Subject(count: 2000, keeping: token) { count in
+                for _ in 0..<max(1, count / 1000) {
+                    for _ in 0..<1000 { center.post(notification) }
                     queue.waitUntilAllOperationsAreFinished()
                 }
             },
-            Subject("addOperation each", count: burst * 2) { count in
-                for _ in 0..<max(1, count / burst) {
-                    for _ in 0..<burst { queue.addOperation { addOne(sink) } }
+            Subject(count: 2000) { count in
+                for _ in 0..<max(1, count / 1000) {
+                    for _ in 0..<1000 { queue.addOperation { addOne(sink) } }
                     queue.waitUntilAllOperationsAreFinished()
                 }
             })
-        withExtendedLifetime(token) {}
     }
 
-    /// Enqueueing and flushing k distinct notifications with the default coalescing, per notification.
-    func postingQueue() {
-        let center = ObserverCenter()
-        let queue = PostingQueue(center: center)
-        let objects = (0..<100_000).map { _ in Plain() }
-        func tether(_ k: Int) -> Subject {
-            Subject("k = \(k)", count: k) { count in
-                for index in 0..<count {
-                    queue.enqueue(Notification(name: .measured, object: objects[index]), postingStyle: .asap)
+    /// The poster's part of a post to many observers on one queue.
+    private static let fanOut = Benchmark(
+        "post to 100 observers on one queue, posting", size: "100", reference: "async each", goal: 0.55
+    ) {
+        let queue = DispatchQueue(label: "Benchmarks.fanOut")
+        let (center, sink) = (ObserverCenter(), Sink())
+        let tokens = (0..<100).map { _ in
+            center.observe(.measured, on: .dispatchQueue(queue)) { _ in addOne(sink) }
+        }
+        let notification = Notification(name: .measured)
+        return .timed(
+            Subject(count: 10_000, keeping: tokens) { count in
+                let expected = sink.sum + count
+                for _ in 0..<count / 100 { center.post(notification) }
+                repeat { queue.sync {} } while sink.sum < expected
+            },
+            Subject(count: 10_000) { count in
+                for _ in 0..<count { queue.async { addOne(sink) } }
+                queue.sync {}
+            })
+    }
+
+    private static let manyPosters = Benchmark(
+        "8 threads posting to one serial queue, a post", size: "8", reference: "async each", goal: 1, clock: .elapsed,
+        hasStableInstructions: false
+    ) {
+        let queue = DispatchQueue(label: "Benchmarks.manyPosters")
+        let (center, sink) = (ObserverCenter(), Sink())
+        let token = center.observe(.measured, on: .dispatchQueue(queue)) { _ in addOne(sink) }
+        // SAFETY: the notification holds a name only.
+        nonisolated(unsafe) let notification = Notification(name: .measured)
+        return .timed(
+            Subject(count: 16_000, keeping: token) { count in
+                let expected = sink.sum + count
+                onThreads(8) { for _ in 0..<count / 8 { unsafe center.post(notification) } }
+                repeat { queue.sync {} } while sink.sum < expected
+            },
+            Subject(count: 16_000) { count in
+                onThreads(8) { for _ in 0..<count / 8 { queue.async { addOne(sink) } } }
+                queue.sync {}
+            })
+    }
+
+    private static let latency = Benchmark(
+        "one post to an idle queue until its handler runs", reference: "one async", goal: 1.1, clock: .elapsed,
+        hasStableInstructions: false
+    ) {
+        let queue = DispatchQueue(label: "Benchmarks.latency")
+        let (center, ran) = (ObserverCenter(), DispatchSemaphore(value: 0))
+        let token = center.observe(.measured, on: .dispatchQueue(queue)) { _ in ran.signal() }
+        let notification = Notification(name: .measured)
+        return .timed(
+            Subject(count: 500, keeping: token) {
+                for _ in 0..<$0 {
+                    center.post(notification)
+                    ran.wait()
                 }
-                queue.flush()
-            }
-        }
-        let foundation = Subject("Foundation", count: 250) { count in
-            let queue = NotificationQueue(notificationCenter: NotificationCenter())
-            for index in 0..<count {
-                queue.enqueue(Notification(name: .measured, object: objects[index]), postingStyle: .asap)
-            }
-            queue.dequeueNotifications(matching: Notification(name: .measured), coalesceMask: .onName)
-        }
-        compare("PostingQueue: enqueue + flush", size: "k = 250", goal: 0.02, tether(250), foundation)
-        for k in sizes([8000, 100_000]) {
-            compare(
-                "PostingQueue: enqueue + flush", size: "k = \(k)", reference: "k = 250", goal: 2, tether(k), tether(250)
-            )
-        }
+            },
+            Subject(count: 500) {
+                for _ in 0..<$0 {
+                    queue.async { ran.signal() }
+                    ran.wait()
+                }
+            })
     }
 
-    /// What the index buys: the storage of older systems at several sizes, half of the registrations under one name.
-    func storages() {
-        for size in sizes([1, 100, 10_000, 100_000]) {
-            let ours = ObserverCenter()
-            let kept = (0..<size).map { ours.observe(Notification.Name("name \($0)")) { _ in } }
-            let last = Notification.Name("name \(size - 1)")
-            let notification = Notification(name: last)
-            let count = 20_000
-            var subjects = [Subject("Tether", count: count) { for _ in 0..<$0 { ours.post(notification) } }]
-            var adds = [
-                Subject("Tether", count: 2000) { for _ in 0..<$0 { ours.observe(last) { _ in }.stop() } }
-            ]
-            for type in [ScannedArray.self, LinkedList.self, DictionaryOfArrays.self] as [any ReferenceStorage.Type] {
-                let storage = type.init()
-                for number in 0..<size { _ = storage.add("name \(number)") { _ in } }
-                let slow = type == DictionaryOfArrays.self ? 1 : max(1, min(1000, size / 10))
-                subjects.append(
-                    Subject("\(type)", count: count / slow) {
-                        for _ in 0..<$0 { storage.post(last.rawValue, notification) }
-                    })
-                adds.append(
-                    Subject("\(type)", count: max(2, 2000 / slow)) {
-                        for _ in 0..<$0 { storage.remove(storage.add(last.rawValue) { _ in }) }
-                    })
+    /// A burst to the main queue from another thread, while the main thread's run loop runs.
+    private static let mainQueue = Benchmark(
+        "burst to the main queue, posted elsewhere", size: "1000", reference: "async each", goal: 0.8, clock: .elapsed,
+        hasStableInstructions: false
+    ) {
+        let (center, sink) = (ObserverCenter(), Sink())
+        let token = center.observe(.measured, on: .main) { _ in addOne(sink) }
+        // SAFETY: the notification holds a name only.
+        nonisolated(unsafe) let notification = Notification(name: .measured)
+        func subject(_ send: @escaping @Sendable () -> Void) -> Subject {
+            Subject(count: 10_000, keeping: token) { count in
+                for _ in 0..<max(1, count / 1000) {
+                    let expected = sink.sum + 1000
+                    Thread.detachNewThread { for _ in 0..<1000 { send() } }
+                    while sink.sum < expected { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+                }
             }
-            for (work, subjects) in [("post", subjects), ("add + remove", adds)] {
-                let timings = Timing.interleaved(subjects, rounds: rounds / 3 + 1, clock: .processor)
-                let line = zip(subjects, timings).map { "\($0.name) \(Row.short($1.median))" }.joined(separator: ", ")
-                note("\(work) among \(size) names, ns: \(line)")
-            }
-            withExtendedLifetime(kept) {}
         }
+        return .timed(
+            subject { unsafe center.post(notification) }, subject { DispatchQueue.main.async { addOne(sink) } })
     }
 }

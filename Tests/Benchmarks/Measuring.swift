@@ -15,16 +15,17 @@ enum Clock {
     }
 }
 
-/// One piece of work that is timed: `run` does it `count` times.
+/// One piece of work that is timed: `run` does it as often as it is told.
 struct Subject {
-    let name: String
     /// How often one round does the work.
     let count: Int
     let run: (Int) -> Void
+    /// Registrations and owners that live as long as the subject.
+    private let kept: Any?
 
-    init(_ name: String, count: Int, run: @escaping (Int) -> Void) {
-        self.name = name
+    init(count: Int, keeping kept: Any? = nil, run: @escaping (Int) -> Void) {
         self.count = count
+        self.kept = kept
         self.run = run
     }
 }
@@ -54,57 +55,4 @@ struct Timing {
         }
         return times.map(Timing.init)
     }
-}
-
-/// One line of the table: Tether beside a reference, with a goal for the ratio.
-struct Row: Codable {
-    let work: String
-    let size: String
-    let subject: String
-    let ns: Double
-    let spread: Double
-    let reference: String
-    let ratio: Double
-    let goal: Double
-    let met: Bool
-
-    init(
-        _ work: String, size: String = "", subject: String = "Tether", _ timing: Timing, to reference: Timing,
-        _ name: String, goal: Double
-    ) {
-        self.init(
-            work, size: size, subject: subject, value: timing.median, spread: timing.spread,
-            reference: reference.median, name, goal: goal)
-    }
-
-    init(
-        _ work: String, size: String = "", subject: String = "Tether", value: Double, spread: Double = 0,
-        reference: Double, _ name: String, goal: Double
-    ) {
-        self.work = work
-        self.size = size
-        self.subject = subject
-        ns = value
-        self.spread = spread
-        self.reference = "\(name) \(Row.short(reference))"
-        ratio = value / reference
-        self.goal = goal
-        met = ratio <= goal
-    }
-
-    static func short(_ value: Double) -> String { String(format: value < 100 ? "%.1f" : "%.0f", value) }
-
-    var line: String {
-        let columns = [
-            work.padded(44), size.padded(10), subject.padded(8), Row.short(ns).padded(9),
-            ("±" + String(format: "%.0f%%", spread * 50)).padded(6), reference.padded(28),
-            String(format: "%.3f", ratio).padded(8), ("<= " + String(format: "%g", goal)).padded(9),
-            met ? "met" : "missed",
-        ]
-        return columns.joined(separator: " ")
-    }
-}
-
-extension String {
-    func padded(_ width: Int) -> String { count >= width ? self : self + String(repeating: " ", count: width - count) }
 }

@@ -52,7 +52,7 @@ func callAll(_ closures: ContiguousArray<Closure>, _ notification: Notification)
 
 // The storage of the systems that Tether descends from, as small as they can be.
 
-protocol ReferenceStorage: AnyObject {
+protocol ReferenceStorage: AnyObject, SendableMetatype {
     init()
     func add(_ name: String, _ handler: @escaping @Sendable (Notification) -> Void) -> Int
     func remove(_ id: Int)

@@ -1,0 +1,45 @@
+/// One row of the table before it is measured: Tether's work, a reference's, and the goal for their ratio.
+struct Benchmark: Sendable {
+    /// Both sides of a row, with all that they need set up.
+    enum Sides {
+        case timed(Subject, Subject)
+        /// Figures that are not times and are the same in every round.
+        case counted(Double, Double, unit: String)
+        /// The platform cannot tell; the reason.
+        case unavailable(String)
+    }
+
+    let work: String
+    let size: String
+    let reference: String
+    /// The highest ratio that meets the goal; `nil` for a row that only informs.
+    let goal: Double?
+    let clock: Clock
+    /// Left out of a quick run, because setting it up takes seconds.
+    let isLarge: Bool
+    /// Whether the number of instructions does not hang on how threads meet.
+    let hasStableInstructions: Bool
+    /// Sets the row up; the closures of its subjects keep what they use.
+    let sides: @Sendable () -> Sides
+
+    init(
+        _ work: String, size: String = "", reference: String = "Foundation", goal: Double?, clock: Clock = .processor,
+        isLarge: Bool = false, hasStableInstructions: Bool = true, sides: @escaping @Sendable () -> Sides
+    ) {
+        self.work = work
+        self.size = size
+        self.reference = reference
+        self.goal = goal
+        self.clock = clock
+        self.isLarge = isLarge
+        self.hasStableInstructions = hasStableInstructions
+        self.sides = sides
+    }
+
+    /// The row's name as it is printed, which is what `--filter` looks in.
+    var name: String { size.isEmpty ? work : "\(work), \(size)" }
+
+    static var all: [Benchmark] {
+        posting + threads + registering + owning + memory + delivering + queueing + peers + storages
+    }
+}

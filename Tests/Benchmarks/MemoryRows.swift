@@ -1,0 +1,48 @@
+import CAllocations
+import Foundation
+import Tether
+
+extension Benchmark {
+    /// Live heap bytes per registration, the closure's context of 32 bytes included, counted by the allocator.
+    static let memory = [
+        Benchmark("bytes per registration", size: "\(registrations)", goal: 0.85) {
+            let center = ObserverCenter()
+            let (a, b) = (Plain(), Plain())
+            return bytes {
+                (0..<registrations).map { _ in center.observe(.measured) { _ in withExtendedLifetime((a, b)) {} } }
+            }
+        },
+        Benchmark("bytes per registration, attached", size: "\(registrations)", goal: 0.85) {
+            let center = ObserverCenter()
+            let (a, b, owner) = (Plain(), Plain(), Plain())
+            return bytes {
+                for _ in 0..<registrations {
+                    center.observe(.measured, owner: owner) { _, _ in withExtendedLifetime((a, b)) {} }
+                }
+                return owner
+            }
+        },
+    ]
+
+    private static let registrations = 100_000
+
+    private static func bytes(_ ours: () -> Any) -> Sides {
+        guard heap_bytes_in_use() > 0 else { return .unavailable("this allocator does not tell what is in use") }
+        let theirs = NotificationCenter()
+        let (a, b) = (Plain(), Plain())
+        let foundation = inUse {
+            (0..<registrations).map { _ in
+                theirs.addObserver(forName: .measured, object: nil, queue: nil) { _ in withExtendedLifetime((a, b)) {} }
+            }
+        }
+        return .counted(inUse(ours), foundation, unit: "bytes")
+    }
+
+    private static func inUse(_ body: () -> Any) -> Double {
+        let before = heap_bytes_in_use()
+        let kept = body()
+        let after = heap_bytes_in_use()
+        withExtendedLifetime(kept) {}
+        return Double(Int(after) - Int(before)) / Double(registrations)
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// What the command line asks for; a mistake in it ends the program with a sentence.
+struct Options {
+    static let usage = """
+        use [--filter TEXT] [--list] [--quick] [--busy N] [--instructions] [--json FILE] [--compare FILE] [--chart FILE]
+        """
+
+    private(set) var filter: String?
+    private(set) var listsOnly = false
+    private(set) var isQuick = false
+    private(set) var busyCores = 0
+    private(set) var countsInstructions = false
+    private(set) var json: URL?
+    private(set) var comparison: URL?
+    private(set) var chart: URL?
+    /// Set where this process is the one that Valgrind watches.
+    private(set) var counted: CountedSide?
+
+    init(_ arguments: [String]) {
+        var arguments = arguments[...]
+        while let argument = arguments.popFirst() {
+            switch argument {
+            case "--filter" where !arguments.isEmpty: filter = arguments.removeFirst()
+            case "--list": listsOnly = true
+            case "--quick": isQuick = true
+            case "--busy" where arguments.first.flatMap { Int($0) } != nil: busyCores = Int(arguments.removeFirst())!
+            case "--instructions": countsInstructions = true
+            case "--json" where !arguments.isEmpty: json = URL(filePath: arguments.removeFirst())
+            case "--compare" where !arguments.isEmpty: comparison = URL(filePath: arguments.removeFirst())
+            case "--chart" where !arguments.isEmpty: chart = URL(filePath: arguments.removeFirst())
+            case CountedSide.option where arguments.count >= 3: counted = CountedSide(&arguments)
+            default: Options.fail("'\(argument)' is not an option, or lacks its value; \(Options.usage).")
+            }
+        }
+    }
+
+    static func fail(_ sentence: String) -> Never {
+        FileHandle.standardError.write(Data("Benchmarks: \(sentence)\n".utf8))
+        exit(2)
+    }
+}
