@@ -25,6 +25,8 @@ let package = Package(
         .executableTarget(name: "Tour", dependencies: ["Tether"], path: "Examples/Tour"),
         .executableTarget(name: "Coalescing", dependencies: ["Tether"], path: "Examples/Coalescing"),
         .executableTarget(name: "ThreadDelivery", dependencies: ["Tether"], path: "Examples/ThreadDelivery"),
+        .executableTarget(name: "FolderWatch", dependencies: ["Tether"], path: "Examples/FolderWatch"),
+        .executableTarget(name: "ChatServer", dependencies: ["Tether"], path: "Examples/ChatServer"),
         .executableTarget(name: "TypedMessages", dependencies: ["Tether"], path: "Examples/TypedMessages"),
         .executableTarget(name: "AsyncSequences", dependencies: ["Tether"], path: "Examples/AsyncSequences"),
         .executableTarget(

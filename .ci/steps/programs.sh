@@ -37,10 +37,15 @@ other_examples() {
         "the cancelled task's loop ended" 'alarm: battery is empty' 'the sensor is gone' \
         'among the newest: 2' 'among the newest: 3'
     [[ $(grep -c . "$printed") == 7 ]]
+    example "$folder/FolderWatch" "file 1 seen on the watching thread" 'file 1 seen on the main queue' \
+        'file 1 seen on a dispatch queue' 'file 1 seen on an operation queue' "file 1 seen on a thread's run loop" \
+        'without the listener on the watching thread: 0 observers'
+    [[ $(grep -c ' seen on ' "$printed") == 15 ]]
+    limited .ci/chat "$folder/ChatServer"
     for name in Examples/*/; do
         name=$(basename "$name")
         case $name in
-            Tour | Coalescing | ThreadDelivery | TypedMessages | AsyncSequences) ;;
+            Tour | Coalescing | ThreadDelivery | TypedMessages | AsyncSequences | FolderWatch | ChatServer) ;;
             *) limited "$folder/$name" ;;
         esac
     done

@@ -1,0 +1,46 @@
+import Dispatch
+import Foundation
+import Tether
+
+/// One client. The server keeps it while the client is there, and nothing else does.
+final class Connection: Sendable {
+    let number: Int
+    private let socket: Int32
+
+    init(_ socket: Int32, number: Int, center: ObserverCenter) {
+        self.socket = socket
+        self.number = number
+        let queue = DispatchQueue(label: "connection \(number)")
+        center.observe(.said, owner: self, on: .dispatchQueue(queue)) { connection, note in
+            guard let line = note.userInfo?["line"] as? String, note.userInfo?["number"] as? Int != connection.number
+            else { return }
+            connection.send(line)
+        }
+        send("you are \(number)\n")
+    }
+
+    /// Runs with the last reference to the connection, after its observer has ended.
+    deinit { close(socket) }
+
+    private func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        // A client that has gone is an error here, not a signal that ends the program.
+        _ = unsafe Foundation.send(socket, bytes, bytes.count, Int32(noSignal))
+    }
+
+    /// Waits for the client's lines, and hands each to a handler, until the client goes.
+    static func readLines(from socket: Int32, _ handler: (Substring) -> Void) {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe read(socket, &bytes, bytes.count)
+            guard count > 0 else { return }
+            String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").forEach(handler)
+        }
+    }
+}
+
+#if canImport(Darwin)
+private let noSignal = 0
+#else
+private let noSignal = MSG_NOSIGNAL
+#endif

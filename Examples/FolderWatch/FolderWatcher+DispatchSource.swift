@@ -1,0 +1,32 @@
+#if !canImport(Glibc) && !canImport(Musl)
+import Dispatch
+import Foundation
+
+/// Tells of every file that appears in a folder, on a queue of its own: a dispatch source's form, which says only that
+/// the folder has changed.
+final class FolderWatcher {
+    private let source: any DispatchSourceFileSystemObject
+
+    init(_ folder: URL, appeared: @escaping @Sendable (String) -> Void) {
+        let descriptor = open(folder.path, O_EVTONLY)
+        guard descriptor >= 0 else { fatalError("\(folder.path) cannot be watched: errno \(errno).") }
+        source = DispatchSource.makeFileSystemObjectSource(
+            fileDescriptor: descriptor, eventMask: .write, queue: DispatchQueue(label: "folder"))
+        // SAFETY: after this line used on the source's queue only.
+        nonisolated(unsafe) var known = FolderWatcher.names(in: folder)
+        source.setEventHandler {
+            let names = FolderWatcher.names(in: folder)
+            unsafe names.subtracting(known).sorted().forEach(appeared)
+            unsafe known = names
+        }
+        source.setCancelHandler { close(descriptor) }
+        source.activate()
+    }
+
+    func stop() { source.cancel() }
+
+    private static func names(in folder: URL) -> Set<String> {
+        Set((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
+    }
+}
+#endif

@@ -1,0 +1,65 @@
+// Real events of a folder, posted once and handled on five targets.
+//
+// Five objects observe the same posts, each where it belongs: on the posting thread, the main queue, a dispatch queue, an
+// operation queue and a thread with a run loop. One after the other is dropped: its observer goes with it, the rest stay.
+//
+//     swift run FolderWatch [FOLDER]     watches FOLDER for a minute; without one, a new folder that it fills by itself
+
+import Foundation
+import Tether
+
+extension Notification.Name {
+    /// Posted for every file that appears in the folder; `userInfo["file"]` is its name.
+    static let fileAppeared = Notification.Name("fileAppeared")
+}
+
+/// An object that wants to know of new files, on a target of its own.
+final class Listener: Sendable {
+    let place: String
+
+    init(_ place: String, on target: DeliveryTarget, of center: ObserverCenter) {
+        self.place = place
+        center.observe(.fileAppeared, owner: self, on: target) { listener, note in
+            print("\(note.userInfo?["file"] ?? "?") seen on \(listener.place)")
+            DispatchQueue.main.async { seen += 1 }
+        }
+    }
+}
+
+var seen = 0
+let center = ObserverCenter()
+let thread = RunLoopThread(name: "files")
+thread.start()
+var listeners = [
+    Listener("the watching thread", on: .poster, of: center),
+    Listener("the main queue", on: .main, of: center),
+    Listener("a dispatch queue", on: .dispatchQueue(DispatchQueue(label: "files")), of: center),
+    Listener("an operation queue", on: .operationQueue(OperationQueue()), of: center),
+    Listener("a thread's run loop", on: .thread(thread), of: center),
+]
+
+let given = CommandLine.arguments.dropFirst().first
+let folder =
+    given.map { URL(filePath: $0) }
+    ?? FileManager.default.temporaryDirectory.appending(path: "FolderWatch-\(UUID().uuidString)")
+if given == nil { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+let watcher = FolderWatcher(folder) { center.post(name: .fileAppeared, object: nil, userInfo: ["file": $0]) }
+
+if given != nil {
+    RunLoop.main.run(until: Date(timeIntervalSinceNow: 60))
+} else {
+    for number in 1...listeners.count {
+        seen = 0
+        try Data().write(to: folder.appending(path: "file \(number)"))
+        while seen < listeners.count { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+        let place = listeners.removeLast().place
+        // The listener on a thread of its own may still be held by the handler that was the last to be seen.
+        while center.audit().count > listeners.count {
+            _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.001))
+        }
+        print("without the listener on \(place): \(center.audit().count) observers")
+    }
+    try FileManager.default.removeItem(at: folder)
+}
+watcher.stop()
+thread.cancel()
