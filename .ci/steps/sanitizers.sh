@@ -21,8 +21,12 @@ leak_sanitizer() {
     local program
     for program in Examples/*/; do
         program=$(basename "$program")
-        # What it plants are leaks.
-        [[ $program == LeakFreedom ]] || limited $build/address/debug/"$program"
+        case $program in
+            # What it plants are leaks.
+            LeakFreedom) ;;
+            ChatServer) limited .ci/chat $build/address/debug/ChatServer ;;
+            *) limited $build/address/debug/"$program" ;;
+        esac
     done
     limited $build/address/debug/HookSafety
 }
@@ -41,7 +45,7 @@ find_valgrind() {
 # The examples and short storms under memcheck. Leaks are LeakSanitizer's matter: the runtime keeps some of its pointers in
 # a form that memcheck does not know, and those would be false ones.
 memcheck() {
-    local folder=$build/memcheck program
+    local folder=$build/memcheck program clients
     debug_build
     find_valgrind
     mkdir -p "$folder"
@@ -56,7 +60,9 @@ memcheck() {
         llvm-objcopy --strip-debug "$build/debug/$program" "$folder/$program"
         echo "\$ valgrind $program"
         [[ $program == *.xctest ]] && set -- --testing-library swift-testing --filter StormTests
-        limited env TETHER_STORM=0.05 LD_PRELOAD="$folder/wait.so" \
+        clients=()
+        [[ $program == ChatServer ]] && clients=(.ci/chat)
+        limited "${clients[@]}" env TETHER_STORM=0.05 LD_PRELOAD="$folder/wait.so" \
             valgrind --quiet --leak-check=no --fair-sched=yes --error-exitcode=9 --suppressions=.ci/valgrind.supp \
             "$folder/$program" "$@"
     done
