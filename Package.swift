@@ -22,6 +22,7 @@ let package = Package(
         .executableTarget(
             name: "HookSafety", dependencies: ["Tether"], path: "Tests/HookSafety", exclude: ["Library"]),
         .executableTarget(name: "Soak", dependencies: ["Tether"], path: "Tests/Soak"),
+        .executableTarget(name: "Smoke", dependencies: ["Tether"], path: "Tests/Smoke"),
         .executableTarget(name: "Tour", dependencies: ["Tether"], path: "Examples/Tour"),
         .executableTarget(name: "Coalescing", dependencies: ["Tether"], path: "Examples/Coalescing"),
         .executableTarget(name: "ThreadDelivery", dependencies: ["Tether"], path: "Examples/ThreadDelivery"),

@@ -1,4 +1,4 @@
-# The programs: the tour, the other examples and HookSafety, in every build mode.
+# The programs: the tour, the other examples, Smoke and HookSafety, in every build mode.
 
 # tour COMMAND...: runs it, and checks what it printed last.
 tour() {
@@ -64,11 +64,6 @@ hook_safety() {
     limited "$1/HookSafety" $library
 }
 
-debug_tour() {
-    debug_build
-    tour $build/debug/Tour
-}
-
 tour_refuses() {
     local run=$build/debug/Tour arguments
     debug_build
@@ -79,10 +74,17 @@ tour_refuses() {
     done
 }
 
+# programs FOLDER: all of them, as they were built into a folder.
+programs() {
+    limited "$1/Smoke"
+    hook_safety "$1"
+    tour "$1/Tour"
+    other_examples "$1"
+}
+
 debug_programs() {
     debug_build
-    other_examples $build/debug
-    hook_safety $build/debug
+    programs $build/debug
 }
 
 # mode NAME SETTINGS...: what is not a test, built in release with these settings, and run.
@@ -90,5 +92,13 @@ mode() {
     local folder=$build/modes/$1
     shift
     limited swift build -c release --scratch-path "$folder" "$@"
+    programs "$folder/release"
+}
+
+# hook_mode NAME SETTINGS...: HookSafety alone.
+hook_mode() {
+    local folder=$build/modes/$1
+    shift
+    limited swift build -c release --scratch-path "$folder" --product HookSafety "$@"
     hook_safety "$folder/release"
 }

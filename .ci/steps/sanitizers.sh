@@ -5,6 +5,7 @@ thread_sanitizer() {
     limited swift test --sanitize=thread --scratch-path $build/thread
     # Its two walkers meet differently in every run.
     for _ in {1..10}; do tour $build/thread/debug/Tour; done
+    limited $build/thread/debug/Smoke
 }
 
 leak_sanitizer() {
@@ -28,6 +29,7 @@ leak_sanitizer() {
             *) limited $build/address/debug/"$program" ;;
         esac
     done
+    limited $build/address/debug/Smoke
     limited $build/address/debug/HookSafety
 }
 

@@ -1,0 +1,105 @@
+import Foundation
+import Synchronization
+import Tether
+
+/// Keeps the jobs that it is asked for, until they are run.
+private final class Jobs: DeliveryScheduler {
+    private let jobs = Mutex<[@Sendable () -> Void]>([])
+
+    func schedule(_ job: @escaping @Sendable () -> Void) { jobs.withLock { $0.append(job) } }
+    var count: Int { jobs.withLock { $0.count } }
+    func runFirst() { jobs.withLock { $0.removeFirst() }() }
+}
+
+extension Smoke {
+    private func post(_ numbers: ClosedRange<Int>, on center: ObserverCenter) {
+        for number in numbers { center.post(name: .smoke, object: nil, userInfo: ["number": number]) }
+    }
+
+    mutating func queues() {
+        let (center, log, queue) = (ObserverCenter(), Log(), DispatchQueue(label: "Smoke.queues"))
+        @Sendable func name(_ note: Notification) -> String { "\(note.userInfo?["number"] ?? "none")" }
+        queue.suspend()
+        let one = center.observe(.smoke, on: .dispatchQueue(queue)) { log.add("one " + name($0)) }
+        let two = center.observe(.smoke, on: .dispatchQueue(queue)) { log.add("two " + name($0)) }
+        post(1...2, on: center)
+        expect("D2", "a suspended queue", log.all, is: [])
+        queue.resume()
+        queue.sync {}
+        expect("D4", "a serial queue", log.all, is: ["one 1", "two 1", "one 2", "two 2"])
+        two.stop()
+
+        queue.suspend()
+        post(3...3, on: center)
+        one.target = .poster
+        expect("D6", "the switch runs nothing", log.all.count, is: 4)
+        post(4...4, on: center)
+        expect("D6", "the next post", Array(log.all.dropFirst(4)), is: ["one 3", "one 4"])
+        queue.resume()
+        queue.sync {}
+        expect("D6", "the old target", log.all.count, is: 6)
+
+        let operations = OperationQueue()
+        operations.maxConcurrentOperationCount = 1
+        one.target = .operationQueue(operations)
+        post(5...7, on: center)
+        operations.waitUntilAllOperationsAreFinished()
+        expect("D2, D4", "an operation queue", Array(log.all.dropFirst(6)), is: ["one 5", "one 6", "one 7"])
+    }
+
+    mutating func bursts() {
+        let (center, log, jobs) = (ObserverCenter(), Log(), Jobs())
+        let token = center.observe(.smoke, on: .custom(jobs)) { _ in
+            log.add("burst")
+            center.post(name: .smoke, object: nil)
+        }
+        post(1...100, on: center)
+        expect("D7", "wake-ups of a burst", jobs.count, is: 1)
+        jobs.runFirst()
+        expect("D7", "deliveries of one drain", log.all.count, is: 100)
+        expect("D7", "wake-ups for what the drain was posted", jobs.count, is: 1)
+        token.stop()
+    }
+
+    mutating func threads() {
+        let (center, log) = (ObserverCenter(), Log())
+        let main = center.observe(.smoke, on: .main) { _ in log.add(Thread.isMainThread ? "main" : "elsewhere") }
+        center.post(name: .smoke, object: nil)
+        expect("D3", "main, from the main thread", log.all, is: ["main"])
+        Thread.detachNewThread { center.post(name: .smoke, object: nil) }
+        wait("D3") { log.all.count == 2 }
+        expect("D3", "main, from another thread", log.all, is: ["main", "main"])
+        main.stop()
+
+        let thread = RunLoopThread(name: "smoke")
+        let token = center.observe(.smoke, on: .thread(thread)) { _ in log.add(Thread.current.name ?? "nobody") }
+        post(1...2, on: center)
+        thread.start()
+        wait("D5") { log.all.count == 4 }
+        expect("D5", "a thread", Array(log.all.dropFirst(2)), is: ["smoke", "smoke"])
+        thread.cancel()
+        token.stop()
+    }
+
+    mutating func postingQueues() {
+        let (center, log) = (ObserverCenter(), Log())
+        let token = center.observe(nil) { log.add($0.name == .smoke ? "smoke" : $0.object as? String ?? "other") }
+        let queue = PostingQueue(center: center)
+        expect("Q2", "one queue for each thread", PostingQueue.current === PostingQueue.default, is: true)
+        func enqueue(_ object: String?, _ style: PostingQueue.PostingStyle) {
+            queue.enqueue(Notification(name: object == nil ? .smoke : .other, object: object), postingStyle: style)
+        }
+        enqueue("idle", .whenIdle)
+        enqueue("soon", .asap)
+        for _ in 0..<3 { enqueue(nil, .asap) }
+        expect("Q1", "before the loop runs", log.all, is: [])
+        wait("Q1") { log.all.count >= 3 }
+        expect("Q1, Q3", "soon before idle, each once", log.all, is: ["soon", "smoke", "idle"])
+        enqueue("idle", .whenIdle)
+        enqueue("idle", .now)
+        expect("Q1", "now", log.all.count, is: 4)
+        queue.flush()
+        expect("Q3", "now takes out what it coalesces with", log.all.count, is: 4)
+        token.stop()
+    }
+}

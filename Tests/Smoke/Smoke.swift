@@ -1,0 +1,73 @@
+import Foundation
+import Synchronization
+import Tether
+
+extension Notification.Name {
+    static let smoke = Notification.Name("Smoke.smoke")
+    static let other = Notification.Name("Smoke.other")
+}
+
+/// An object that can be an owner and a sender.
+class Thing: @unchecked Sendable {}
+
+/// An object that tells of its end.
+final class Ending: Thing, @unchecked Sendable {
+    let atEnd: (Ending) -> Void
+
+    init(_ atEnd: @escaping (Ending) -> Void) { self.atEnd = atEnd }
+    deinit { atEnd(self) }
+}
+
+/// What happened, in order, on any thread.
+final class Log: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+    var all: [String] { lines.withLock { $0 } }
+}
+
+/// Something that a handler captures, and that is seen to go.
+final class Capture: Sendable {
+    let log: Log
+
+    init(_ log: Log) { self.log = log }
+    func add(_ line: String) { log.add(line) }
+    deinit { log.add("released") }
+}
+
+/// The only strong reference to an object: the optimiser neither shortens nor lengthens its life.
+final class Holder<Object: AnyObject> {
+    private var object: Object?
+
+    @inline(never) init(_ object: Object) { self.object = object }
+    var held: Object { @inline(never) get { object! } }
+    @inline(never) func letGo() { object = nil }
+}
+
+/// Compares what came of each line of the contract with what it promises.
+@MainActor struct Smoke {
+    private(set) var count = 0
+    private(set) var failures: [String] = []
+
+    mutating func expect<Value: Equatable>(
+        _ line: String, _ what: String, _ value: Value, is expected: Value, fileID: String = #fileID,
+        number: Int = #line
+    ) {
+        count += 1
+        if value != expected {
+            failures.append("\(line) \(what): \(value) instead of \(expected), at \(fileID):\(number)")
+        }
+    }
+
+    /// Runs the main run loop, and with it the main queue and the main actor, until a condition holds.
+    func wait(_ line: String, until condition: () -> Bool) {
+        let deadline = Date(timeIntervalSinceNow: 60)
+        while !condition() {
+            guard Date() < deadline else {
+                print("failed: \(line) waited for 60 s for what never came")
+                exit(1)
+            }
+            _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+import Tether
+
+// The main lines of the contract, in a program without a test framework, so that it can be built in every mode. Prints
+// what does not hold.
+//
+//     Smoke
+
+var smoke = Smoke()
+smoke.matching()
+smoke.endingSenders()
+smoke.stopping()
+smoke.owners()
+smoke.queues()
+smoke.bursts()
+smoke.threads()
+smoke.postingQueues()
+smoke.mainActor()
+smoke.messages()
+smoke.sequences()
+
+print("\(smoke.count) checks, \(smoke.failures.count) failed.")
+for failure in smoke.failures { print("failed: \(failure)") }
+exit(smoke.failures.isEmpty ? 0 : 1)
