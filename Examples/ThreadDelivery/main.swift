@@ -13,7 +13,7 @@ extension Notification.Name {
 
 final class Decoder: Sendable {
     init(center: ObserverCenter, thread: RunLoopThread) {
-        center.observe(.packet, owner: self, on: .thread(thread), call: Decoder.decode)
+        center.connect(.packet, to: Decoder.decode, of: self, on: .thread(thread))
         center.observe(.endOfStream, owner: self, on: .thread(thread)) { _, _ in
             print("end of stream, on \(currentThreadName())")
         }

@@ -49,11 +49,11 @@ final class Window: Owner {
 
 /// Observes by one of its methods, which runs on the main actor because it is isolated to it.
 @MainActor final class Title: Owner {
-    let journal = Journal("Title", is: "@MainActor class", observes: "call: Title.update")
+    let journal = Journal("Title", is: "@MainActor class", observes: "to: Title.update")
     private var text = ""
 
     init(_ center: ObserverCenter) {
-        center.observe(.fileFound, owner: self, call: Title.update)
+        center.connect(.fileFound, to: Title.update, of: self)
     }
 
     private func update(_ notification: Notification) {

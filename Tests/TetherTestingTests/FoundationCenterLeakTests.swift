@@ -62,8 +62,8 @@ import TetherTesting
             let receiver = track(Sidebar())
             let sender = track(Sidebar())
             center.observe(.modelDidChange, owner: sidebar) { sidebar, _ in sidebar.reload() }
-            center.observe(.modelDidChange, owner: sidebar, receiver: receiver, call: Sidebar.reload)
-            center.observe(.modelDidChange, from: sender, owner: sidebar, call: Sidebar.reload)
+            center.connect(.modelDidChange, to: Sidebar.reload, of: receiver, owner: sidebar)
+            center.connect(.modelDidChange, from: sender, to: Sidebar.reload, of: sidebar)
             let token = center.observe(.modelDidChange) { [weak sidebar] _ in sidebar?.reload() }
             center.post(name: .modelDidChange, object: sender)
             #expect(sidebar.reloads == 3 && receiver.reloads == 1)

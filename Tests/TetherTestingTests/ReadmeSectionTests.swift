@@ -15,7 +15,7 @@ import TetherTesting
             center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) { sidebar, note in
                 sidebar.reloads += 1
             }
-            center.observe(.modelDidClose, owner: self, call: Sidebar.clear)
+            center.connect(.modelDidClose, to: Sidebar.clear, of: self)
         }
 
         func clear() { reloads = 0 }

@@ -102,7 +102,7 @@ import Tether
             center.observe(.modelDidChange, owner: owner) { owner, _ in owner.changes += 1 }
             center.observe(.modelDidChange, owner: owner) { [weak owner] _ in owner?.changes += 1 }
             center.observe(.modelDidChange, owner: owner) { [unowned owner] _ in owner.changes += 1 }
-            center.observe(.modelDidChange, owner: owner, call: Owner.change)
+            center.connect(.modelDidChange, to: Owner.change, of: owner)
             center.observe(.modelDidChange, from: owner, owner: owner, on: .mainActor) { owner, note in
                 owner.change(note)
             }

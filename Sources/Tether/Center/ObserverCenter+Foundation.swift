@@ -35,20 +35,50 @@ extension ObserverCenter {
     /// center.addObserver(self, action: Sidebar.modelDidChange, name: .modelDidChange, object: nil)
     /// ```
     ///
-    /// As `observe(_:from:owner:call:)`, with the sender as Foundation passes it. The observer ends with the object.
+    /// As `connect`, with the sender as Foundation passes it. The observer ends with the object.
     public func addObserver<Owner: AnyObject>(
-        _ observer: Owner,
-        action: @escaping @Sendable (Owner) -> @isolated(any) (Notification) -> Void,
-        name: Notification.Name?, object: Any?, fileID: StaticString = #fileID, line: UInt = #line
+        _ observer: Owner, action: @escaping @Sendable (Owner) -> (Notification) -> Void, name: Notification.Name?,
+        object: Any?, fileID: StaticString = #fileID, line: UInt = #line
     ) {
-        let isolation = action(observer).isolation
+        addObserver(observer, Calling.method(action), isOnMainActor: false, name, object, fileID, line)
+    }
+
+    /// Adds an object and one of its methods that takes nothing.
+    public func addObserver<Owner: AnyObject>(
+        _ observer: Owner, action: @escaping @Sendable (Owner) -> () -> Void, name: Notification.Name?,
+        object: Any?, fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        addObserver(observer, Calling.method(action), isOnMainActor: false, name, object, fileID, line)
+    }
+
+    /// Adds an object and one of its methods of the main actor, which is called there (P1).
+    public func addObserver<Owner: AnyObject>(
+        _ observer: Owner, action: @escaping @Sendable (Owner) -> @MainActor (Notification) -> Void,
+        name: Notification.Name?,
+        object: Any?, fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        addObserver(observer, Calling.mainActorMethod(action), isOnMainActor: true, name, object, fileID, line)
+    }
+
+    /// Adds an object and one of its methods of the main actor that takes nothing (P1).
+    public func addObserver<Owner: AnyObject>(
+        _ observer: Owner, action: @escaping @Sendable (Owner) -> @MainActor () -> Void, name: Notification.Name?,
+        object: Any?, fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        addObserver(observer, Calling.mainActorMethod(action), isOnMainActor: true, name, object, fileID, line)
+    }
+
+    private func addObserver<Owner: AnyObject>(
+        _ observer: Owner, _ call: @escaping Calling<Owner>.Body, isOnMainActor: Bool, _ name: Notification.Name?,
+        _ object: Any?, _ file: StaticString, _ line: UInt
+    ) {
         _ = observe(
             ObservationRequest(
                 name: name,
                 sender: SenderFilter(any: object, call: "ObserverCenter.addObserver(_:action:name:object:)"),
-                target: ObservationRequest.target(.poster, isolation: isolation), isIsolated: isolation != nil,
-                site: RegistrationSite(file: fileID, line: line)),
-            for: observer, Calling.method(action))
+                target: isOnMainActor ? .main : .poster, isIsolated: isOnMainActor,
+                site: RegistrationSite(file: file, line: line)),
+            for: observer, call)
     }
 
     /// Removes an observer: a token of this center, or all observers attached to an object.

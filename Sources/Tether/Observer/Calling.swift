@@ -1,41 +1,48 @@
 internal import Foundation
 
-/// How a method given as `Type.method` is called.
-enum Calling<Receiver: AnyObject> {
-    typealias Body = @Sendable (Receiver, Notification) -> Void
+/// A method, given as `Type.method`, as a handler that takes the method's object.
+enum Calling<Object: AnyObject> {
+    typealias Body = @Sendable (Object, Notification) -> Void
 
-    /// A method whose isolation, if it has one, is where this is called.
-    static func method(_ method: @escaping @Sendable (Receiver) -> @isolated(any) (Notification) -> Void) -> Body {
-        { receiver, notification in
-            // SAFETY: the target is the method's own isolation, so this runs on its actor; a function value does not
-            // change its form with its isolation.
-            unsafe unsafeBitCast(method(receiver), to: ((Notification) -> Void).self)(notification)
+    static func method(_ method: @escaping @Sendable (Object) -> (Notification) -> Void) -> Body {
+        { object, notification in method(object)(notification) }
+    }
+
+    static func method(_ method: @escaping @Sendable (Object) -> () -> Void) -> Body {
+        { object, _ in method(object)() }
+    }
+
+    /// A method of the main actor; the handler's target is the main queue.
+    static func mainActorMethod(_ method: @escaping @Sendable (Object) -> @MainActor (Notification) -> Void) -> Body {
+        { object, notification in
+            // SAFETY: the object stays on this thread, which has the main actor for the call.
+            nonisolated(unsafe) let object = object
+            onMainActor(notification) { unsafe method(object)($0) }
         }
     }
 
-    /// A method without the notification, whose isolation, if it has one, is where this is called.
-    static func method(_ method: @escaping @Sendable (Receiver) -> @isolated(any) () -> Void) -> Body {
-        { receiver, _ in
+    /// A method of the main actor without the notification; the handler's target is the main queue.
+    static func mainActorMethod(_ method: @escaping @Sendable (Object) -> @MainActor () -> Void) -> Body {
+        { object, notification in
             // SAFETY: as above.
-            unsafe unsafeBitCast(method(receiver), to: (() -> Void).self)()
+            nonisolated(unsafe) let object = object
+            onMainActor(notification) { _ in unsafe method(object)() }
         }
     }
+}
 
-    /// A method of the main actor, where this is called.
-    static func mainActorMethod(_ method: @escaping @Sendable (Receiver) -> @MainActor (Notification) -> Void) -> Body {
-        { receiver, notification in
-            // SAFETY: the receiver stays on this thread, which has the main actor for the call.
-            nonisolated(unsafe) let receiver = receiver
-            onMainActor(notification) { unsafe method(receiver)($0) }
-        }
+/// An object that is only held while a method of it runs (O4, O9).
+final class HeldForCalls<Object: AnyObject>: Sendable {
+    private let reference: OwnerReference<Object>
+
+    /// `nil` for an object that is being deinitialised.
+    init?(_ object: Object) {
+        guard let reference = OwnerReference(object) else { return nil }
+        self.reference = reference
     }
 
-    /// A method of the main actor without the notification, where this is called.
-    static func mainActorMethod(_ method: @escaping @Sendable (Receiver) -> @MainActor () -> Void) -> Body {
-        { receiver, notification in
-            // SAFETY: as above.
-            nonisolated(unsafe) let receiver = receiver
-            onMainActor(notification) { _ in unsafe method(receiver)() }
-        }
+    /// `call`, without its object: it does nothing once that has gone.
+    func calling(_ call: @escaping Calling<Object>.Body) -> @Sendable (Notification) -> Void {
+        { notification in self.reference.take().map { call($0, notification) } }
     }
 }

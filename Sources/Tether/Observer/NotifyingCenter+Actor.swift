@@ -16,8 +16,8 @@ extension NotifyingCenter {
     /// The owner is not retained, except while something waits for it or its handler runs (O2): what was posted before the
     /// last other reference went is delivered, and then the actor goes.
     ///
-    /// Where a target is given (`on:`), a closure is not isolated, and called on that target. A `nonisolated` method can be
-    /// passed to `call:`; Swift makes no function of an actor's isolated method, so call that in a closure, as above.
+    /// Where a target is given (`on:`), a closure is not isolated, and called on that target. `connect` takes a
+    /// `nonisolated` method; an isolated one is called in a closure, as above.
     ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:

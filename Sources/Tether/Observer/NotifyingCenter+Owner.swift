@@ -14,8 +14,8 @@ extension NotifyingCenter {
     /// handed its owner, so it has no need of `[weak self]`.
     ///
     /// An owner that is not `Sendable` is handed over on the thread where the handler runs: the caller answers for that
-    /// being right, as with target/action. The checked ways are `on: .mainActor`, and `call:` with a method of an owner
-    /// that is isolated to the main actor.
+    /// being right, as with target/action. The checked ways are `on: .mainActor`, and `connect` with a method of the main
+    /// actor.
     ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:

@@ -36,11 +36,6 @@ struct ObservationRequest {
             site: RegistrationSite(file: file, line: line))
     }
 
-    /// The target of a handler with an isolation of its own, which overrides the one that was asked for (P1).
-    static func target(_ target: DeliveryTarget, isolation: (any Actor)?) -> DeliveryTarget {
-        isolation.map { .actor($0) } ?? target
-    }
-
     private var flags: UInt32 {
         (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
     }

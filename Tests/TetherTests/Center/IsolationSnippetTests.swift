@@ -19,8 +19,7 @@ import Testing
             nonisolated func anywhere(_ notification: Notification) {}
         }
 
-        // See `call:` for why it is public.
-        @globalActor public actor Kitchen { public static let shared = Kitchen() }
+        @globalActor actor Kitchen { static let shared = Kitchen() }
 
         @Kitchen final class Stove {
             var heat = 0
@@ -62,8 +61,8 @@ import Testing
         """
 
     /// What the compiler says of each of some statements.
-    private func diagnostics(of statements: [String]) throws -> [String] {
-        let text = try Compiler().diagnostics(
+    private func diagnostics(of statements: [String], mode: Int = 6) throws -> [String] {
+        let text = try Compiler(mode: mode).diagnostics(
             of: IsolationSnippetTests.preamble
                 + statements.enumerated().map { index, statement in
                     "#sourceLocation(file: \"Statements.swift\", line: \(1000 + index))\ndo { \(statement) }\n"
@@ -84,9 +83,9 @@ import Testing
     }
 
     private func expectErrors(
-        _ statements: [(String, because: String)], sourceLocation: SourceLocation = #_sourceLocation
+        _ statements: [(String, because: String)], mode: Int = 6, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        for (statement, text) in zip(statements, try diagnostics(of: statements.map(\.0))) {
+        for (statement, text) in zip(statements, try diagnostics(of: statements.map(\.0), mode: mode)) {
             #expect(
                 text.contains("error:") && text.contains(statement.because), "\(statement.0)\n\(text)",
                 sourceLocation: sourceLocation)
@@ -99,12 +98,19 @@ import Testing
             "center.observe(name, owner: window, on: .mainActor) { window, note in window.title = note.name.rawValue }",
             "center.observe(name, from: sender, owner: window, on: .mainActor, once: true, key: 1) { window, _ in window.closed() }",
             "center.observe(name, owner: window, on: .mainActor) { [weak window] _ in window?.title = \"\" }",
-            "center.observe(name, owner: window, on: .mainActor, call: Window.changed)",
-            "center.observe(name, owner: window, on: .mainActor, call: Window.closed)",
-            "center.observe(name, owner: window, call: Window.changed)",
-            "center.observe(name, owner: window, call: Window.closed)",
-            "center.observe(name, owner: window, call: Window.anywhere)",
+            "center.connect(name, to: Window.changed, of: window, on: .mainActor)",
+            "center.connect(name, to: Window.closed, of: window, on: .mainActor)",
+            "center.connect(name, to: Window.changed, of: window)",
+            "center.connect(name, to: Window.closed, of: window)",
+            "center.connect(name, to: Window.anywhere, of: window)",
+            "center.connect(name, to: Window.closed, of: window, owner: index, once: true, key: 1)",
             "center.addObserver(window, action: Window.changed, name: name, object: nil)",
+            "center.addObserver(window, action: Window.closed, name: name, object: nil)",
+            "center.addObserver(window, action: Window.anywhere, name: name, object: nil)",
+            "property.connect(name, to: Window.changed, of: window)",
+            "property.connect(name, to: Window.closed, of: window)",
+            "property.connect(name, to: Window.anywhere, of: window)",
+            "small.connect(name, to: Window.changed, of: window)",
             "property.observe(name, on: .mainActor) { [window] note in window.changed(note) }",
             "small.observe(name, owner: window, on: .mainActor) { window, note in window.changed(note) }",
             "center.observe(name, owner: index, on: .mainActor) { _, _ in MainActor.assertIsolated() }",
@@ -119,11 +125,9 @@ import Testing
             "center.observe(nil, from: sender, owner: index, once: true, key: 1) { index, _ in index.closed() }",
             "let token = center.observe(name, owner: index) { index, _ in index.closed() }; token.mute(); token.unmute()",
             "small.observe(name, owner: index) { (index: isolated Index, note) in index.changed(note) }",
-            "center.observe(name, owner: index, call: Index.anywhere)",
+            "center.connect(name, to: Index.anywhere, of: index)",
             "center.observe(name, owner: index, on: .main) { index, note in index.anywhere(note) }",
             "center.observe(name, owner: index) { note in print(note.name) }",
-            "center.observe(name, owner: stove, call: Stove.changed)",
-            "center.observe(name, owner: stove, on: .main, call: Stove.closed)",
         ])
     }
 
@@ -139,7 +143,8 @@ import Testing
             ("center.observe(name, owner: index, on: .mainActor) { index, _ in index.closed() }", "actor-isolated"),
             ("center.observe(name, owner: index) { [window] _, _ in window.closed() }", "main actor-isolated"),
             ("_ = center.observe(name) { _ in index.closed() }", "actor-isolated"),
-            ("center.observe(name, owner: index, call: Index.changed)", "error:"),
+            ("center.connect(name, to: Index.changed, of: index)", "call an actor's method in a closure"),
+            ("center.connect(name, to: Index.closed, of: index)", "call an actor's method in a closure"),
         ])
     }
 
@@ -160,9 +165,30 @@ import Testing
                 "main actor-isolated"
             ),
             ("property.observe(name, on: .main) { _ in window.closed() }", "main actor-isolated"),
-            ("center.observe(name, owner: stove, on: .mainActor, call: Stove.changed)", "Kitchen"),
+            ("center.connect(name, to: Stove.changed, of: stove, on: .mainActor)", "Kitchen"),
             ("center.observe(name, owner: stove, on: .mainActor) { stove, _ in stove.closed() }", "Kitchen"),
         ])
+    }
+
+    @Test(arguments: [5, 6])
+    func `P1 a method of another actor than its target's does not compile, in Swift 5 mode neither`(mode: Int) throws {
+        let remedy = "CallItInAClosure"
+        try expectErrors(
+            [
+                ("center.connect(name, to: Stove.changed, of: stove)", remedy),
+                ("center.connect(name, to: Stove.closed, of: stove)", remedy),
+                ("center.connect(name, to: Stove.closed, of: stove, on: .main)", remedy),
+                ("center.connect(name, to: Stove.closed, of: stove, owner: index)", remedy),
+                ("center.connect(name, to: Window.changed, of: window, on: .main)", remedy),
+                ("center.connect(name, to: Window.closed, of: window, on: .poster)", remedy),
+                ("small.connect(name, to: Stove.changed, of: stove)", remedy),
+                ("property.connect(name, to: Stove.changed, of: stove)", remedy),
+                ("property.connect(name, to: Window.closed, of: window, on: .main)", remedy),
+                ("center.addObserver(stove, action: Stove.changed, name: name, object: nil)", remedy),
+                ("center.addObserver(stove, action: Stove.closed, name: name, object: nil)", remedy),
+                ("center.connect(name, to: Stove.changed, of: stove, on: .mainActor)", "Kitchen"),
+                ("property.connect(name, to: Stove.closed, of: stove, on: .mainActor)", "Kitchen"),
+            ], mode: mode)
     }
 
     @Test func `P3 a capture that is not Sendable does not compile in a handler for another actor`() throws {
@@ -201,7 +227,7 @@ import Testing
                 "error:"
             ),
             ("center.observe(name, owner: optional) { (index: isolated Index, _) in index.closed() }", "error:"),
-            ("center.observe(name, from: optional, owner: window, on: .mainActor, call: Window.closed)", "error:"),
+            ("center.connect(name, from: optional, to: Window.closed, of: window, on: .mainActor)", "error:"),
             ("property.observe(name, from: optional, on: .mainActor) { _ in }", "error:"),
         ])
     }

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// A class of its own, because isolated and other methods of one class and signature disturb each other.
+    /// Has methods of the same parameters, on the main actor and on none.
     @MainActor final class Mixed {
         let log: Log<String>
 
@@ -55,7 +55,17 @@ import Testing
 
         nonisolated func anywhere(_ notification: Notification) { log.add("anywhere \(notification.number)") }
 
-        func changed(_ notification: Notification) { log.add("changed \(notification.number)") }
+        nonisolated func wherever() { log.add("wherever") }
+
+        func changed(_ notification: Notification) {
+            MainActor.assertIsolated()
+            log.add("changed \(notification.number)")
+        }
+
+        func refresh() {
+            MainActor.assertIsolated()
+            log.add("refresh")
+        }
     }
 
     final class Plain: Sendable {
@@ -104,29 +114,17 @@ import Testing
         withExtendedLifetime((token, owner)) {}
     }
 
-    @Test func `P1 a main-actor method given to call runs on the main actor, whatever the target asked for`() async {
+    @Test func `P1 a main-actor method given to connect runs on the main actor, whatever the poster`() async {
         let center = ObserverCenter()
         let log = Log<String>()
         let window = await Window(log: log)
-        let queue = DispatchQueue(label: "ignored")
-        let byDefault = center.observe(.sample, owner: window, call: Window.changed)
-        let overridden = center.observe(.sample, owner: window, on: .dispatchQueue(queue), call: Window.refresh)
+        let byDefault = center.connect(.sample, to: Window.changed, of: window)
+        let named = center.connect(.sample, to: Window.refresh, of: window, on: .mainActor)
         #expect(byDefault.target.description == "main")
-        #expect(overridden.target.description == "main")
+        #expect(named.target.description == "main")
         let entries = await afterPosting(1...2, to: center, log: log, count: 4)
         #expect(entries == ["changed 1", "refresh", "changed 2", "refresh"])
         withExtendedLifetime(window) {}
-    }
-
-    @Test func `P1 a method of a class isolated to a global actor runs on that actor, in posting order`() async {
-        let center = ObserverCenter()
-        let log = Log<String>()
-        let stove = await Stove(log: log)
-        center.observe(.sample, owner: stove, call: Stove.changed)
-        center.observe(.sample, owner: stove, on: .main, call: Stove.refresh)
-        let entries = await afterPosting(1...50, to: center, log: log, count: 100)
-        #expect(entries == (1...50).flatMap { ["changed \($0)", "refresh"] })
-        withExtendedLifetime(stove) {}
     }
 
     @Test func `P1 a method that is not isolated stays on the target asked for`() {
@@ -134,8 +132,8 @@ import Testing
         let log = Log<String>()
         let scheduler = ManualScheduler()
         let owner = Plain(log: log)
-        center.observe(.sample, owner: owner, call: Plain.anywhere)
-        let queued = center.observe(.sample, owner: owner, on: .custom(scheduler), call: Plain.anywhere)
+        center.connect(.sample, to: Plain.anywhere, of: owner)
+        let queued = center.connect(.sample, to: Plain.anywhere, of: owner, on: .custom(scheduler))
         center.post(.sample, number: 1)
         #expect(log.entries == ["anywhere 1"])
         scheduler.runAll()
@@ -146,20 +144,27 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test(
-        .disabled(
-            """
-            Swift 6.3.1 gives the conversions of both methods to `@isolated(any)` one symbol, so the isolation of \
-            whichever is emitted first is read for both.
-            """))
-    func `P1 isolated and other methods of one class are told apart`() async {
+    @Test func `P1 a main-actor method runs on the main actor, whatever method of its class was given before it`() async
+    {
         let center = ObserverCenter()
-        let owner = await Mixed(log: Log<String>())
-        let anywhere = center.observe(.sample, owner: owner, call: Mixed.anywhere)
-        let changed = center.observe(.sample, owner: owner, call: Mixed.changed)
-        #expect(anywhere.target.description == "poster")
-        #expect(changed.target.description == "main")
-        withExtendedLifetime(owner) {}
+        let log = Log<String>()
+        let mixed = await Mixed(log: log)
+        let (property, other) = (NotificationObserver(center: center), NotificationObserver(center: center))
+        property.connect(.sample, to: Mixed.anywhere, of: mixed)
+        let tokens = [
+            center.connect(.sample, to: Mixed.anywhere, of: mixed),
+            center.connect(.sample, to: Mixed.changed, of: mixed),
+            center.connect(.sample, to: Mixed.wherever, of: mixed),
+            center.connect(.sample, to: Mixed.refresh, of: mixed),
+        ]
+        other.connect(.sample, to: Mixed.changed, of: mixed)
+        center.addObserver(mixed, action: Mixed.anywhere, name: .sample, object: nil)
+        center.addObserver(mixed, action: Mixed.changed, name: .sample, object: nil)
+        #expect(tokens.map(\.target.description) == ["poster", "main", "poster", "main"])
+        let entries = await afterPosting(1...1, to: center, log: log, count: 8)
+        #expect(entries.prefix(4) == ["anywhere 1", "anywhere 1", "wherever", "anywhere 1"])
+        #expect(entries.dropFirst(4) == ["changed 1", "refresh", "changed 1", "changed 1"])
+        withExtendedLifetime((mixed, property, other)) {}
     }
 
     @Test func `P1 D6 switching an observer whose handler is isolated does nothing`() async {
@@ -167,11 +172,9 @@ import Testing
         let log = Log<String>()
         let scheduler = ManualScheduler()
         let window = await Window(log: log)
-        let stove = await Stove(log: log)
         let tokens = [
             center.observe(.sample, on: .mainActor) { _ in log.add("handler") },
-            center.observe(.sample, owner: window, call: Window.refresh),
-            center.observe(.sample, owner: stove, call: Stove.refresh),
+            center.connect(.sample, to: Window.refresh, of: window),
         ]
         let before = tokens.map(\.target.description)
         for token in tokens {
@@ -179,28 +182,11 @@ import Testing
             token.target = .custom(scheduler)
         }
         #expect(tokens.map(\.target.description) == before)
-        #expect(before == ["main", "main", "actor Kitchen"])
-        let entries = await afterPosting(1...1, to: center, log: log, count: 3)
-        #expect(entries.sorted() == ["handler", "refresh", "refresh"])
+        #expect(before == ["main", "main"])
+        let entries = await afterPosting(1...1, to: center, log: log, count: 2)
+        #expect(entries.sorted() == ["handler", "refresh"])
         #expect(scheduler.scheduled == 0)
-        withExtendedLifetime((tokens, window, stove)) {}
-    }
-
-    @Test func `P1 R7 once and stop hold on an actor`() async {
-        let center = ObserverCenter()
-        let log = Log<String>()
-        let stove = await Stove(log: log)
-        let once = center.observe(.sample, owner: stove, once: true, call: Stove.changed)
-        let stopped = center.observe(.sample, owner: stove, call: Stove.refresh)
-        await Kitchen.run {
-            onThreads({ center.post(.sample, numbers: 1...3) })
-            stopped.stop()
-        }
-        let entries = await afterPosting(4...5, to: center, log: log, count: 1)
-        #expect(entries == ["changed 1"])
-        await once.stopped()
-        #expect(center.audit().isEmpty)
-        withExtendedLifetime(stove) {}
+        withExtendedLifetime((tokens, window)) {}
     }
 }
 

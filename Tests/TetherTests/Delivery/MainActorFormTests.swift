@@ -45,31 +45,30 @@ final class MainActorFormTests: XCTestCase {
             }, "refresh"
         ),
         (
-            "a method that the compiler checks",
+            "a method whose target is named",
             { center, window in
-                center.observe(.sample, owner: window, on: .mainActor, call: Window.changed)
+                center.connect(.sample, to: Window.changed, of: window, on: .mainActor)
                 return nil
             }, "changed 1"
         ),
         (
-            "a method without the notification that the compiler checks",
+            "a method without the notification whose target is named",
             { center, window in
-                center.observe(.sample, owner: window, on: .mainActor, call: Window.refresh)
+                center.connect(.sample, to: Window.refresh, of: window, on: .mainActor)
                 return nil
             }, "refresh"
         ),
         (
-            "a method whose isolation is read",
+            "a method",
             { center, window in
-                center.observe(.sample, owner: window, call: Window.changed)
+                center.connect(.sample, to: Window.changed, of: window)
                 return nil
             }, "changed 1"
         ),
         (
-            "a method without the notification whose isolation is read",
+            "a method without the notification",
             { center, window in
-                center.observe(
-                    .sample, owner: window, on: .dispatchQueue(DispatchQueue(label: "ignored")), call: Window.refresh)
+                center.connect(.sample, to: Window.refresh, of: window)
                 return nil
             }, "refresh"
         ),
@@ -91,14 +90,14 @@ final class MainActorFormTests: XCTestCase {
         (
             "a receiver, held by the token",
             { center, window in
-                center.observe(.sample, receiver: window, on: .mainActor, call: Window.changed)
+                configured(for: center) { $0.connect(.sample, to: Window.changed, of: window, on: .mainActor) }
             }, "changed 1"
         ),
         (
             "a receiver, of another owner",
             { center, window in
                 let owner = Ending {}
-                center.observe(.sample, owner: owner, receiver: window, on: .mainActor, call: Window.changed)
+                center.connect(.sample, to: Window.changed, of: window, owner: owner, on: .mainActor)
                 return owner
             }, "changed 1"
         ),
@@ -106,21 +105,21 @@ final class MainActorFormTests: XCTestCase {
             "a receiver, of a property",
             { center, window in
                 let property = NotificationObserver(center: center)
-                property.observe(.sample, receiver: window, on: .mainActor, call: Window.changed)
+                property.connect(.sample, to: Window.changed, of: window, on: .mainActor)
                 return property
             }, "changed 1"
         ),
         (
             "a receiver without the notification, held by the token",
             { center, window in
-                center.observe(.sample, receiver: window, on: .mainActor, call: Window.refresh)
+                configured(for: center) { $0.connect(.sample, to: Window.refresh, of: window, on: .mainActor) }
             }, "refresh"
         ),
         (
             "a receiver without the notification, of another owner",
             { center, window in
                 let owner = Ending {}
-                center.observe(.sample, owner: owner, receiver: window, on: .mainActor, call: Window.refresh)
+                center.connect(.sample, to: Window.refresh, of: window, owner: owner, on: .mainActor)
                 return owner
             }, "refresh"
         ),
@@ -128,7 +127,7 @@ final class MainActorFormTests: XCTestCase {
             "a receiver without the notification, of a property",
             { center, window in
                 let property = NotificationObserver(center: center)
-                property.observe(.sample, receiver: window, on: .mainActor, call: Window.refresh)
+                property.connect(.sample, to: Window.refresh, of: window, on: .mainActor)
                 return property
             }, "refresh"
         ),

@@ -62,8 +62,8 @@ import Testing
 
             init(_ center: any PostingCenter, _ log: Log<String>) {
                 self.log = log
-                center.observe(.sample, owner: self, call: Sidebar.changed)
-                center.observe(.other, owner: self, call: Sidebar.closed)
+                center.connect(.sample, to: Sidebar.changed, of: self)
+                center.connect(.other, to: Sidebar.closed, of: self)
             }
 
             func changed(_ note: Notification) { log.add("changed \(note.number)") }

@@ -79,7 +79,7 @@ import Testing
         let (log, center) = (log, kind.makeCenter())
         let (receiver, sender) = (Holder(LoggedObject("receiver", log)), Holder(Plain()))
         let observer = NotificationObserver(center: center)
-        observer.observe(.sample, receiver: receiver.object!, call: LoggedObject.touch)
+        observer.connect(.sample, to: LoggedObject.touch, of: receiver.object!)
         #expect(observer.isActive)
         receiver.release()
         #expect(!observer.isActive)

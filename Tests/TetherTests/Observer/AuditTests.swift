@@ -54,8 +54,8 @@ import Testing
             center.observe(.sample, owner: owner) { _, _ in },
             center.observe(.sample, owner: owner, on: .mainActor) { _ in },
             center.observe(.sample, owner: owner, on: .mainActor) { _, _ in },
-            center.observe(.sample, owner: owner, call: { _ in { (_: Notification) in } }),
-            center.observe(.sample, owner: owner, call: { _ in { () in } }),
+            center.connect(.sample, to: { _ in { (_: Notification) in } }, of: owner),
+            center.connect(.sample, to: { _ in { () in } }, of: owner),
             center.addObserver(forName: .sample, object: nil, queue: nil) { _ in },
         ]
         let end = #line

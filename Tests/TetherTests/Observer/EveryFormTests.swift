@@ -69,27 +69,31 @@ import Testing
             life.observers.set([center.observe(.sample, on: target, handler)])
         case (.token, let sender?, true):
             life.observers.set([
-                center.observe(.sample, from: sender, receiver: screen, on: target, call: Screen.changed)
+                configured(for: center) {
+                    $0.connect(.sample, from: sender, to: Screen.changed, of: screen, on: target)
+                }
             ])
         case (.token, nil, true):
-            life.observers.set([center.observe(.sample, receiver: screen, on: target, call: Screen.changed)])
+            life.observers.set([
+                configured(for: center) { $0.connect(.sample, to: Screen.changed, of: screen, on: target) }
+            ])
         case (.owner, let sender?, false):
             center.observe(.sample, from: sender, owner: life.owner.value!, on: target, handler)
         case (.owner, nil, false):
             center.observe(.sample, owner: life.owner.value!, on: target, handler)
         case (.owner, let sender?, true):
-            center.observe(
-                .sample, from: sender, owner: life.owner.value!, receiver: screen, on: target, call: Screen.changed)
+            center.connect(
+                .sample, from: sender, to: Screen.changed, of: screen, owner: life.owner.value!, on: target)
         case (.owner, nil, true):
-            center.observe(.sample, owner: life.owner.value!, receiver: screen, on: target, call: Screen.changed)
+            center.connect(.sample, to: Screen.changed, of: screen, owner: life.owner.value!, on: target)
         case (.property, _, _):
             let observer = NotificationObserver(center: center)
             switch (sender, isMethod) {
             case (let sender?, false): observer.observe(.sample, from: sender, on: target, handler)
             case (nil, false): observer.observe(.sample, on: target, handler)
             case (let sender?, true):
-                observer.observe(.sample, from: sender, receiver: screen, on: target, call: Screen.changed)
-            case (nil, true): observer.observe(.sample, receiver: screen, on: target, call: Screen.changed)
+                observer.connect(.sample, from: sender, to: Screen.changed, of: screen, on: target)
+            case (nil, true): observer.connect(.sample, to: Screen.changed, of: screen, on: target)
             }
             life.observers.set([observer])
         }

@@ -29,10 +29,10 @@ import Testing
         kind: CenterKind, target: TargetKind
     ) async {
         let (center, owner, screen, place) = (kind.makeCenter(), Plain(), Screen(log), target.makePlace())
-        let token = center.observe(.sample, receiver: screen, on: place.target, call: Screen.changed)
-        center.observe(.other, owner: owner, receiver: screen, on: place.target, call: Screen.closed)
+        let token = configured(for: center) { $0.connect(.sample, to: Screen.changed, of: screen, on: place.target) }
+        center.connect(.other, to: Screen.closed, of: screen, owner: owner, on: place.target)
         let observer = NotificationObserver(center: center)
-        observer.observe(.third, receiver: screen, on: place.target, call: Screen.changed)
+        observer.connect(.third, to: Screen.changed, of: screen, on: place.target)
         onThreads({
             for (number, name) in [Notification.Name.sample, .other, .third, .sample].enumerated() {
                 center.post(name, number: number)
@@ -50,7 +50,7 @@ import Testing
         observer.observe(.other) { [last = ending.object!] _ in last.touch() }
         ending.release()
         // Replacing the first handler releases what it captured, which stops the second one before it is attached.
-        observer.observe(.sample, receiver: screen, call: Screen.changed)
+        observer.connect(.sample, to: Screen.changed, of: screen)
         #expect(!observer.isActive)
         #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(screen)))
         #expect(center.core.isEmpty)
@@ -64,8 +64,8 @@ import Testing
             let screen = Holder(LoggedObject("receiver", log))
             let owner = Holder(LoggedObject("owner", log))
             let tokens = [
-                center.observe(.sample, owner: owner.object!, receiver: screen.object!, call: LoggedObject.touch),
-                center.observe(nil, owner: owner.object!, receiver: screen.object!, call: LoggedObject.touch),
+                center.connect(.sample, to: LoggedObject.touch, of: screen.object!, owner: owner.object!),
+                center.connect(nil, to: LoggedObject.touch, of: screen.object!, owner: owner.object!),
             ]
             center.post(.sample, number: 1)
             let records = [Trace(owner.object!), Trace(screen.object!)]
@@ -87,14 +87,14 @@ import Testing
                 log.add("active: \(token.value?.isActive == true)")
                 center.post(.sample, number: 1)
             }
-            token.set(center.observe(.sample, receiver: receiver, call: LoggedObject.touch))
+            token.set(configured(for: center) { $0.connect(.sample, to: LoggedObject.touch, of: receiver) })
         }
         #expect(log.entries == ["receiver deinit", "active: false"])
     }
 
     @Test func `O4 what is enqueued for a receiver that has gone does not run`() {
         let (jobs, screen, owner) = (HeldJobs(), Holder(Screen(log)), Plain())
-        center.observe(.sample, owner: owner, receiver: screen.object!, on: .custom(jobs), call: Screen.changed)
+        center.connect(.sample, to: Screen.changed, of: screen.object!, owner: owner, on: .custom(jobs))
         post(1)
         screen.release()
         jobs.run()
@@ -116,8 +116,8 @@ import Testing
                     owner: SharedHolder(Ending { hasGone.raise() }),
                     receiver: SharedHolder(LateCaller(hasGone, late)),
                     late: late)
-                round.center.observe(
-                    .sample, owner: round.owner.value!, receiver: round.receiver.value!, call: LateCaller.call)
+                round.center.connect(
+                    .sample, to: LateCaller.call, of: round.receiver.value!, owner: round.owner.value!)
                 return round
             },
             { for _ in 0..<3 { $0.center.post(.sample, number: 1) } },
@@ -150,7 +150,7 @@ import Testing
 
     @Test func `O7 the observer is listed at its owner, not at its receiver`() {
         let (owner, screen) = (Plain(), Screen(log))
-        let token = center.observe(.sample, owner: owner, receiver: screen, call: Screen.changed)
+        let token = center.connect(.sample, to: Screen.changed, of: screen, owner: owner)
         #expect(NotificationObserver.attached(to: owner) == [token])
         #expect(NotificationObserver.attached(to: screen).isEmpty)
         #expect(NotificationObserver.audit(ofOwner: screen).isEmpty)
@@ -165,7 +165,7 @@ import Testing
 
     @Test func `O7 one object can be both`() {
         let screen = Holder(Screen(log))
-        let token = center.observe(.sample, owner: screen.object!, receiver: screen.object!, call: Screen.changed)
+        let token = center.connect(.sample, to: Screen.changed, of: screen.object!, owner: screen.object!)
         #expect(NotificationObserver.attached(to: screen.object!) == [token])
         post(1)
         screen.release()
@@ -183,13 +183,15 @@ import Testing
                 let observer = NotificationObserver(center: center)
                 observer.observe(.sample) { _ in }
                 switch form {
-                case 0: _ = center.observe(.sample, owner: ending, receiver: other, call: Plain.touch)
-                case 1: _ = center.observe(.sample, owner: other, receiver: ending, call: LoggedObject.touch)
+                case 0: _ = center.connect(.sample, to: Plain.touch, of: other, owner: ending)
+                case 1: _ = center.connect(.sample, to: LoggedObject.touch, of: ending, owner: other)
                 case 2:
-                    _ = center.observe(.sample, from: ending, owner: other, receiver: other, call: Plain.touch)
-                case 3: log.add("\(center.observe(.sample, receiver: ending, call: LoggedObject.touch).isActive)")
+                    _ = center.connect(.sample, from: ending, to: Plain.touch, of: other, owner: other)
+                case 3:
+                    let token = configured(for: center) { $0.connect(.sample, to: LoggedObject.touch, of: ending) }
+                    log.add("\(token.isActive)")
                 default:
-                    observer.observe(.sample, receiver: ending, call: LoggedObject.touch)
+                    observer.connect(.sample, to: LoggedObject.touch, of: ending)
                     log.add("\(observer.isActive)")
                 }
                 log.add("\(NotificationObserver.attached(to: other).count) \(trace.contains { $0.hasRecord })")
@@ -220,7 +222,7 @@ import Testing
                 receiver.drop()
                 log.add("returns")
             })
-        center.observe(.sample, owner: owner.value!, receiver: receiver.value!, call: Dropping.run)
+        center.connect(.sample, to: Dropping.run, of: receiver.value!, owner: owner.value!)
         post(1)
         #expect(log.entries.first == "returns")
         #expect(log.entries.dropFirst().sorted() == ["owner deinit", "receiver deinit"])
@@ -229,17 +231,19 @@ import Testing
 
     @Test func `R1 R7 M7 stopping, once and keys hold for it`() {
         let (owner, screen) = (Plain(), Screen(log))
-        var token: NotificationObserver? = center.observe(.sample, receiver: screen, call: Screen.changed)
+        var token: NotificationObserver? = configured(for: center) {
+            $0.connect(.sample, to: Screen.changed, of: screen)
+        }
         post(1)
         withExtendedLifetime(token) {}
         token = nil
         post(2)
-        let once = center.observe(.sample, receiver: screen, once: true, call: Screen.changed)
+        let once = configured(for: center) { $0.connect(.sample, to: Screen.changed, of: screen, once: true) }
         post(3)
         post(4)
         #expect(!once.isActive)
-        let first = center.observe(.other, owner: owner, receiver: screen, key: 1, call: Screen.closed)
-        let second = center.observe(.sample, owner: owner, receiver: screen, key: 1, call: Screen.changed)
+        let first = center.connect(.other, to: Screen.closed, of: screen, owner: owner, key: 1)
+        let second = center.connect(.sample, to: Screen.changed, of: screen, owner: owner, key: 1)
         post(5)
         #expect([first.isActive, second.isActive] == [false, true])
         #expect(log.entries == ["changed 1", "changed 3", "changed 5"])
@@ -261,22 +265,21 @@ import Testing
         }
         let (center, owner, window) = (kind.makeCenter(), Plain(), Window(log))
         let observers = (0..<2).map { _ in NotificationObserver(center: center) }
-        observers[0].observe(.sample, receiver: window, on: .mainActor, call: Window.changed)
-        observers[1].observe(.sample, receiver: window, call: Window.changed)
+        observers[0].connect(.sample, to: Window.changed, of: window, on: .mainActor)
+        observers[1].connect(.sample, to: Window.changed, of: window)
         let tokens = [
-            center.observe(.sample, receiver: window, on: .mainActor, call: Window.changed),
-            center.observe(.sample, receiver: window, call: Window.changed),
-            center.observe(.sample, owner: owner, receiver: window, on: .mainActor, call: Window.changed),
-            center.observe(
-                .sample, owner: owner, receiver: window, on: .custom(HeldJobs()), call: Window.changed),
+            configured(for: center) { $0.connect(.sample, to: Window.changed, of: window, on: .mainActor) },
+            configured(for: center) { $0.connect(.sample, to: Window.changed, of: window) },
+            center.connect(.sample, to: Window.changed, of: window, owner: owner, on: .mainActor),
+            center.connect(.sample, to: Window.changed, of: window, owner: owner),
         ]
         onThreads({ center.post(.sample, number: 1) })
         await TargetKind.main.makePlace().settle()
         #expect(log.entries == Array(repeating: "1", count: 6))
 
-        observers[0].observe(.other, receiver: window, on: .mainActor, call: Window.closed)
-        let token = center.observe(.other, receiver: window, on: .mainActor, call: Window.closed)
-        center.observe(.other, owner: owner, receiver: window, on: .mainActor, call: Window.closed)
+        observers[0].connect(.other, to: Window.closed, of: window, on: .mainActor)
+        let token = configured(for: center) { $0.connect(.other, to: Window.closed, of: window, on: .mainActor) }
+        center.connect(.other, to: Window.closed, of: window, owner: owner, on: .mainActor)
         onThreads({ center.post(.other) })
         await TargetKind.main.makePlace().settle()
         #expect(log.entries.dropFirst(6) == ["closed", "closed", "closed"])

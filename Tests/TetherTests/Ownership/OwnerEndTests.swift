@@ -118,7 +118,7 @@ import Testing
             })
         center.observe(.sample, owner: owner.object!) { [log] _, _ in log.add("handed") }
         center.observe(.sample, owner: owner.object!) { [log] _ in log.add("not handed") }
-        center.observe(.sample, owner: owner.object!, call: LoggedObject.touch)
+        center.connect(.sample, to: LoggedObject.touch, of: owner.object!)
         center.post(name: .sample, object: nil)
         owner.release()
         center.post(name: .sample, object: nil)

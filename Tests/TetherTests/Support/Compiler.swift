@@ -7,10 +7,13 @@ import Testing
 struct Compiler {
     private let executable: URL
     private let products: URL
+    private let mode: Int
 
     struct NotFound: Error {}
 
-    init() throws {
+    /// Finds the compiler, to be used in a language mode.
+    init(mode: Int = 6) throws {
+        self.mode = mode
         let candidates = Compiler.besideTheRuntime() + Compiler.inPath()
         guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }),
             let binary = Bundle.main.executableURL
@@ -49,7 +52,7 @@ struct Compiler {
         process.arguments = [
             // Not `-typecheck`, which does not look at what is sent between isolations.
             "-emit-sil", "-o", folder.appending(path: "Snippet.sil").path,
-            "-swift-version", "6", "-parse-as-library", "-I", products.appending(path: "Modules").path,
+            "-swift-version", "\(mode)", "-parse-as-library", "-I", products.appending(path: "Modules").path,
             "-Xcc", "-fmodule-map-file=\(products.appending(path: "COwnerLifetime.build/module.modulemap").path)",
             "-module-cache-path", products.appending(path: "ModuleCache").path, file.path,
         ]

@@ -75,7 +75,7 @@ class SelfAttaching {
 
     init(_ center: ObserverCenter, _ log: Log<String>) {
         self.log = log
-        center.observe(.sample, owner: self, call: SelfAttaching.receive)
+        center.connect(.sample, to: SelfAttaching.receive, of: self)
     }
 
     private func receive() { log.add("\(type(of: self)) receives") }
