@@ -46,6 +46,7 @@ other_examples() {
         name=$(basename "$name")
         case $name in
             Tour | Coalescing | ThreadDelivery | TypedMessages | AsyncSequences | FolderWatch | ChatServer) ;;
+            LeakFreedom) [[ $folder == *static* ]] || limited "$folder/LeakFreedom" ;;
             *) limited "$folder/$name" ;;
         esac
     done
@@ -92,6 +93,16 @@ mode() {
     local folder=$build/modes/$1
     shift
     limited swift build -c release --scratch-path "$folder" "$@"
+    programs "$folder/release"
+}
+
+# The same with a runtime that is linked in. TetherTesting is left out with what uses it: there is no such Swift Testing.
+static_mode() {
+    local folder=$build/modes/static program
+    for program in Smoke HookSafety $(ls Examples); do
+        [[ $program == LeakFreedom ]] ||
+            limited swift build -c release --scratch-path "$folder" --static-swift-stdlib --product "$program"
+    done
     programs "$folder/release"
 }
 
