@@ -56,9 +56,12 @@ beside() {
 
 # Waits until at most a number of the steps that run beside each other are left. One that fails lets the others end.
 wait_for_beside() {
+    local ended pid left
     while ((${#beside[@]} > $1)); do
-        wait "${beside[0]}" || { wait; exit 1; }
-        beside=("${beside[@]:1}")
+        wait -n -p ended "${beside[@]}" || { wait; exit 1; }
+        left=()
+        for pid in "${beside[@]}"; do [[ $pid == "$ended" ]] || left+=("$pid"); done
+        beside=("${left[@]}")
     done
 }
 
