@@ -15,10 +15,13 @@ extension LeakTracker {
         let deliveries: Duration
         /// For what nothing is known to be on its way to release: a thread or task of the test's own may be about to.
         let release: Duration
+        /// For the search why what is left is still there.
+        let explanation: Duration
 
-        init(_ limit: Duration) {
-            deliveries = limit
-            release = min(limit, .seconds(2))
+        init(deliveries: Duration, release: Duration, explanation: Duration) {
+            self.deliveries = deliveries
+            self.release = min(deliveries, release)
+            self.explanation = explanation
         }
     }
 
@@ -36,7 +39,7 @@ extension LeakTracker {
             }
         }
         if let errands = releases(), unfinished.isEmpty { await errands.wait(until: .after(limits.release)) }
-        return findings(unfinished)
+        return findings(unfinished, limits)
     }
 
     /// As `verify`, waiting on this thread.
@@ -55,7 +58,7 @@ extension LeakTracker {
         if let errands = releases(), unfinished.isEmpty {
             errands.wait(until: .after(limits.release), runningLoop: runsLoop)
         }
-        return findings(unfinished)
+        return findings(unfinished, limits)
     }
 
     private var hasRunLoopTargets: Bool {
@@ -131,9 +134,10 @@ extension LeakTracker {
         state.withLock(\.registrations).filter { $0.isActive && !$0.isAttached }
     }
 
-    private func findings(_ unfinished: [Finding]) -> [Finding] {
+    private func findings(_ unfinished: [Finding], _ limits: Limits) -> [Finding] {
         let diagnosis = Diagnosis(
-            registrations: state.withLock(\.registrations).filter(\.isActive), objects: leftObjects())
+            registrations: state.withLock(\.registrations).filter(\.isActive), objects: leftObjects(),
+            limit: limits.explanation)
         return diagnosis.findings(observers: leftRegistrations()) + unfinished
     }
 
@@ -175,10 +179,9 @@ extension WatchedRegistration {
 }
 
 extension DispatchTime {
-    /// The time that is some while from now.
+    /// The time that is some while from now; a century, where that would be beyond what it can tell.
     static func after(_ duration: Duration) -> DispatchTime {
-        let (seconds, attoseconds) = duration.components
-        let nanoseconds = Int(clamping: seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
-        return .now() + DispatchTimeInterval.nanoseconds(nanoseconds)
+        let (seconds, attoseconds) = min(max(duration, .zero), .seconds(3_000_000_000)).components
+        return .now() + .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
     }
 }

@@ -4,7 +4,7 @@ public import Testing
 ///
 /// See `Trait.verifiesNoLeaks`.
 public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
-    let limit: Duration
+    let limits: LeakTracker.Limits
 
     /// On a suite, every test in it is verified.
     public var isRecursive: Bool { true }
@@ -15,7 +15,7 @@ public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         let scope = LeakTracker()
         try await LeakTracker.$current.withValue(scope) { try await function() }
-        let findings = await scope.verify(LeakTracker.Limits(limit))
+        let findings = await scope.verify(limits)
         Verdict(findings: findings, unattributed: scope.unattributed()).report(at: test.sourceLocation)
     }
 }
@@ -36,8 +36,18 @@ extension Trait where Self == NoLeaksTrait {
     /// are, up to the limit. Each failure says why the thing is still there, as far as that can be found out, at the line
     /// of the registration, or of `track(_:)`; one more is recorded at the line of the test. Tests may run in parallel,
     /// also on `ObserverCenter.default`; for work on queues and threads see `LeakTracker.adopt(_:)`.
-    public static var verifiesNoLeaks: Self { verifiesNoLeaks(limit: .seconds(10)) }
+    public static var verifiesNoLeaks: Self { verifiesNoLeaks() }
 
-    /// As `verifiesNoLeaks`, with a limit for deliveries that are pending when the test returns.
-    public static func verifiesNoLeaks(limit: Duration) -> Self { NoLeaksTrait(limit: limit) }
+    /// As `verifiesNoLeaks`, with limits of its own.
+    /// - Parameters:
+    ///   - limit: How long deliveries that are pending when the test returns may take.
+    ///   - release: How long to wait then for what is still there, because a thread or a task of the test's own may be
+    ///     about to let it go; not longer than `limit`. Only a test that leaves something behind waits that long.
+    ///   - explanation: How long the search may take, in all, for why things are still there. What it did not get to is
+    ///     said to be untold.
+    public static func verifiesNoLeaks(
+        limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2)
+    ) -> Self {
+        NoLeaksTrait(limits: LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation))
+    }
 }

@@ -14,17 +14,23 @@
 /// meanwhile, so that deliveries to `.main` come through. A body that throws is not verified.
 /// - Parameters:
 ///   - limit: How long deliveries that are pending when the body returns may take.
+///   - release: How long to wait then for what is still there, because a thread or a task of the test's own may be about
+///     to let it go; not longer than `limit`. Only a body that leaves something behind waits that long.
+///   - explanation: How long the search may take, in all, for why things are still there. What it did not get to is said
+///     to be untold.
 ///   - body: What to run, in a scope of its own: `LeakTracker.current`.
 /// - Returns: What the body returns.
 @available(*, noasync, message: "Use the form that is awaited.")
 @_disfavoredOverload
 public func verifyNoLeaks<Result>(
-    limit: Duration = .seconds(10), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column, _ body: () throws -> Result
 ) rethrows -> Result {
     let scope = LeakTracker()
     let result = try LeakTracker.$current.withValue(scope) { try body() }
-    let findings = scope.verifyBlocking(LeakTracker.Limits(limit))
+    let findings = scope.verifyBlocking(
+        LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation))
     Verdict(findings: findings, unattributed: scope.unattributed())
         .report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))
     return result
@@ -33,15 +39,16 @@ public func verifyNoLeaks<Result>(
 /// Runs an asynchronous body, in a test of XCTest or of Swift Testing, and fails that test if the body leaves behind an
 /// observer, an owner that was observed for, or an object given to `track(_:)`.
 ///
-/// See `verifyNoLeaks(limit:fileID:filePath:line:column:_:)`; here nothing blocks.
+/// See `verifyNoLeaks(limit:release:explanation:fileID:filePath:line:column:_:)`; here nothing blocks.
 public func verifyNoLeaks<Result>(
-    limit: Duration = .seconds(10), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Result
 ) async rethrows -> Result {
     let scope = LeakTracker()
     let result = try await LeakTracker.$current.withValue(scope) { try await body() }
-    let findings = await scope.verify(LeakTracker.Limits(limit))
+    let findings = await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation))
     Verdict(findings: findings, unattributed: scope.unattributed())
         .report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))
     return result
@@ -49,21 +56,27 @@ public func verifyNoLeaks<Result>(
 
 /// Runs a body in a scope of its own, and returns what it leaves behind, a sentence each; for programs that are no tests.
 ///
-/// See `verifyNoLeaks(limit:fileID:filePath:line:column:_:)`.
+/// See `verifyNoLeaks(limit:release:explanation:fileID:filePath:line:column:_:)`.
 @available(*, noasync, message: "Use the form that is awaited.")
 @_disfavoredOverload
-public func findLeaks(within limit: Duration = .seconds(10), _ body: () throws -> Void) rethrows -> [String] {
+public func findLeaks(
+    within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
+    _ body: () throws -> Void
+) rethrows -> [String] {
     let scope = LeakTracker()
     try LeakTracker.$current.withValue(scope) { try body() }
-    return scope.verifyBlocking(LeakTracker.Limits(limit)).map(\.message)
+    return scope.verifyBlocking(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map(
+        \.message)
 }
 
 /// Runs an asynchronous body in a scope of its own, and returns what it leaves behind, a sentence each.
 public func findLeaks(
-    within limit: Duration = .seconds(10), isolation: isolated (any Actor)? = #isolation,
+    within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
+    isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Void
 ) async rethrows -> [String] {
     let scope = LeakTracker()
     try await LeakTracker.$current.withValue(scope) { try await body() }
-    return await scope.verify(LeakTracker.Limits(limit)).map(\.message)
+    return await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map(
+        \.message)
 }

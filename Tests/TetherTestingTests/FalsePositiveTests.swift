@@ -49,6 +49,21 @@ import TetherTesting
         #expect(center.audit().isEmpty)
     }
 
+    @Test(arguments: [Duration.seconds(Int64.max), .nanoseconds(Int64.max), .seconds(1_000_000_000_000)])
+    func `L2 a limit that is longer than time can be told is no limit in the past`(limit: Duration) async {
+        let (center, keep, gate) = (center, Keep(), DispatchSemaphore(value: 0))
+        let queue = DispatchQueue(label: "slow")
+        let recorder = NotificationRecorder(center, .modelDidChange, on: .dispatchQueue(queue))
+        await verifyNoLeaks(limit: limit, release: limit, explanation: limit) {
+            queue.async { _ = gate.wait(timeout: .now() + 300) }
+            keep.add(center.observe(.modelDidChange, on: .dispatchQueue(queue), once: true) { _ in keep.drop() })
+            center.post(name: .modelDidChange, object: nil)
+            Thread.detachNewThread { gate.signal() }
+        }
+        #expect(await recorder.wait(for: 1, limit: limit))
+        await verifyNoLeaks(limit: limit) { center.post(name: .modelDidChange, object: nil) }
+    }
+
     @Test func `L2 a handler that never returns is told of`() async {
         let center = center
         let (entered, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

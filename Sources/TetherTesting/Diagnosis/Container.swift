@@ -1,10 +1,12 @@
 /// The storage object of an array, a set or a dictionary, whose elements stand behind its fields.
-struct Container {
+struct Container: Sendable {
     private enum Kind { case array, set, dictionary }
 
     private let kind: Kind
     private let key: RuntimeType
     private let value: RuntimeType?
+    /// Where the fields of a set's or a dictionary's storage are.
+    private let fields: [String: Int]
 
     /// `nil` if the type is not that of a container's storage.
     init?(storage type: RuntimeType) {
@@ -14,6 +16,7 @@ struct Container {
         self.kind = kind
         self.key = key
         value = kind == .dictionary ? type.genericArgument(1) : nil
+        fields = kind == .array ? [:] : Dictionary(type.fields.map { ($0.name, $0.offset) }) { first, _ in first }
     }
 
     /// The storage classes by their descriptors, found in containers of our own.
@@ -22,7 +25,9 @@ struct Container {
         func add<Value>(_ value: Value, _ kind: Kind) {
             // SAFETY: these containers are one word, a reference to their storage, with flags nowhere on Linux.
             let storage = unsafe unsafeBitCast(value, to: UInt.self)
-            if case .instance(let type) = HeapObject(address: storage).kind, let descriptor = type.descriptor {
+            if let metadata = Memory.load(UInt.self, at: storage),
+                let descriptor = RuntimeType(class: metadata)?.descriptor
+            {
                 found[descriptor] = kind
             }
             withExtendedLifetime(value) {}
@@ -37,44 +42,57 @@ struct Container {
         return found
     }()
 
-    func references(in storage: HeapObject) -> [HeapObject.Reference] {
+    /// How many elements are looked into at most.
+    private static let limit = 10_000
+
+    /// The references of the elements, given a copy of the storage's first bytes.
+    func references(in storage: HeapObject, _ start: [UInt8]) -> [HeapObject.Reference] {
         switch kind {
-        case .array: array(storage)
-        case .set, .dictionary: hashed(storage)
+        case .array: array(storage, start)
+        case .set, .dictionary: hashed(storage, start)
         }
     }
 
-    private static let limit = 10_000
-
-    private func array(_ storage: HeapObject) -> [HeapObject.Reference] {
-        guard let count = Memory.load(Int.self, at: storage.address + 16), let alignment = key.alignment,
+    private func array(_ storage: HeapObject, _ start: [UInt8]) -> [HeapObject.Reference] {
+        let layout = TypeLayout.value(of: key)
+        guard !layout.isNone, let count = start.load(Int.self, at: 16), let alignment = key.alignment,
             let stride = key.stride
         else { return [] }
         let first = (32 + alignment - 1) & ~(alignment - 1)
-        return (0..<max(0, min(count, Container.limit))).flatMap { index in
-            storage.references(of: key, at: first + index * stride).map { $0.inside("[\(index)]") }
-        }
+        return elements(max(0, min(count, Container.limit)), at: storage.address &+ UInt(first), layout, stride)
+            .enumerated().flatMap { index, references in references.map { $0.inside("[\(index)]") } }
     }
 
     /// Keys and values stand in two buffers; a bitmap behind the fields tells which places are taken.
-    private func hashed(_ storage: HeapObject) -> [HeapObject.Reference] {
-        guard case .instance(let type) = storage.kind else { return [] }
-        let fields = Dictionary(type.fields.map { ($0.name, $0.offset) }) { first, _ in first }
+    private func hashed(_ storage: HeapObject, _ start: [UInt8]) -> [HeapObject.Reference] {
         guard let scaleOffset = fields["_scale"], let keysOffset = fields["_rawKeys"],
-            let scale = Memory.load(UInt8.self, at: storage.address + UInt(scaleOffset)), scale < 24,
-            let keys = Memory.load(UInt.self, at: storage.address + UInt(keysOffset)), let stride = key.stride
+            let scale = start.load(UInt8.self, at: scaleOffset), scale < 24,
+            let keys = start.load(UInt.self, at: keysOffset)
         else { return [] }
-        let values = fields["_rawValues"].flatMap { Memory.load(UInt.self, at: storage.address + UInt($0)) }
+        let count = min(1 << Int(scale), Container.limit)
         let end = (fields.values.max() ?? 0) + 8
-        var references: [HeapObject.Reference] = []
-        for place in 0..<min(1 << Int(scale), Container.limit) {
-            let word = Memory.load(UInt.self, at: storage.address + UInt(end + place / 64 * 8))
-            guard let word, word >> UInt(place % 64) & 1 == 1 else { continue }
-            references += HeapObject(address: keys).references(of: key, at: place * stride)
-            if let value, let values, let stride = value.stride {
-                references += HeapObject(address: values).references(of: value, at: place * stride)
-            }
+        guard let bitmap = Memory.bytes(at: storage.address &+ UInt(end), count: (count + 63) / 64 * 8) else {
+            return []
         }
-        return references.map { $0.inside("[…]") }
+        var buffers = [(keys, key)]
+        if let value, let values = fields["_rawValues"].flatMap({ start.load(UInt.self, at: $0) }) {
+            buffers.append((values, value))
+        }
+        return buffers.flatMap { address, type -> [HeapObject.Reference] in
+            let layout = TypeLayout.value(of: type)
+            guard !layout.isNone, let stride = type.stride else { return [] }
+            return elements(count, at: address, layout, stride) { bitmap[$0 / 8] >> UInt8($0 % 8) & 1 == 1 }
+                .flatMap { references in references.map { $0.inside("[…]") } }
+        }
+    }
+
+    /// The references of each of the elements of a buffer that are there.
+    private func elements(
+        _ count: Int, at address: UInt, _ layout: TypeLayout, _ stride: Int,
+        where isThere: (Int) -> Bool = { _ in true }
+    ) -> [[HeapObject.Reference]] {
+        let count = min(count, Memory.limit / max(stride, 1))
+        guard let bytes = Memory.bytes(at: address, count: count * stride) else { return [] }
+        return (0..<count).map { isThere($0) ? layout.references(in: bytes, at: $0 * stride) : [] }
     }
 }

@@ -2,78 +2,58 @@ internal import Foundation
 internal import Tether
 
 /// Finds out, for what is left of a scope, why it is.
+///
+/// All that is said comes from one graph, which is read within the limit for explanations. What cannot be told within it
+/// is said to be untold.
 struct Diagnosis {
     /// The live registrations of the scope, whose handlers may keep something.
     let registrations: [WatchedRegistration]
     /// The objects that are left.
     let objects: [LeakTracker.Tracked]
+    /// How long the search for explanations may take.
+    let limit: Duration
 
     /// A finding for each object, then for each of the observers that no owner accounts for.
     func findings(observers: [WatchedRegistration]) -> [Finding] {
-        objects.compactMap(finding) + observers.map(finding)
+        let objects = objects.compactMap { tracked in Held({ tracked.object }).map { (tracked, $0) } }
+        let observers = observers.map { observer in (observer, token: Held({ observer.token })) }
+        let holders = Holders(
+            registrations: registrations, objects: objects,
+            targets: objects.map(\.1.heap) + observers.compactMap(\.token?.heap), limit: limit)
+        return objects.map { finding($0, $1, holders) } + observers.map { finding($0, token: $1, holders) }
     }
 
     // MARK: Objects
 
-    private func finding(_ tracked: LeakTracker.Tracked) -> Finding? {
-        guard let object = tracked.object else { return nil }
-        // Ours is one of them.
-        let references = strongReferences(to: object) - 1
-        let reason = reason(for: object, tracked)
+    private func finding(_ tracked: LeakTracker.Tracked, _ object: Held, _ holders: Holders) -> Finding {
+        let reason = reason(for: object.heap, tracked, holders)
         let what = tracked.isOwner ? "an owner, observed for at \(tracked.site)," : "tracked at \(tracked.site),"
+        let words = reason?.words ?? "it has \(unexplained(object.count, holders, keep: true))"
         return Finding(
-            message: "\(tracked.label), \(what) is still alive: \(reason?.words ?? unexplained(references))",
-            site: reason?.site ?? tracked.site)
+            message: "\(tracked.label), \(what) is still alive: \(words)", site: reason?.site ?? tracked.site)
     }
 
-    private func unexplained(_ references: Int) -> String {
-        let count = references == 1 ? "1 strong reference" : "\(references) strong references"
-        guard Memory.isReadable else {
-            return
-                "it has \(count); what they are cannot be found out, because this process may not read its own memory"
-        }
-        return "it has \(count), and none of them was found in what this scope's handlers, pending notifications and "
-            + "objects hold. Look for it in a global, a task, a thread or a closure of the test's own; if the test keeps "
-            + "it on purpose, say so with the scope's keep(_:)"
-    }
-
-    private func reason(for object: AnyObject, _ tracked: LeakTracker.Tracked) -> (words: String, site: Site)? {
-        let target = HeapObject(object)
-        for registration in registrations {
-            guard let handler = registration.handler,
-                let path = ReferencePath.find(from: ReferencePath.roots(handler), to: target)
-            else { continue }
+    private func reason(
+        for object: HeapObject, _ tracked: LeakTracker.Tracked, _ holders: Holders
+    ) -> (words: String, site: Site)? {
+        if let (registration, path) = holders.handler(of: object) {
             return (
                 "it is kept by \(registration.handlerDescription), which \(path.sentence(from: .closure)). "
                     + Diagnosis.remedy(path, isAttached: registration.isAttached), registration.site
             )
         }
-        for registration in registrations {
-            for notification in registration.pendingNotifications
-            where Diagnosis.holds(notification, target) {
-                return (
-                    "it is kept by a notification, \(notification.name.rawValue), that is pending on "
-                        + "\(registration.pending.target) for \(registration.handlerDescription)", registration.site
-                )
-            }
-        }
-        if let cycle = ReferencePath.cycle(through: target) {
-            return ("it keeps itself: \(cycle.sentence(from: .itself)). Make one of these weak.", tracked.site)
-        }
-        for other in objects where other !== tracked {
-            guard let holder = other.object,
-                let path = ReferencePath.find(from: HeapObject(holder).references, to: target)
-            else { continue }
+        if let (registration, notification) = holders.notification(of: object) {
             return (
-                "it is kept by \(other.label), \(path.sentence(from: .object)), and which is still alive", tracked.site
+                "it is kept by a notification, \(notification.name.rawValue), that is pending on "
+                    + "\(registration.pending.target) for \(registration.handlerDescription)", registration.site
             )
         }
-        return nil
-    }
-
-    private static func holds(_ notification: Notification, _ target: HeapObject) -> Bool {
-        ReferencePath.find(from: ReferencePath.roots(of: notification.object), to: target) != nil
-            || ReferencePath.find(from: ReferencePath.roots(of: notification.userInfo), to: target) != nil
+        if let cycle = holders.cycle(through: object) {
+            return ("it keeps itself: \(cycle.sentence(from: .itself)). Make one of these weak.", tracked.site)
+        }
+        return holders.object(of: object).map { other, path in
+            ("it is kept by \(other.label), \(path.sentence(from: .object)), and which is still alive", tracked.site)
+        }
     }
 
     private static func remedy(_ path: ReferencePath, isAttached: Bool) -> String {
@@ -86,37 +66,45 @@ struct Diagnosis {
 
     // MARK: Observers
 
-    private func finding(_ registration: WatchedRegistration) -> Finding {
-        let start = "\(registration.description) is still active: "
-        return Finding(message: start + tokenHolder(of: registration), site: registration.site)
+    private func finding(_ registration: WatchedRegistration, token: Held?, _ holders: Holders) -> Finding {
+        let reason =
+            token.map { tokenHolder($0, of: registration, holders) }
+            ?? "its token has gone, and its end has not come yet"
+        return Finding(message: "\(registration.description) is still active: \(reason)", site: registration.site)
     }
 
-    private func tokenHolder(of registration: WatchedRegistration) -> String {
-        guard let token = registration.token else { return "its token has gone, and its end has not come yet" }
-        let references = strongReferences(to: token) - 1
-        let target = HeapObject(token)
-        if let handler = registration.handler,
-            let path = ReferencePath.find(from: ReferencePath.roots(handler), to: target)
-        {
-            return "its own handler \(path.sentence(from: .closure, calling: "this observer's token")). Capture "
-                + "\(path.firstHolder ?? "it") weakly there, or stop() the observer before the test ends."
-        }
-        for other in registrations where other !== registration {
-            guard let handler = other.handler,
-                let path = ReferencePath.find(from: ReferencePath.roots(handler), to: target)
-            else { continue }
-            return "its token is kept by \(other.handlerDescription), which "
+    private func tokenHolder(_ token: Held, of registration: WatchedRegistration, _ holders: Holders) -> String {
+        if let (holder, path) = holders.handler(of: token.heap, preferring: registration) {
+            if holder === registration {
+                return "its own handler \(path.sentence(from: .closure, calling: "this observer's token")). Capture "
+                    + "\(path.firstHolder ?? "it") weakly there, or stop() the observer before the test ends."
+            }
+            return "its token is kept by \(holder.handlerDescription), which "
                 + path.sentence(from: .closure, calling: "that token")
         }
-        for object in objects {
-            guard let holder = object.object,
-                let path = ReferencePath.find(from: HeapObject(holder).references, to: target)
-            else { continue }
+        if let (object, path) = holders.object(of: token.heap) {
             return "its token is kept by \(object.label), \(path.sentence(from: .object, calling: "that token"))"
         }
-        let count = references == 1 ? "1 strong reference" : "\(references) strong references"
-        return
-            "its token has \(count), which nothing of this scope holds. Look for it in a global, or in an object that "
-            + "outlives the test; stop() it, or let it go, before the test ends"
+        return "its token has \(unexplained(token.count, holders, keep: false))"
+    }
+
+    // MARK: Without an explanation
+
+    private func unexplained(_ count: Int, _ holders: Holders, keep: Bool) -> String {
+        let references = count == 1 ? "1 strong reference" : "\(count) strong references"
+        guard Memory.isReadable else {
+            return "\(references); what they are cannot be found out, because this process may not read its own memory"
+        }
+        if holders.isExhausted {
+            return "\(references); what they are is untold, because the limit for explanations, \(limit), was reached "
+                + "after \(holders.count) objects. Set a longer one (explanation:), or look for it in what the handlers "
+                + "capture"
+        }
+        return keep
+            ? "\(references), and none of them was found in what this scope's handlers, pending notifications and "
+                + "objects hold. Look for it in a global, a task, a thread or a closure of the test's own; if the test "
+                + "keeps it on purpose, say so with the scope's keep(_:)"
+            : "\(references), which nothing of this scope holds. Look for it in a global, or in an object that outlives "
+                + "the test; stop() it, or let it go, before the test ends"
     }
 }

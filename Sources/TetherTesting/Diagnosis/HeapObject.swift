@@ -1,6 +1,7 @@
 /// An object on the heap by its address, not retained: a class instance, a closure's context or a box.
 ///
-/// Everything about it is read, and recognised before it is followed; what is not recognised has no references.
+/// Other threads may change it, or free it, while it is looked into. So it is copied, its first word decides what the
+/// copy is, and what is not recognised has no references.
 struct HeapObject: Hashable {
     let address: UInt
 
@@ -13,67 +14,52 @@ struct HeapObject: Hashable {
         let isClosure: Bool
     }
 
-    enum Kind {
-        case instance(RuntimeType)
-        /// A closure's context, or a variable on the heap, with the address of its metadata.
-        case context(metadata: UInt)
-        case box(metadata: UInt)
+    /// What it was when it was copied.
+    struct Contents {
+        /// Its class; `nil` for a closure's context and a box.
+        let type: RuntimeType?
+        let references: [Reference]
     }
 
-    /// What it is; `nil` if nothing that is recognised.
-    var kind: Kind? {
-        guard address & 7 == 0, let metadata = Memory.load(UInt.self, at: address), metadata & 7 == 0,
-            let kind = Memory.load(UInt.self, at: metadata)
+    /// How much of an object is copied before it is known how large it is.
+    private static let usualSize = 256
+
+    /// A copy of it, as far as it is recognised; `nil` if it is not.
+    func contents() -> Contents? {
+        // The copy ends with the memory that can be read.
+        guard address & 7 == 0, let bytes = Memory.prefix(at: address, count: HeapObject.usualSize),
+            let metadata = bytes.load(UInt.self, at: 0).flatMap(HeapMetadata.at)
         else { return nil }
-        switch kind {
-        case 0: return HeapObject.isClass(metadata) ? .instance(RuntimeType(metadata: metadata)) : nil
-        case 0x400: return .context(metadata: metadata)
-        case 0x500: return .box(metadata: metadata)
-        default: return nil
+        switch metadata {
+        case .instance(let type, let size, let layout):
+            guard !layout.isNone, let bytes = whole(bytes, size: size) else {
+                return Contents(type: type, references: [])
+            }
+            return Contents(type: type, references: layout.references(in: bytes))
+        case .container(let type, let container):
+            return Contents(type: type, references: container.references(in: self, bytes))
+        case .context(let context):
+            guard let bytes = whole(bytes, size: context.size) else { return Contents(type: nil, references: []) }
+            return Contents(type: nil, references: context.references(in: bytes))
+        case .box(let type, let offset):
+            guard let size = type.size, let bytes = whole(bytes, size: offset + size) else {
+                return Contents(type: nil, references: [])
+            }
+            return Contents(type: nil, references: TypeLayout.value(of: type).references(in: bytes, at: offset))
         }
     }
 
-    /// Whether what says so really is a class's metadata: it leads to a class's descriptor.
-    private static func isClass(_ metadata: UInt) -> Bool {
-        guard let size = Memory.load(UInt32.self, at: metadata + 24), size >= 16,
-            let descriptor = Memory.load(UInt.self, at: metadata + 40),
-            let flags = Memory.load(UInt32.self, at: descriptor)
-        else { return false }
-        return flags & 0x1F == 16
+    /// The copy, or a larger one that is still of the same kind.
+    private func whole(_ bytes: [UInt8], size: Int) -> [UInt8]? {
+        if size <= bytes.count { return bytes }
+        guard let all = Memory.bytes(at: address, count: size), all.prefix(8) == bytes.prefix(8) else { return nil }
+        return all
     }
+}
 
-    /// Its strong references to other objects.
-    var references: [Reference] {
-        switch kind {
-        case .instance(let type): instanceReferences(type)
-        case .context(let metadata): ClosureContext(metadata: metadata)?.references(in: self) ?? []
-        case .box(let metadata): boxReferences(metadata)
-        case nil: []
-        }
-    }
-
-    private func instanceReferences(_ type: RuntimeType) -> [Reference] {
-        if let container = Container(storage: type) { return container.references(in: self) }
-        guard let size = type.word(3), let bytes = Memory.bytes(at: address, count: Int(size & 0xFFFF_FFFF)) else {
-            return []
-        }
-        return TypeLayout.instance(of: type).references(in: bytes)
-    }
-
-    /// A box whose type is only known where it runs: its metadata names the type and the offset of the value.
-    private func boxReferences(_ metadata: UInt) -> [Reference] {
-        guard let offset = Memory.load(UInt32.self, at: metadata + 8),
-            let boxed = Memory.load(UInt.self, at: metadata + 16), boxed & 7 == 0
-        else { return [] }
-        return references(of: RuntimeType(metadata: boxed), at: Int(offset))
-    }
-
-    /// The references of a value that is stored in it.
-    func references(of type: RuntimeType, at offset: Int) -> [Reference] {
-        guard let size = type.size, let bytes = Memory.bytes(at: address &+ UInt(bitPattern: offset), count: size)
-        else {
-            return []
-        }
-        return TypeLayout.value(of: type).references(in: bytes)
+extension HeapObject {
+    /// An object that the caller holds.
+    init(_ object: AnyObject) {
+        address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     }
 }

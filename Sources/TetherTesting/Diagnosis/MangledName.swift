@@ -1,5 +1,5 @@
 /// A type's name as the compiler writes it into descriptors: text, with addresses of descriptors in it.
-struct MangledName: Hashable {
+struct MangledName: Hashable, Sendable {
     let address: UInt
     let bytes: [UInt8]
 
@@ -7,16 +7,16 @@ struct MangledName: Hashable {
     init?(at address: UInt?) {
         guard let address else { return nil }
         self.address = address
-        var bytes: [UInt8] = []
-        while bytes.count < 4096 {
-            guard let next = Memory.load(UInt8.self, at: address + UInt(bytes.count)) else { return nil }
+        guard let memory = Memory.prefix(at: address, count: 4096) else { return nil }
+        var count = 0
+        while true {
+            guard count < memory.count else { return nil }
+            let next = memory[count]
             if next == 0 { break }
             // A symbolic reference: this byte and a 32-bit offset, or an absolute address.
-            let length = next < 0x18 ? 5 : next < 0x20 ? 9 : 1
-            guard let all = Memory.bytes(at: address + UInt(bytes.count), count: length) else { return nil }
-            bytes += all
+            count += next < 0x18 ? 5 : next < 0x20 ? 9 : 1
         }
-        self.bytes = bytes
+        bytes = Array(memory[..<count])
     }
 
     /// Its end, as far as it is text.

@@ -3,44 +3,17 @@ internal import Tether
 
 /// How one object holds another, directly or through others.
 struct ReferencePath {
+    /// A reference on the way.
+    struct Step {
+        /// Where it is, as in `HeapObject.Reference`.
+        let label: String
+        let isClosure: Bool
+        /// The class of what it refers to; `nil` for a closure's context and a box.
+        let type: RuntimeType?
+    }
+
     /// The references from the root on; the last one is to the object in question.
-    let references: [HeapObject.Reference]
-
-    /// How many objects a search looks into at most.
-    private static let limit = 20_000
-
-    /// The shortest path from some references to an object, breadth first; `nil` if none was found.
-    ///
-    /// Tether's own objects are not looked into: what they hold is asked of Tether.
-    static func find(from roots: [HeapObject.Reference], to target: HeapObject) -> ReferencePath? {
-        var found: [(reference: HeapObject.Reference, from: Int?)] = roots.map { ($0, nil) }
-        var seen = Set(roots.map(\.object))
-        var next = 0
-        while next < found.count, next < limit {
-            let (reference, _) = found[next]
-            if reference.object == target { return path(to: next, in: found) }
-            for other in reference.object.foreignReferences where seen.insert(other.object).inserted {
-                found.append((other, next))
-            }
-            next += 1
-        }
-        return nil
-    }
-
-    /// The shortest path from an object to itself.
-    static func cycle(through object: HeapObject) -> ReferencePath? {
-        find(from: object.foreignReferences, to: object)
-    }
-
-    private static func path(to end: Int, in found: [(reference: HeapObject.Reference, from: Int?)]) -> ReferencePath {
-        var references: [HeapObject.Reference] = []
-        var position: Int? = end
-        while let current = position {
-            references.append(found[current].reference)
-            position = found[current].from
-        }
-        return ReferencePath(references: references.reversed())
-    }
+    let steps: [Step]
 
     // MARK: Roots
 
@@ -78,16 +51,15 @@ struct ReferencePath {
         var text = root == .closure ? "captures" : root == .itself ? "its" : "whose"
         var isInClosure = root == .closure
         var property = ""
-        for (index, reference) in references.enumerated() {
-            let isLast = index == references.count - 1
-            if !isInClosure { property += Self.separator(property, reference.label) + reference.label }
-            let type: RuntimeType? = if case .instance(let type) = reference.object.kind { type } else { nil }
-            if !isInClosure, reference.isClosure || type == nil {
+        for (index, step) in steps.enumerated() {
+            let isLast = index == steps.count - 1
+            if !isInClosure { property += Self.separator(property, step.label) + step.label }
+            if !isInClosure, step.isClosure || step.type == nil {
                 text += " `\(property)` is a closure that captures"
                 property = ""
                 isInClosure = true
             }
-            guard let type else { continue }
+            guard let type = step.type else { continue }
             if isInClosure {
                 text += isLast ? " \(it)" : " \(type.name), whose"
                 isInClosure = false
@@ -99,40 +71,17 @@ struct ReferencePath {
     }
 
     /// The type of the first object on the way that is not the one in question.
-    var firstHolder: String? {
-        for reference in references.dropLast() {
-            if case .instance(let type) = reference.object.kind { return type.name }
-        }
-        return nil
-    }
+    var firstHolder: String? { steps.dropLast().lazy.compactMap(\.type).first?.name }
 
     private static func separator(_ property: String, _ label: String) -> String {
         property.isEmpty || label.isEmpty || label.hasPrefix("[") ? "" : "."
     }
 }
 
-extension HeapObject {
-    /// An object that the caller holds.
-    init(_ object: AnyObject) {
-        address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
-    }
-
-    /// Its references, unless it is one of Tether's own objects.
-    fileprivate var foreignReferences: [Reference] {
-        if case .instance(let type) = kind, type.isTethers { return [] }
-        return references
-    }
-}
-
 extension RuntimeType {
-    private static let known = Guarded<[UInt: Bool]>([:])
-
     /// Whether it is a class of Tether's.
-    fileprivate var isTethers: Bool {
-        if let known = RuntimeType.known.withLock({ $0[metadata] }) { return known }
+    var isTethers: Bool {
         let name = fullName
-        let isTethers = name.hasPrefix("Tether.") || name.hasPrefix("(extension in Tether)")
-        RuntimeType.known.withLock { $0[metadata] = isTethers }
-        return isTethers
+        return name.hasPrefix("Tether.") || name.hasPrefix("(extension in Tether)")
     }
 }

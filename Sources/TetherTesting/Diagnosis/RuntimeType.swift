@@ -1,7 +1,11 @@
+internal import Tether
+
 /// A type as the Swift runtime describes it: its layout, its fields, its cases.
 ///
 /// The layouts are ABI: `Metadata.h` and `MetadataValues.h` of the Swift runtime.
-struct RuntimeType {
+///
+/// SAFETY: types are immutable, and never go.
+struct RuntimeType: @unchecked Sendable {
     let type: Any.Type
 
     init(_ type: Any.Type) {
@@ -13,6 +17,49 @@ struct RuntimeType {
         // SAFETY: a metatype is the address of its metadata.
         type = unsafe unsafeBitCast(metadata, to: Any.Type.self)
     }
+
+    /// The class that an object's first word stands for; `nil` if it stands for none.
+    ///
+    /// What proves it: all classes of Swift share one table of value witnesses, and the descriptor is one that the
+    /// compiler made.
+    init?(class metadata: UInt) {
+        guard metadata & 7 == 0, let words = Memory.bytes(at: metadata &- 8, count: 56),
+            words.load(UInt.self, at: 0) == RuntimeType.classWitnesses, words.load(UInt.self, at: 8) == 0,
+            let descriptor = words.load(UInt.self, at: 48), RuntimeType.isDescriptor(descriptor, of: 16)
+        else { return nil }
+        self.init(metadata: metadata)
+    }
+
+    /// The type that a word stands for which was found in memory that may change; `nil` if it does not prove to be one.
+    init?(found metadata: UInt, depth: Int = 0) {
+        guard metadata & 7 == 0, depth < 8, let header = Memory.bytes(at: metadata &- 8, count: 24),
+            let kind = header.load(UInt.self, at: 8).flatMap(Kind.init(rawValue:)),
+            let descriptor = header.load(UInt.self, at: 16)
+        else { return nil }
+        let type = RuntimeType(metadata: metadata)
+        let isType =
+            switch kind {
+            case .class: RuntimeType(class: metadata) != nil
+            case .struct: RuntimeType.isDescriptor(descriptor, of: 17)
+            case .enum, .optional: RuntimeType.isDescriptor(descriptor, of: 18)
+            case .tuple:
+                type.hasSoundWitnesses
+                    && type.elementWords.allSatisfy { RuntimeType(found: $0, depth: depth + 1) != nil }
+            case .function, .existential, .metatype, .existentialMetatype: type.hasSoundWitnesses
+            case .opaque: false
+            }
+        guard isType else { return nil }
+        self = type
+    }
+
+    private static func isDescriptor(_ address: UInt, of kind: UInt32) -> Bool {
+        CompiledRecords.isTypeDescriptor(address)
+            && Memory.load(UInt32.self, at: address).map { $0 & 0x1F == kind } == true
+    }
+
+    private final class AnyClass {}
+
+    private static let classWitnesses = RuntimeType(AnyClass.self).word(-1)
 
     var metadata: UInt { unsafe unsafeBitCast(type, to: UInt.self) }
 
@@ -42,10 +89,23 @@ struct RuntimeType {
     /// The table of the type's value witnesses stands before its metadata.
     private var witnesses: UInt? { word(-1) }
 
-    var size: Int? { witnesses.flatMap { Memory.load(Int.self, at: $0 + 64) } }
-    var stride: Int? { witnesses.flatMap { Memory.load(Int.self, at: $0 + 72) } }
-    private var flags: UInt32? { witnesses.flatMap { Memory.load(UInt32.self, at: $0 + 80) } }
+    var size: Int? { length(at: 64) }
+    var stride: Int? { length(at: 72) }
+    private var flags: UInt32? { witnesses.flatMap { Memory.load(UInt32.self, at: $0 &+ 80) } }
     var alignment: Int? { flags.map { Int($0 & 0xFF) + 1 } }
+
+    private func length(at offset: UInt) -> Int? {
+        let length = witnesses.flatMap { Memory.load(Int.self, at: $0 &+ offset) }
+        return length.flatMap { (0...Memory.limit).contains($0) ? $0 : nil }
+    }
+
+    /// Whether what should be the table of value witnesses describes values.
+    private var hasSoundWitnesses: Bool {
+        guard let size, let stride, let alignment else { return false }
+        return alignment <= 16 && alignment & (alignment - 1) == 0
+            && stride == max((size + alignment - 1) & ~(alignment - 1), 1)
+    }
+
     /// Whether an existential keeps the value in a box of its own.
     var isBoxedInExistential: Bool? { flags.map { $0 & 0x2_0000 != 0 } }
 
@@ -76,14 +136,18 @@ struct RuntimeType {
 
     /// The elements of a tuple.
     var elements: [Field] {
-        guard let count = word(1), count < 64 else { return [] }
-        return (0..<Int(count)).compactMap { index in
-            guard let metadata = word(3 + 2 * index), let offset = word(4 + 2 * index) else { return nil }
+        elementWords.enumerated().compactMap { index, metadata in
+            guard let offset = word(4 + 2 * index) else { return nil }
             // Where there is no Objective-C the offset is half a word, and what follows it is anything.
             return Field(
                 name: String(index), type: RuntimeType(metadata: metadata), offset: Int(offset & 0xFFFF_FFFF),
                 isStrong: true)
         }
+    }
+
+    private var elementWords: [UInt] {
+        guard let count = word(1), count < 64 else { return [] }
+        return (0..<Int(count)).compactMap { word(3 + 2 * $0) }
     }
 
     // MARK: Nominal types
@@ -106,8 +170,8 @@ struct RuntimeType {
     private func firstGenericArgument(_ descriptor: UInt) -> Int? {
         guard kind == .class else { return 2 }
         // A class's own members, its generic arguments first, are the last words of its metadata.
-        guard let words = Memory.load(UInt32.self, at: descriptor + 28),
-            let members = Memory.load(UInt32.self, at: descriptor + 32), members <= words
+        guard let words = Memory.load(UInt32.self, at: descriptor &+ 28),
+            let members = Memory.load(UInt32.self, at: descriptor &+ 32), members <= words
         else { return nil }
         return Int(words - members)
     }
@@ -119,27 +183,47 @@ struct RuntimeType {
     /// `bytes` begin with the value.
     func payload(of bytes: [UInt8]) -> (type: RuntimeType, bytes: [UInt8], isIndirect: Bool)? {
         guard let flags, flags & 0x20_0000 != 0, let witnesses,
-            let getTag = Memory.load(UInt.self, at: witnesses + 88),
-            let project = Memory.load(UInt.self, at: witnesses + 96),
-            let tag = callGetTag(getTag, bytes)
+            let getTag = Memory.load(UInt.self, at: witnesses &+ 88),
+            let project = Memory.load(UInt.self, at: witnesses &+ 96),
+            let tag = callGetTag(getTag, bytes), let payload = payload(ofCase: tag)
         else { return nil }
-        if kind == .optional {
-            // The payload's case comes first.
-            guard tag == 0, let wrapped = genericArgument(0) else { return nil }
-            return (wrapped, projected(project, bytes), false)
-        }
-        guard let descriptor, let payloads = Memory.load(UInt32.self, at: descriptor + 20), tag < payloads & 0xFF_FFFF,
-            let fields = Memory.relative(at: descriptor + 16)
+        return (payload.type, projected(project, bytes), payload.isIndirect)
+    }
+
+    private struct EnumCase: Hashable {
+        let metadata: UInt
+        let tag: UInt32
+    }
+
+    private struct Payload {
+        let type: RuntimeType
+        let isIndirect: Bool
+    }
+
+    private static let payloads = Guarded<[EnumCase: Payload?]>([:])
+
+    private func payload(ofCase tag: UInt32) -> Payload? {
+        let enumCase = EnumCase(metadata: metadata, tag: tag)
+        if let known = RuntimeType.payloads.withLock({ $0[enumCase] }) { return known }
+        let found = findPayload(ofCase: tag)
+        RuntimeType.payloads.withLock { $0[enumCase] = .some(found) }
+        return found
+    }
+
+    private func findPayload(ofCase tag: UInt32) -> Payload? {
+        // The payload's case comes first.
+        if kind == .optional { return tag == 0 ? genericArgument(0).map { Payload(type: $0, isIndirect: false) } : nil }
+        guard let descriptor, let payloads = Memory.load(UInt32.self, at: descriptor &+ 20), tag < payloads & 0xFF_FFFF,
+            let fields = Memory.relative(at: descriptor &+ 16)
         else { return nil }
-        let record = fields + 16 + 12 * UInt(tag)
+        let record = fields &+ 16 &+ 12 * UInt(tag)
         guard let flags = Memory.load(UInt32.self, at: record),
-            let name = MangledName(at: Memory.relative(at: record + 4))
+            let name = MangledName(at: Memory.relative(at: record &+ 4))
         else { return nil }
-        if flags & 1 != 0 { return (RuntimeType(AnyObject.self), projected(project, bytes), true) }
-        guard let arguments = firstGenericArgument(descriptor),
-            let type = name.type(context: descriptor, arguments: metadata + 8 * UInt(arguments))
-        else { return nil }
-        return (type, projected(project, bytes), false)
+        if flags & 1 != 0 { return Payload(type: RuntimeType(AnyObject.self), isIndirect: true) }
+        guard let arguments = firstGenericArgument(descriptor) else { return nil }
+        return name.type(context: descriptor, arguments: metadata &+ 8 * UInt(arguments))
+            .map { Payload(type: $0, isIndirect: false) }
     }
 
     private func callGetTag(_ function: UInt, _ bytes: [UInt8]) -> UInt32? {

@@ -11,27 +11,28 @@ indirect enum TypeLayout: Sendable {
     /// Values at offsets, under names.
     case fields([(label: String, offset: Int, layout: TypeLayout)])
     /// A value that is told by the type's own enum functions.
-    case cases(TypeBox)
+    case cases(RuntimeType)
     /// Nothing that is followed: numbers, pointers, weak and unowned references, and what is not recognised.
     case none
 
-    /// SAFETY: types are immutable.
-    struct TypeBox: @unchecked Sendable { let type: RuntimeType }
+    var isNone: Bool { if case .none = self { true } else { false } }
 
     // MARK: Finding a layout
 
-    private static let instances = Guarded<[UInt: TypeLayout]>([:])
-
     /// The layout of a class's instances.
-    static func instance(of type: RuntimeType) -> TypeLayout {
-        if let known = instances.withLock({ $0[type.metadata] }) { return known }
-        let found = fields(type.fields)
-        instances.withLock { $0[type.metadata] = found }
-        return found
-    }
+    static func instance(of type: RuntimeType) -> TypeLayout { fields(type.fields) }
+
+    private static let values = Guarded<[UInt: TypeLayout]>([:])
 
     /// The layout of a type's values, which are references if it is a class.
     static func value(of type: RuntimeType) -> TypeLayout {
+        if let known = values.withLock({ $0[type.metadata] }) { return known }
+        let found = find(valueOf: type)
+        values.withLock { $0[type.metadata] = found }
+        return found
+    }
+
+    private static func find(valueOf type: RuntimeType) -> TypeLayout {
         switch type.kind {
         case .class:
             return .reference
@@ -41,7 +42,7 @@ indirect enum TypeLayout: Sendable {
             let isLibrarys = ["Swift.", "Synchronization.", "Tether."].contains { type.fullName.hasPrefix($0) }
             return fields(type.fields, haveNames: !isLibrarys)
         case .tuple: return fields(type.elements)
-        case .enum, .optional: return .cases(TypeBox(type: type))
+        case .enum, .optional: return .cases(type)
         case .function: return .function
         case .existential:
             guard let flags = type.word(1) else { return .none }
@@ -58,7 +59,7 @@ indirect enum TypeLayout: Sendable {
         let found = fields.compactMap { field -> (label: String, offset: Int, layout: TypeLayout)? in
             guard field.isStrong else { return nil }
             let layout = value(of: field.type)
-            if case .none = layout { return nil }
+            if layout.isNone { return nil }
             return (haveNames ? label(field.name) : "", field.offset, layout)
         }
         return found.isEmpty ? .none : .fields(found)
@@ -73,22 +74,26 @@ indirect enum TypeLayout: Sendable {
     // MARK: Reading a value
 
     /// The references in a value's bytes.
-    func references(in bytes: [UInt8], at offset: Int = 0) -> [HeapObject.Reference] {
+    ///
+    /// `depth` counts values that are boxed in others: in memory that changes meanwhile there may be no end to them.
+    func references(in bytes: [UInt8], at offset: Int = 0, depth: Int = 0) -> [HeapObject.Reference] {
         switch self {
         case .reference: return reference(bytes.load(UInt.self, at: offset))
         case .function: return reference(bytes.load(UInt.self, at: offset + 8), isClosure: true)
-        case .existential: return existential(bytes, at: offset)
+        case .existential: return existential(bytes, at: offset, depth: depth)
         case .fields(let fields):
             return fields.flatMap { field in
-                field.layout.references(in: bytes, at: offset + field.offset).map { $0.inside(field.label) }
+                field.layout.references(in: bytes, at: offset + field.offset, depth: depth).map {
+                    $0.inside(field.label)
+                }
             }
-        case .cases(let box):
-            guard let size = box.type.size, offset + size <= bytes.count,
-                let payload = box.type.payload(of: Array(bytes[offset..<offset + size]))
+        case .cases(let type):
+            guard let size = type.size, offset + size <= bytes.count,
+                let payload = type.payload(of: Array(bytes[offset..<offset + size]))
             else { return [] }
             return payload.isIndirect
                 ? reference(payload.bytes.load(UInt.self, at: 0))
-                : TypeLayout.value(of: payload.type).references(in: payload.bytes)
+                : TypeLayout.value(of: payload.type).references(in: payload.bytes, depth: depth)
         case .none: return []
         }
     }
@@ -102,15 +107,17 @@ indirect enum TypeLayout: Sendable {
         ]
     }
 
-    private func existential(_ bytes: [UInt8], at offset: Int) -> [HeapObject.Reference] {
-        guard let metadata = bytes.load(UInt.self, at: offset + 24), metadata & 7 == 0, metadata != 0 else { return [] }
-        let type = RuntimeType(metadata: metadata)
-        guard type.kind != nil, let isBoxed = type.isBoxedInExistential, let size = type.size else { return [] }
-        if !isBoxed { return TypeLayout.value(of: type).references(in: bytes, at: offset) }
-        guard let box = bytes.load(UInt.self, at: offset), let alignment = type.alignment,
-            let value = Memory.bytes(at: box + UInt((16 + alignment - 1) & ~(alignment - 1)), count: size)
+    private func existential(_ bytes: [UInt8], at offset: Int, depth: Int) -> [HeapObject.Reference] {
+        guard depth < 16, let metadata = bytes.load(UInt.self, at: offset + 24), metadata != 0,
+            let type = RuntimeType(found: metadata), let isBoxed = type.isBoxedInExistential, let size = type.size
         else { return [] }
-        return TypeLayout.value(of: type).references(in: value)
+        let layout = TypeLayout.value(of: type)
+        if layout.isNone { return [] }
+        if !isBoxed { return layout.references(in: bytes, at: offset, depth: depth) }
+        guard let box = bytes.load(UInt.self, at: offset), let alignment = type.alignment,
+            let value = Memory.bytes(at: box &+ UInt((16 + alignment - 1) & ~(alignment - 1)), count: size)
+        else { return [] }
+        return layout.references(in: value, depth: depth + 1)
     }
 }
 

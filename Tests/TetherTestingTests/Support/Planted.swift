@@ -11,11 +11,12 @@ extension Notification.Name {
 /// Runs a body that plants leaks, and returns what the verification says of it, in order: the reports at the places of
 /// the leaks, then the one at the test's own.
 func planted(
-    limit: Duration = .zero, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+    limit: Duration = .zero, explanation: Duration = .seconds(300),
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
 ) async rethrows -> [String] {
     let issues = Issues()
     try await withKnownIssue(isIntermittent: true, sourceLocation: sourceLocation) {
-        try await verifyNoLeaks(limit: limit, body)
+        try await verifyNoLeaks(limit: limit, explanation: explanation, body)
     } matching: { issue in
         // A warning is about what other tests leave on the shared center.
         if issue.severity == .error { issues.add(issue) }

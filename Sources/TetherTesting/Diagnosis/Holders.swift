@@ -1,0 +1,92 @@
+internal import Foundation
+internal import Tether
+
+/// An object, kept while it is asked who else does.
+struct Held {
+    let object: AnyObject
+    /// How many strong references to it there are beside the one here.
+    let count: Int
+
+    /// Takes what `load` returns, which must be the only reference that the call makes.
+    init?(_ load: () -> AnyObject?) {
+        guard let object = load() else { return nil }
+        count = strongReferences(to: object) - 1
+        self.object = object
+    }
+
+    var heap: HeapObject { HeapObject(object) }
+}
+
+/// Who holds what is left: handlers, pending notifications, and objects that are left themselves.
+///
+/// One graph and one search for each of them answers for all that is left.
+final class Holders {
+    private let graph: ObjectGraph
+    private let registrations: [WatchedRegistration]
+    private let objects: [(LeakTracker.Tracked, Held)]
+    private let targets: [HeapObject]
+
+    init(
+        registrations: [WatchedRegistration], objects: [(LeakTracker.Tracked, Held)], targets: [HeapObject],
+        limit: Duration
+    ) {
+        graph = ObjectGraph(until: .after(limit))
+        self.registrations = registrations
+        self.objects = objects
+        self.targets = targets
+    }
+
+    /// Whether something was not looked at because the time was over.
+    var isExhausted: Bool { graph.isExhausted }
+
+    /// How many objects were looked into.
+    var count: Int { graph.count }
+
+    // MARK: Handlers
+
+    /// What the handlers lead to, in the order in which they were registered.
+    private lazy var handlers = registrations.compactMap { registration in
+        registration.handler.map { (registration, paths: graph.paths(from: ReferencePath.roots($0), to: targets)) }
+    }
+
+    /// The first handler that holds a target, or the one of a registration if that does, and how.
+    func handler(
+        of target: HeapObject, preferring preferred: WatchedRegistration? = nil
+    ) -> (WatchedRegistration, ReferencePath)? {
+        let holders = handlers.compactMap { registration, paths in paths[target].map { (registration, $0) } }
+        return holders.first { $0.0 === preferred } ?? holders.first
+    }
+
+    // MARK: Pending notifications
+
+    private lazy var notifications = registrations.flatMap { registration in
+        registration.pendingNotifications.map { notification in
+            let roots = ReferencePath.roots(of: notification.object) + ReferencePath.roots(of: notification.userInfo)
+            return (registration, notification, paths: graph.paths(from: roots, to: targets))
+        }
+    }
+
+    /// The first pending notification that holds a target.
+    func notification(of target: HeapObject) -> (WatchedRegistration, Notification)? {
+        notifications.first { $0.paths[target] != nil }.map { ($0.0, $0.1) }
+    }
+
+    // MARK: Objects
+
+    /// What the objects that are left lead to.
+    private lazy var paths = objects.map { tracked, object in
+        (tracked, object: object.heap, paths: graph.paths(from: object.heap, to: targets))
+    }
+
+    /// The way from a target back to it.
+    func cycle(through target: HeapObject) -> ReferencePath? {
+        paths.first { $0.object == target }?.paths[target]
+    }
+
+    /// The first object that holds a target, other than that itself, and how.
+    func object(of target: HeapObject) -> (LeakTracker.Tracked, ReferencePath)? {
+        paths.lazy.compactMap { tracked, object, paths in
+            object == target ? nil : paths[target].map { (tracked, $0) }
+        }.first
+    }
+}

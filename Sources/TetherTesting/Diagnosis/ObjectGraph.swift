@@ -1,0 +1,112 @@
+internal import Dispatch
+
+/// Objects and what they refer to, each copied once, when a search comes to it first.
+///
+/// The searches of one diagnosis share it: the model behind thirty handlers is read once. They have a budget of time
+/// together, and one of objects; behind the end of it nothing more is read, and `isExhausted` says so.
+final class ObjectGraph {
+    private struct Node {
+        let object: HeapObject
+        /// What it was when it was copied.
+        var type: RuntimeType?
+        /// `nil` until it is copied.
+        var edges: [Edge]?
+    }
+
+    private struct Edge {
+        let node: Int
+        let label: String
+        let isClosure: Bool
+    }
+
+    private var nodes: [Node] = []
+    private var numbers: [UInt: Int] = [:]
+    private let deadline: DispatchTime
+    private let limit: Int
+    /// How many objects were copied.
+    private(set) var count = 0
+    /// Whether something was left out because the budget was spent.
+    private(set) var isExhausted = false
+
+    /// Makes a graph of at most `limit` objects, which are read before a deadline.
+    init(until deadline: DispatchTime = .distantFuture, limit: Int = 200_000) {
+        self.deadline = deadline
+        self.limit = limit
+    }
+
+    private func node(_ object: HeapObject) -> Int {
+        if let number = numbers[object.address] { return number }
+        numbers[object.address] = nodes.count
+        nodes.append(Node(object: object))
+        return nodes.count - 1
+    }
+
+    /// The references out of an object.
+    private func edges(of number: Int) -> [Edge] {
+        if let edges = nodes[number].edges { return edges }
+        guard count < limit, DispatchTime.now() < deadline else {
+            isExhausted = true
+            return []
+        }
+        count += 1
+        let contents = nodes[number].object.contents()
+        let edges = (contents?.references ?? []).map(edge)
+        nodes[number].type = contents?.type
+        nodes[number].edges = edges
+        return edges
+    }
+
+    private func edge(_ reference: HeapObject.Reference) -> Edge {
+        Edge(node: node(reference.object), label: reference.label, isClosure: reference.isClosure)
+    }
+
+    // MARK: Searching
+
+    /// The shortest paths from some references to each of the targets that they lead to, breadth first.
+    func paths(
+        from roots: [HeapObject.Reference], to targets: some Sequence<HeapObject>
+    ) -> [HeapObject: ReferencePath] {
+        search(roots.map(edge), for: Set(targets.map(node)))
+    }
+
+    /// The shortest paths from an object to each of the targets, of which it may be one itself.
+    func paths(from object: HeapObject, to targets: some Sequence<HeapObject>) -> [HeapObject: ReferencePath] {
+        search(edges(of: node(object)), for: Set(targets.map(node)))
+    }
+
+    private func search(_ roots: [Edge], for targets: Set<Int>) -> [HeapObject: ReferencePath] {
+        var steps: [(edge: Edge, from: Int?)] = []
+        var seen = [Bool](repeating: false, count: nodes.count)
+        var found: [HeapObject: ReferencePath] = [:]
+        func visit(_ edges: [Edge], from: Int?) {
+            if seen.count < nodes.count { seen += [Bool](repeating: false, count: nodes.count - seen.count) }
+            for edge in edges where !seen[edge.node] {
+                seen[edge.node] = true
+                steps.append((edge, from))
+            }
+        }
+        visit(roots, from: nil)
+        var next = 0
+        while next < steps.count, found.count < targets.count {
+            let node = steps[next].edge.node
+            if targets.contains(node) { found[nodes[node].object] = path(to: next, in: steps) }
+            visit(edges(of: node), from: next)
+            next += 1
+        }
+        return found
+    }
+
+    private func path(to end: Int, in steps: [(edge: Edge, from: Int?)]) -> ReferencePath {
+        var path: [ReferencePath.Step] = []
+        var position: Int? = end
+        while let current = position {
+            let edge = steps[current].edge
+            let node = nodes[edge.node]
+            // The last one, which its asker holds, may not have been copied yet.
+            let type = node.type ?? (current == end ? node.object.contents()?.type : nil)
+            path.append(ReferencePath.Step(label: edge.label, isClosure: edge.isClosure, type: type))
+            position = steps[current].from
+        }
+        return ReferencePath(steps: path.reversed())
+    }
+}

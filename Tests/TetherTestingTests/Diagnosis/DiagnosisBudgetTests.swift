@@ -1,0 +1,138 @@
+import CoreFoundation
+import Dispatch
+import Foundation
+import Testing
+import Tether
+
+@testable import TetherTesting
+
+/// What a diagnosis costs, and what it says when it may not cost more.
+@Suite struct DiagnosisBudgetTests {
+    final class Item: @unchecked Sendable {
+        var items: [Item] = []
+        var byName: [String: Item] = [:]
+        var any: Any = 0
+    }
+
+    /// A tree of 1000 objects, each of which knows two others.
+    private func model() -> Item {
+        let items = (0..<1000).map { _ in Item() }
+        for number in 1..<items.count {
+            items[number / 3].items.append(items[number])
+            items[number].byName = ["root": items[0], "next": items[(number + 1) % items.count]]
+            items[number].any = (number, items[number / 2])
+        }
+        return items[0]
+    }
+
+    private func empty(_ root: Item) {
+        var rest = [root]
+        while let item = rest.popLast() {
+            rest += item.items
+            (item.items, item.byName, item.any) = ([], [:], 0)
+        }
+    }
+
+    private func processorTime() -> Duration {
+        var time = timespec()
+        // SAFETY: the call writes the time and nothing else.
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
+    private var isSanitized: Bool {
+        // SAFETY: only whether there are such functions is asked.
+        unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+    }
+
+    @Test func `L2 L3 thirty objects and thirty handlers over a thousand objects are explained in two seconds`() throws
+    {
+        let (center, root, scope, keep) = (ObserverCenter(), model(), LeakTracker(), Keep())
+        scope.adopt {
+            for number in 0..<30 {
+                keep.add(scope.track(Item(), "item \(number)"))
+                keep.add(center.observe(.modelDidChange) { _ in withExtendedLifetime((root, number)) {} })
+            }
+        }
+        let begin = processorTime()
+        let findings = scope.verifyBlocking(
+            LeakTracker.Limits(deliveries: .zero, release: .zero, explanation: .seconds(300)))
+        let time = processorTime() - begin
+        #expect(findings.count == 60)
+        #expect(findings.prefix(30).allSatisfy { $0.message.contains("none of them was found in what this scope's") })
+        // Nobody promises this of a build with a sanitizer.
+        if !isSanitized { #expect(time < .seconds(2)) }
+        keep.drop()
+        empty(root)
+    }
+
+    @Test func `L2 each object is read once, whatever the number of handlers and of objects that are left`() {
+        let (center, root, scope, keep) = (ObserverCenter(), model(), LeakTracker(), Keep())
+        scope.adopt {
+            for number in 0..<10 {
+                keep.add(scope.track(Item()))
+                keep.add(center.observe(.modelDidChange) { _ in withExtendedLifetime((root, number)) {} })
+            }
+        }
+        let state = scope.state.withLock(\.self)
+        let objects = state.tracked.compactMap { tracked in Held({ tracked.object }).map { (tracked, $0) } }
+        let holders = Holders(
+            registrations: state.registrations, objects: objects, targets: objects.map(\.1.heap), limit: .seconds(300))
+        for (_, object) in objects {
+            #expect(holders.handler(of: object.heap) == nil && holders.cycle(through: object.heap) == nil)
+        }
+        let count = holders.count
+        // With the storage of arrays and dictionaries, and the handlers' contexts.
+        #expect(count > 1000 && count < 4000)
+        for (_, object) in objects { #expect(holders.object(of: object.heap) == nil) }
+        #expect(holders.count == count && !holders.isExhausted)
+        keep.drop()
+        empty(root)
+    }
+
+    @Test func `L3 what cannot be told within the limit for explanations is said to be untold`() async {
+        let (center, root, keep) = (ObserverCenter(), model(), Keep())
+        let messages = await planted(explanation: .zero) {
+            keep.add(track(Item()))
+            keep.add(center.observe(.modelDidChange) { _ in withExtendedLifetime(root) {} })
+        }
+        #expect(messages.count == 3)
+        for message in messages.prefix(2) {
+            #expect(
+                message.contains(
+                    "1 strong reference; what they are is untold, because the limit for explanations, 0.0 seconds, was "
+                        + "reached after 0 objects."))
+        }
+        keep.drop()
+        empty(root)
+    }
+
+    @Test func `L3 a handler that captures its owner directly is told within any limit`() {
+        let owner = Item()
+        let graph = ObjectGraph(limit: 1)
+        let root = model()
+        let handler: @Sendable (Notification) -> Void = { _ in withExtendedLifetime((root, owner)) {} }
+        let paths = graph.paths(from: ReferencePath.roots(.plain(handler)), to: [HeapObject(owner)])
+        #expect(paths.values.first?.sentence(from: .closure) == "captures it")
+        #expect(graph.count == 1)
+        empty(root)
+    }
+
+    @Test func `L3 the look at a handler that is registered ends after its number of objects`() {
+        let (owner, root) = (Item(), model())
+        let graph = ObjectGraph(limit: SelfCapture.limit)
+        let handler: @Sendable (Notification) -> Void = { _ in withExtendedLifetime(root) {} }
+        #expect(graph.paths(from: ReferencePath.roots(.plain(handler)), to: [HeapObject(owner)]).isEmpty)
+        #expect(graph.count == SelfCapture.limit && graph.isExhausted)
+        empty(root)
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(1_000_000_000_000), .seconds(Int64.max / 1_000_000_000)])
+    func `L2 a limit that is longer than time can be told lies in the future`(limit: Duration) {
+        #expect(DispatchTime.after(limit) > DispatchTime.now() + .seconds(1_000_000_000))
+    }
+
+    @Test func `L2 a limit below zero is one of now`() {
+        #expect(DispatchTime.after(.seconds(Int64.min)) <= DispatchTime.now())
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+import Tether
+
+@testable import TetherTesting
+
+/// Memory that looks like an object, and is none: what freed memory may hold when it is used again.
+@Suite struct ForgedMemoryTests {
+    /// What is taken for an object whose metadata has some words, the first of them three before its address.
+    private func contents(_ metadata: [UInt]) -> HeapObject.Contents? {
+        let metadata = Words(metadata)
+        let object = Words([metadata.address + 24] + [UInt](repeating: 0, count: 63))
+        return HeapObject(address: object.address).contents()
+    }
+
+    // Swift Testing describes what a failed expectation compared, which for forged types would crash it: these are asked
+    // for truth values alone.
+
+    private func isType(_ address: UInt) -> Bool { RuntimeType(found: address) != nil }
+
+    private func isObject(_ metadata: [UInt]) -> Bool { contents(metadata) != nil }
+
+    /// What stands at, and before, the address of a type.
+    private func words(of type: Any.Type, count: Int) -> [UInt] {
+        (0..<count).map { RuntimeType(type).word($0 - 3) ?? 0 }
+    }
+
+    private final class Object: @unchecked Sendable { var other: Object? }
+
+    @Test func `L2 memory that leads nowhere is not followed`() {
+        for address: UInt in [0, 1, 8, 4096, 0x7FFF_FFFF_FFF8, .max - 7, .max] {
+            #expect(!isObject([0, 0, 0, address]))
+            let isNothing = HeapObject(address: address).contents() == nil
+            #expect(isNothing)
+            #expect(!isType(address))
+            #expect(Memory.bytes(at: address, count: 8) == nil)
+            #expect(Memory.relative(at: address) == nil)
+        }
+        #expect(Memory.isReadable)
+        let object = Object()
+        let references = HeapObject(object).contents()?.references.count
+        #expect(references == 0)
+    }
+
+    @Test func `L2 what looks like a class is none without its witnesses and a descriptor of the compiler's`() throws {
+        // A true class's, but for the descriptor.
+        let real = words(of: Object.self, count: 24)
+        let descriptor = Words([UInt](repeating: 16, count: 16))
+        var forged = real
+        forged[3 + 5] = descriptor.address
+        #expect(!isObject(forged))
+        forged = [UInt](repeating: 0, count: 24)
+        forged[3 + 3] = 64
+        forged[3 + 5] = descriptor.address
+        #expect(!isObject(forged))
+    }
+
+    @Test func `L2 what looks like a closure's context is none without a capture descriptor of the compiler's`() {
+        var forged = [UInt](repeating: 0, count: 24)
+        // Two captures, whose names are symbolic references to anywhere.
+        let descriptor = Words([2, 0x10_0000_0000, 0x0101_0000_0010, 0x7FFF_FFFF_0000_0001, 0])
+        forged[3] = 0x400
+        forged[4] = 16
+        forged[5] = descriptor.address
+        #expect(!isObject(forged))
+    }
+
+    @Test func `L2 what looks like a box is none without the function that destroys boxes`() {
+        var forged = [UInt](repeating: 0, count: 24)
+        for boxed in [0, 8, .max - 7, RuntimeType(Object.self).metadata] as [UInt] {
+            forged[3] = 0x500
+            forged[4] = 16
+            forged[5] = boxed
+            #expect(!isObject(forged))
+        }
+    }
+
+    @Test func `L2 a word where the type of a value should be is none unless it proves to be one`() {
+        struct Value { var object: Object? }
+        enum Choice {
+            case object(Object)
+            case none
+        }
+        for type in [
+            Object.self, Value.self, Choice.self, Object?.self, (Int, Object).self, [Object].self, String.self,
+            (() -> Void).self, (any Sendable).self, Int.Type.self,
+        ] as [Any.Type] {
+            #expect(isType(RuntimeType(type).metadata), "\(type)")
+        }
+        for kind: UInt in [0, 0x200, 0x201, 0x202, 0x203, 0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x400, 0x500] {
+            for fill: UInt in [0, 1, 63, .max, 0x8000_0000_0000_0000] {
+                var forged = [UInt](repeating: fill, count: 24)
+                forged[3] = kind
+                let words = Words(forged)
+                #expect(!isType(words.address + 24), "kind \(kind), fill \(fill)")
+                withExtendedLifetime(words) {}
+            }
+        }
+        #expect(TypeLayout.existential.references(in: ([0, 0, 0, 0x1234_5678] as [UInt]).bytes).isEmpty)
+    }
+
+    @Test func `L2 values that are boxed in one another without an end are given up`() {
+        struct Large { var words = (1, 2, 3), any: Any = 0 }
+        // A box whose value is boxed in that very box.
+        let (box, metadata) = (Words([UInt](repeating: 0, count: 16)), RuntimeType(Large.self).metadata)
+        box.set(5, box.address)
+        box.set(8, metadata)
+        #expect(TypeLayout.existential.references(in: [box.address, 0, 0, metadata].bytes).isEmpty)
+    }
+}
