@@ -1,12 +1,19 @@
+internal import Foundation
 internal import Synchronization
 
-/// A `Mutex` that ThreadSanitizer can follow.
+/// A `Mutex` for short critical sections that many threads want, which ThreadSanitizer can follow.
 ///
-/// On Linux a contended `Mutex` is handed over by the kernel, which the sanitizer does not see, so that it takes every
-/// access under the lock for a race. The atomic here says the same in words that it knows, for half a nanosecond.
+/// On Linux a `Mutex` is a futex with priority inheritance, which the kernel hands to the thread that has waited longest.
+/// With more threads than cores every one of them then sleeps before each of its turns. So a thread that finds the lock
+/// taken lets others run and tries again; it waits in the kernel only when that did not help, because a thread of high
+/// priority may keep the one that has the lock from running.
+///
+/// The sanitizer does not see what the kernel hands over, and would take every access under the lock for a race. The
+/// atomic here says the same in words that it knows, for half a nanosecond.
 package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
-    private let handover = Atomic<Bool>(false)
+    /// Whether a thread has the lock. Only a hint, which saves tries that would fail: each is a system call.
+    private let isTaken = Atomic<Bool>(false)
 
     package init(_ value: consuming sending Value) {
         mutex = Mutex(value)
@@ -16,10 +23,53 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        try mutex.withLock { value throws(Failure) in
-            _ = handover.load(ordering: .acquiring)
-            defer { handover.store(false, ordering: .releasing) }
+        if let result = try withLockIfFree(body) { return result }
+        return try withContendedLock(body)
+    }
+
+    @inline(__always)
+    private borrowing func withLockIfFree<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        if isTaken.load(ordering: .relaxed) { return nil }
+        return try mutex.withLockIfAvailable { value throws(Failure) in
+            enter()
+            defer { leave() }
             return try body(&value)
         }
     }
+
+    @inline(never)
+    private borrowing func withContendedLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        for _ in 0..<Patience.tries {
+            sched_yield()
+            if let result = try withLockIfFree(body) { return result }
+        }
+        return try mutex.withLock { value throws(Failure) in
+            enter()
+            defer { leave() }
+            return try body(&value)
+        }
+    }
+
+    @inline(__always)
+    private borrowing func enter() {
+        _ = isTaken.load(ordering: .acquiring)
+        isTaken.store(true, ordering: .relaxed)
+    }
+
+    @inline(__always)
+    private borrowing func leave() { isTaken.store(false, ordering: .releasing) }
+}
+
+/// How often a thread tries to get a lock that is taken before it waits for it.
+private enum Patience {
+    #if canImport(Darwin)
+    /// Whoever is running may take an unfair lock first, so that nobody is handed it while asleep.
+    static let tries = 0
+    #else
+    static let tries = 40
+    #endif
 }
