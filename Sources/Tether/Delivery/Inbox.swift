@@ -222,7 +222,7 @@ final class Inbox: Sendable {
         }) {
             delivery.registration.run(delivery.notification)
         }
-        leave()
+        leave()?.deliver()
         endIfDone(registration)
     }
 
@@ -302,9 +302,25 @@ final class Inbox: Sendable {
     }
 
     /// Takes the switch that was left for later, or leaves it again if a new drain has begun.
-    func leave() {
-        let moved = withState { state in moveUnlessDelivering(&state) }
+    ///
+    /// What joined the drain and is now on the poster is returned for the caller to deliver, with no lock held: no post may
+    /// come that would.
+    func leave() -> Joined? {
+        let (moved, joined) = withState { state -> (Move?, Joined?) in
+            let moved = moveUnlessDelivering(&state)
+            guard moved != nil, let first = state.pending.first, state.beginLeftovers() else { return (moved, nil) }
+            return (moved, Joined(inbox: self, registration: first.registration))
+        }
         moved?.finish()
+        return joined
+    }
+
+    /// Deliveries that joined a drain, on the poster now; posts join them until they are made.
+    struct Joined {
+        fileprivate let inbox: Inbox
+        fileprivate let registration: Registration
+
+        func deliver() { inbox.deliverPending(for: registration) }
     }
 
     private func moveUnlessDelivering(_ state: inout State) -> Move? {

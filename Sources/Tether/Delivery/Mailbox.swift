@@ -87,8 +87,9 @@ final class Mailbox: Sendable {
                 return (rest.map(makeDrain), leaving)
             }
         }
-        for inbox in leaving { inbox.leave() }
+        let joined = leaving.compactMap { $0.leave() }
         if let rest { schedule(rest) }
+        for deliveries in joined { deliveries.deliver() }
     }
 
     /// Whether a drain that is running is to deliver no more.

@@ -104,6 +104,15 @@ extension ReferenceObserver {
         switchIfFree()
     }
 
+    /// Takes the switch that waited for a drain; true if that leaves the caller to deliver what joined the drain.
+    func switchToPosterWithPending() -> Bool {
+        guard next != nil else { return false }
+        switchIfFree()
+        guard next == nil, target == nil, !pending.isEmpty, !isDelivering else { return false }
+        isDelivering = true
+        return true
+    }
+
     /// Switches, unless a drain, or a poster, finishes what is pending where it runs.
     func switchIfFree() {
         guard let new = next else { return }

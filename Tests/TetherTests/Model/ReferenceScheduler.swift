@@ -28,7 +28,8 @@ final class ReferenceScheduler {
         hasJob = !turns.isEmpty
         let left = leaving
         leaving = []
-        for observer in left { observer.switchIfFree() }
+        let joined = left.filter { $0.switchToPosterWithPending() }
+        for observer in joined { observer.deliverPending() }
     }
 
     func runAll() {
