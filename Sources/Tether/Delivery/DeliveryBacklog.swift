@@ -6,7 +6,8 @@
 /// ```
 ///
 /// When one more comes than may wait, the oldest is dropped, and counted in the audit (contract D8). A handler that is
-/// running does not count as waiting. On `.poster` nothing waits, so that a backlog has no meaning there.
+/// running does not count as waiting. On `.poster` only what a switch left there waits, and what is posted while that is
+/// being delivered.
 public struct DeliveryBacklog: Sendable, Hashable {
     let limit: Int
 

@@ -21,16 +21,16 @@ extension Inbox {
         return Reception(released: displaced)
     }
 
-    /// Drops the oldest of more deliveries than may wait on an asynchronous target.
+    /// Drops the oldest of more deliveries than may wait.
     func trim(_ state: inout State) -> [Delivery] {
-        guard let mailbox = state.route.mailbox, state.pending.count > state.flow.backlog.limit else { return [] }
+        guard state.pending.count > state.flow.backlog.limit else { return [] }
         var excess = state.hasQuestions ? excessBeforeQuestions(state) : state.pending.count - state.flow.backlog.limit
         var dropped: [Delivery] = []
         while excess > 0, let delivery = state.pending.popFirst() {
             dropped.append(delivery)
             excess -= 1
         }
-        mailbox.withdraw(dropped.map(\.ticket))
+        state.route.mailbox?.withdraw(dropped.map(\.ticket))
         state.dropped += dropped.count
         return dropped
     }

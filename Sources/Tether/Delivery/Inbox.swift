@@ -200,7 +200,8 @@ final class Inbox: Sendable {
     func enqueue(_ delivery: consuming Delivery, in state: inout State) -> Reception {
         guard let mailbox = state.route.mailbox else {
             state.pending.append(delivery)
-            if state.isDelivering { return Reception() }
+            // Nothing waits where the poster is about to deliver all of it.
+            if state.isDelivering { return Reception(released: trim(&state)) }
             state.isDelivering = true
             return Reception(step: .deliverPending)
         }

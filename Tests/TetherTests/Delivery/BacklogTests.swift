@@ -126,18 +126,6 @@ import Tether
         #expect(log.entries == [4, 5])
     }
 
-    @Test func `D8 D6 what was left on the poster is bounded when the target is asynchronous again`() {
-        let token = observe()
-        center.post(.sample, numbers: 1...4)
-        token.target = .poster
-        token.backlog = .newestOnly
-        #expect(counts == [[4, 0]])
-        token.target = .custom(scheduler)
-        #expect(counts == [[1, 3]])
-        scheduler.runAll()
-        #expect(log.entries == [4])
-    }
-
     @Test func `D8 R7 a once observer's first delivery is not displaced by later posts`() {
         let token = observe(once: true)
         token.backlog = .newestOnly
@@ -201,6 +189,37 @@ import Tether
         #expect(ended.count == 5)
         token.backlog = .newestOnly
         #expect(token.backlog == .unbounded)
+    }
+
+    @Test func `D8 D6 what a switch left on the poster is bounded by a backlog that is set then`() {
+        let token = observe()
+        center.post(.sample, numbers: 1...4)
+        token.target = .poster
+        token.backlog = .newest(2)
+        #expect(counts == [[2, 2]])
+        token.target = .custom(scheduler)
+        #expect(counts == [[2, 2]])
+        token.target = .poster
+        // The post delivers what waits first, and does not wait itself.
+        center.post(.sample, number: 5)
+        #expect(log.entries == [3, 4, 5])
+        #expect(counts == [[0, 2]])
+    }
+
+    @Test func `D8 what joins a poster that delivers what waits is bounded`() {
+        let (center, log, token) = (center, log, Box<NotificationObserver?>(nil))
+        token.set(
+            center.observe(.sample, on: .custom(scheduler)) { notification in
+                log.add(notification.number)
+                if notification.number == 1 { center.post(.sample, numbers: 3...6) }
+            })
+        center.post(.sample, number: 1)
+        token.value?.target = .poster
+        token.value?.backlog = .newest(2)
+        center.post(.sample, number: 2)
+        #expect(log.entries == [1, 5, 6])
+        #expect(counts == [[0, 3]])
+        token.set(nil)
     }
 
     @Test func `D8 a property keeps its backlog from one handler to the next`() {

@@ -72,7 +72,7 @@ extension ReferenceObserver {
         if isClaimedNow {
             delivery.hold()
             release.delivers = enqueue(delivery)
-            release.dropped = trim()
+            if !release.delivers { release.dropped = trim() }
         }
         return release
     }
@@ -85,11 +85,11 @@ extension ReferenceObserver {
 
     /// D8: drops the oldest of more than may wait; the caller lets go of them.
     func trim() -> [ReferenceDelivery] {
-        guard let target, pending.count > limit else { return [] }
+        guard pending.count > limit else { return [] }
         let excess = Array(pending.prefix(pending.count - limit))
         pending.removeFirst(excess.count)
         dropped += excess.count
-        for delivery in excess { target.withdraw(delivery) }
+        for delivery in excess { target?.withdraw(delivery) }
         return excess
     }
 
