@@ -46,17 +46,18 @@ struct Route: Sendable {
     }
 
     // Apart, because one object may be of several kinds.
-    private static let queueMailboxes = MailboxTable()
-    private static let schedulerMailboxes = MailboxTable()
-    private static let actorMailboxes = MailboxTable()
+    private static let queueMailboxes = MailboxTable<ObjectIdentifier>()
+    private static let schedulerMailboxes = MailboxTable<ObjectIdentifier>()
+    private static let actorMailboxes = MailboxTable<ObjectIdentifier>()
 }
 
 /// The mailboxes in use, by the identity of what they deliver to, whose address each keeps from being used
 /// again.
-private final class MailboxTable: Sendable {
-    private let entries = Guarded<[ObjectIdentifier: Unretained<Mailbox>]>([:])
+final class MailboxTable<Identity: Hashable & Sendable>: Sendable {
+    private let entries = Guarded<[Identity: Unretained<Mailbox>]>([:])
 
-    func mailbox(of identity: ObjectIdentifier, scheduler: () -> any DrainScheduler) -> Mailbox {
+    func mailbox(of identity: Identity, scheduler: () -> any DrainScheduler) -> Mailbox {
+        if let known = entries.withLock({ $0[identity]?.take() }) { return known }
         let made = Mailbox(scheduler: scheduler()) { [unowned self] in
             // Another mailbox that is found here may have no other holder by now, so it goes outside the lock too.
             let other = self.entries.withLock { entries -> Mailbox? in

@@ -12,7 +12,7 @@ public import Foundation
 /// ```
 ///
 /// What is posted before it runs is delivered when it does. When it is cancelled, or goes without having been started,
-/// what is pending is dropped and counted (D5).
+/// what is pending is dropped and counted, but for what the drain that it is at has begun with (D5).
 public final class RunLoopThread: Thread {
     let loop: ThreadLoop
     private let ownName: Guarded<String?>
@@ -57,11 +57,13 @@ public final class RunLoopThread: Thread {
         loop.exit()
     }
 
-    /// Ends the thread after the drain that it is at, which delivers what was pending when it began. One that was not
-    /// started drops what is pending at once, counted, and never runs. Any thread.
+    /// Ends the thread after the drain that it is at, which delivers what was pending when it began. All else that is
+    /// pending is dropped at once, counted, and so is what is posted later. A thread that was not started never runs.
+    ///
+    /// *Thread safety*: may be called on any thread, and in a handler that the thread runs.
     public override func cancel() {
         super.cancel()
-        loop.exit(unlessBegun: true)
+        loop.close()
         CFRunLoopSourceSignal(stopper)
         if let runLoop = loop.runLoop { CFRunLoopWakeUp(runLoop) }
     }

@@ -55,11 +55,16 @@ final class ThreadLoop: Sendable {
 
     /// SAFETY: only touched under the mutex; a `CFRunLoop` may be signalled and woken from any thread.
     private struct State: @unchecked Sendable {
-        var mailboxes: [Set<RunLoop.Mode>: (source: ThreadSource, mailbox: Mailbox)] = [:]
+        /// By number. Not held, because a source that nothing delivers to is taken off the run loop, which may end then.
+        var sources: [Int: WeakSource] = [:]
         var loop: CFRunLoop?
         var thread: PostingThread?
-        var hasExited = false
+        var isClosed = false
+
+        var liveSources: [ThreadSource] { sources.values.compactMap(\.source) }
     }
+
+    private let mailboxes = MailboxTable<Set<RunLoop.Mode>>()
 
     init(description: String, isMain: Bool = false) {
         self.description = description
@@ -104,24 +109,30 @@ final class ThreadLoop: Sendable {
         thread.loop = self
         thread.atExit { [self] in exit() }
         let sources = state.withLock { state -> [ThreadSource] in
-            if state.hasExited { return [] }
+            if state.isClosed { return [] }
             state.loop = CFRunLoopGetCurrent()
             state.thread = thread
-            return state.mailboxes.values.map(\.source)
+            return state.liveSources
         }
-        for source in sources { source.install(in: self) }
+        for source in sources { source.install() }
     }
 
-    /// Drops what is pending, counted, and takes no more; or only if the thread has not begun.
-    func exit(unlessBegun: Bool = false) {
-        let sources = state.withLock { state -> [ThreadSource] in
-            if unlessBegun, state.loop != nil { return [] }
-            state.hasExited = true
-            state.thread = nil
-            state.loop = nil
-            return state.mailboxes.values.map(\.source)
+    /// Drops what is pending, counted, but for what a drain has begun with, and takes no more.
+    func close() {
+        let sources = state.withLock { state in
+            state.isClosed = true
+            return state.liveSources
         }
         for source in sources { source.close() }
+    }
+
+    /// Ends what `begin` began.
+    func exit() {
+        close()
+        state.withLock { state in
+            state.thread = nil
+            state.loop = nil
+        }
     }
 
     /// Whether the calling thread is this one.
@@ -133,27 +144,29 @@ final class ThreadLoop: Sendable {
 
     /// The mailbox of this thread and some modes, the same for all observers.
     func mailbox(for modes: Set<RunLoop.Mode>) -> Mailbox {
-        let (mailbox, made) = state.withLock { state -> (Mailbox, ThreadSource?) in
-            if let known = state.mailboxes[modes] { return (known.mailbox, nil) }
-            let source = ThreadSource(modes: modes)
-            let mailbox = Mailbox(scheduler: ThreadDrains(source: source, loop: self))
-            state.mailboxes[modes] = (source, mailbox)
-            if state.hasExited { source.close() }
-            return (mailbox, state.loop == nil ? nil : source)
-        }
-        made?.install(in: self)
-        return mailbox
+        mailboxes.mailbox(of: modes) { ThreadDrains(source: makeSource(modes)) }
     }
+
+    private func makeSource(_ modes: Set<RunLoop.Mode>) -> ThreadSource {
+        let source = ThreadSource(thread: self, modes: modes)
+        let isClosed = state.withLock { state in
+            state.sources[source.number] = WeakSource(source: source)
+            return state.isClosed
+        }
+        if isClosed { source.close() } else { source.install() }
+        return source
+    }
+
+    fileprivate func forget(_ number: Int) { state.withLock { $0.sources[number] = nil } }
 }
 
 /// Drains in the run loop of a thread.
 struct ThreadDrains: DrainScheduler {
     let source: ThreadSource
-    unowned let loop: ThreadLoop
 
     func schedule(_ drain: Drain) { source.schedule(drain) }
 
-    var isCurrent: Bool { loop.isCurrent }
+    var isCurrent: Bool { source.thread.isCurrent }
 }
 
 /// The run loop source of one thread and set of modes.
@@ -166,25 +179,29 @@ final class ThreadSource: @unchecked Sendable {
         var isClosed = false
     }
 
+    let thread: ThreadLoop
+    let number: Int
     private let modes: Set<RunLoop.Mode>
     private let state = Guarded(State())
     private let source: CFRunLoopSource
-    private let number: Int
 
-    init(modes: Set<RunLoop.Mode>) {
+    init(thread: ThreadLoop, modes: Set<RunLoop.Mode>) {
+        self.thread = thread
         self.modes = modes
         (number, source) = RunLoopSources.make()
         RunLoopSources.connect(number, to: self)
     }
 
     deinit {
+        thread.forget(number)
         RunLoopSources.disconnect(number)
         CFRunLoopSourceInvalidate(source)
+        // A run loop that waits does not see that there is nothing left to wait for.
+        if let loop = thread.runLoop { CFRunLoopWakeUp(loop) }
     }
 
-    /// Adds the source to a run loop that has become known; what was held is delivered when the loop runs.
-    func install(in thread: ThreadLoop) {
-        // Not covered: the return, where the thread exits just before.
+    /// Adds the source to the thread's run loop, if that is known; what was held is delivered when the loop runs.
+    func install() {
         guard let loop = thread.runLoop else { return }
         for mode in modes { CFRunLoopAddSource(loop, source, mode.cfMode) }
         let isNeeded = state.withLock { state in
@@ -232,11 +249,11 @@ final class ThreadSource: @unchecked Sendable {
     }
 }
 
+private struct WeakSource: Sendable { weak var source: ThreadSource? }
+
 /// The thread sources by number: what a run loop holds is a number, so that one which fires while its source goes on
 /// another thread finds nothing, instead of something freed.
 private enum RunLoopSources {
-    private struct WeakSource: Sendable { weak var source: ThreadSource? }
-
     private static let sources = Guarded<(last: Int, byNumber: [Int: WeakSource])>((0, [:]))
 
     static func make() -> (Int, CFRunLoopSource) {

@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+import Tether
+
+/// How run loops end that observers deliver to.
+@Suite struct RunLoopEndTests {
+    private let center = ObserverCenter()
+    private let log = Log<Int>()
+
+    /// Runs a body and then the run loop, on a new thread; opens the gate when the run loop has ended.
+    private func runLoop(_ body: @escaping @Sendable () -> Void) -> Gate {
+        let (isPrepared, hasEnded) = (Gate(), Gate())
+        Thread.detachNewThread {
+            body()
+            isPrepared.open()
+            RunLoop.current.run()
+            hasEnded.open()
+        }
+        isPrepared.pass()
+        return hasEnded
+    }
+
+    @Test func `D5 a run loop ends when the last observer that delivers to it is stopped elsewhere`() {
+        let (tokens, delivered) = (Box<[NotificationObserver]>([]), Gate())
+        let hasEnded = runLoop { [center, log] in
+            tokens.set(
+                (0..<2).map { observer in
+                    center.observe(.sample, on: .currentThread) { notification in
+                        log.add(observer * 10 + notification.number)
+                        if observer == 1 { delivered.open() }
+                    }
+                })
+        }
+        center.post(.sample, number: 1)
+        delivered.pass()
+        tokens.value[1].stop()
+        tokens.value[0].stop()
+        hasEnded.pass()
+        #expect(log.entries == [1, 11])
+    }
+
+    @Test func `D5 a run loop ends when the last observer that delivers to it stops itself`() {
+        let token = Box<NotificationObserver?>(nil)
+        let hasEnded = runLoop { [center, log] in
+            token.set(
+                center.observe(.sample, on: .currentThread) { notification in
+                    log.add(notification.number)
+                    if notification.number == 2 { token.value?.stop() }
+                })
+        }
+        center.post(.sample, numbers: 1...3)
+        hasEnded.pass()
+        #expect(log.entries == [1, 2])
+    }
+
+    @Test func `D5 a thread is a target anew after the last observer that delivered to it has ended`() {
+        let (target, again) = (Log<DeliveryTarget>(), Gate())
+        let (isPrepared, mayRun, hasEnded) = (Gate(), Gate(), Gate())
+        Thread.detachNewThread {
+            target.add(.currentThread)
+            for _ in 0..<2 {
+                isPrepared.open()
+                mayRun.pass()
+                RunLoop.current.run()
+                hasEnded.open()
+            }
+            again.pass()
+        }
+        for number in 1...2 {
+            isPrepared.pass()
+            let token = Box<NotificationObserver?>(nil)
+            token.set(
+                center.observe(.sample, on: target.entries[0]) { [log] notification in
+                    log.add(notification.number)
+                    token.value?.stop()
+                })
+            center.post(.sample, number: number)
+            mayRun.open()
+            hasEnded.pass()
+            token.set(nil)
+        }
+        again.open()
+        #expect(log.entries == [1, 2])
+    }
+
+    // MARK: A thread that is cancelled
+
+    @Test func `D5 a thread that is cancelled in a handler drops what came after its drain began, counted`() {
+        let thread = RunLoopThread(name: "worker")
+        let (center, log) = (center, log)
+        // SAFETY: a thread may be cancelled from any thread.
+        nonisolated(unsafe) let worker = thread
+        let token = center.observe(.sample, on: .thread(thread)) { notification in
+            log.add(notification.number)
+            guard notification.number == 1 else { return }
+            center.post(.sample, number: 3)
+            unsafe worker.cancel()
+            center.post(.sample, number: 4)
+        }
+        center.post(.sample, numbers: 1...2)
+        thread.start()
+        while !thread.isFinished { sched_yield() }
+        #expect(log.entries == [1, 2])
+        #expect(center.audit().map { [$0.pending, $0.dropped] } == [[0, 2]])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D5 D6 what came after the drain of a cancelled thread is delivered where the observer was switched to`()
+    {
+        let thread = RunLoopThread(name: "worker")
+        let (center, log, scheduler) = (center, log, ManualScheduler())
+        let token = Box<NotificationObserver?>(nil)
+        // SAFETY: a thread may be cancelled from any thread.
+        nonisolated(unsafe) let worker = thread
+        token.set(
+            center.observe(.sample, on: .thread(thread)) { notification in
+                log.add(notification.number)
+                guard notification.number == 1 else { return }
+                center.post(.sample, number: 3)
+                unsafe worker.cancel()
+                token.value?.target = .custom(scheduler)
+            })
+        center.post(.sample, numbers: 1...2)
+        thread.start()
+        while !thread.isFinished { sched_yield() }
+        scheduler.runAll()
+        #expect(log.entries == [1, 2, 3])
+        #expect(center.audit().map(\.dropped) == [0])
+        token.set(nil)
+    }
+
+    @Test func `D5 what is posted to a cancelled thread is dropped at once, while it is still at a handler`() {
+        let thread = RunLoopThread(name: "worker")
+        let (isRunning, mayGoOn) = (Gate(), Gate())
+        let (center, log) = (center, log)
+        let token = center.observe(.sample, on: .thread(thread)) { notification in
+            log.add(notification.number)
+            isRunning.open()
+            mayGoOn.pass()
+        }
+        let other = center.observe(.other, on: .thread(thread, modes: [.default])) { log.add($0.number) }
+        thread.start()
+        center.post(.sample, number: 1)
+        isRunning.pass()
+        center.post(.other, numbers: 2...3)
+        thread.cancel()
+        #expect(center.audit().map { [$0.pending, $0.dropped] } == [[0, 0], [0, 2]])
+        center.post(.other, number: 4)
+        #expect(center.audit().map { [$0.pending, $0.dropped] } == [[0, 0], [0, 3]])
+        mayGoOn.open()
+        while !thread.isFinished { sched_yield() }
+        #expect(log.entries == [1])
+        withExtendedLifetime((token, other)) {}
+    }
+}
