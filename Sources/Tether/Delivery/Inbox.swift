@@ -112,7 +112,8 @@ final class Inbox: Sendable {
 
     /// How many deliveries wait on the target, how many until the observer is unmuted; how many were dropped; and how
     /// many mutings are in force.
-    struct Report {
+    struct Report: Equatable {
+        var target = "poster"
         var pending = 0
         var kept = 0
         var dropped = 0
@@ -122,7 +123,8 @@ final class Inbox: Sendable {
     var report: Report {
         withState { state in
             Report(
-                pending: state.pending.count, kept: state.kept.count, dropped: state.dropped, muted: state.flow.mutings)
+                target: (state.nextRoute ?? state.route).target.description, pending: state.pending.count,
+                kept: state.kept.count, dropped: state.dropped, muted: state.flow.mutings)
         }
     }
 

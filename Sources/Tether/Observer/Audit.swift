@@ -67,7 +67,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     public let droppedPosts: Int
 
     init(_ registrations: [Unretained<Registration>], ledgers: [PostingLedger] = []) {
-        rows = registrations.compactMap { $0.take().flatMap { $0.hasEnded ? nil : Row($0) } }
+        rows = registrations.compactMap { $0.take().flatMap { Row($0) } }
         waitingPosts = ledgers.flatMap(\.live).compactMap { queue in
             let counts = queue.counts
             guard counts.asap + counts.whenIdle > 0 else { return nil }
@@ -85,16 +85,15 @@ public struct Audit: Sendable, RandomAccessCollection {
 }
 
 extension Audit.Row {
-    fileprivate init(_ registration: Registration) {
+    /// `nil` for an observer that is not registered, or ends while it is looked at: what was read is then of no one moment.
+    fileprivate init?(_ registration: Registration) {
+        guard let subject = registration.center.subject(of: registration) else { return nil }
         let details = registration.details
-        let inbox = registration.inbox.load()
-        let counts = inbox?.report ?? Inbox.Report()
-        let kept = details?.companion?.counts ?? (pending: 0, dropped: 0)
+        let (report, kept) = Audit.Row.counts(of: registration)
         center = CenterDirectory.shared.description(of: registration.center)
-        let subject = registration.center.subject(of: registration)
-        name = subject?.name
+        name = subject.name
         sender =
-            switch subject?.sender {
+            switch subject.sender {
             case nil: nil
             case .object: details?.sender?.description(as: "a sender")
             case .value(let value): value.description
@@ -102,12 +101,29 @@ extension Audit.Row {
         owner = registration.owned?.record?.description(as: "an owner")
         file = registration.site.file
         line = registration.site.line
-        target = (inbox?.target ?? .poster).description
-        pending = counts.pending + counts.kept + kept.pending
-        dropped = counts.dropped + kept.dropped
-        muted = counts.muted
+        target = report.target
+        pending = report.pending + report.kept + kept.pending
+        dropped = report.dropped + kept.dropped
+        muted = report.muted
         isOnce = registration.isOnce
         key = details?.key?.description
+        if registration.hasEnded { return nil }
+    }
+
+    /// What the inbox and the companion keep, each element in one of the two.
+    private static func counts(
+        of registration: Registration
+    ) -> (report: Inbox.Report, kept: (pending: Int, dropped: Int)) {
+        func report() -> Inbox.Report { registration.inbox.load()?.report ?? Inbox.Report() }
+        var first = report()
+        guard let companion = registration.details?.companion else { return (first, (0, 0)) }
+        while true {
+            let kept = companion.counts
+            let second = report()
+            if first == second { return (first, kept) }
+            // Not covered: something came or went in between.
+            first = second
+        }
     }
 }
 

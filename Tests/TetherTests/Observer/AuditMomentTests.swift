@@ -1,0 +1,52 @@
+import Foundation
+import Synchronization
+import Testing
+import Tether
+
+/// Audits that are taken while other threads register and stop.
+@Suite struct AuditMomentTests {
+    private final class Object: Sendable {}
+
+    @Test func `L1 a row of an observer that ends meanwhile is as it was registered, or is left out`() {
+        let (center, sender) = (ObserverCenter(), Object())
+        let isDone = Atomic<Bool>(false)
+        let odd = Log<String>()
+        let adder: @Sendable () -> Void = {
+            while !isDone.load(ordering: .relaxed) {
+                let tokens = (0..<20).map { _ in center.observe(.sample, from: sender) { _ in } }
+                for token in tokens { token.stop() }
+            }
+        }
+        let auditor: @Sendable () -> Void = {
+            var rows = 0
+            for _ in 0..<20_000 where rows < 20_000 && odd.entries.isEmpty {
+                for row in center.audit() {
+                    rows += 1
+                    if row.name == nil || row.sender == nil { odd.add(row.description) }
+                }
+            }
+            isDone.store(true, ordering: .relaxed)
+        }
+        onThreads([adder, adder, auditor])
+        #expect(odd.entries == [])
+    }
+
+    @Test func `L1 an observer that was attached and is not registered yet is left out of its owner's audit`() {
+        let (center, owner) = (ObserverCenter(), Object())
+        let isDone = Atomic<Bool>(false)
+        let odd = Log<String>()
+        let adder: @Sendable () -> Void = {
+            while !isDone.load(ordering: .relaxed) { center.observe(.sample, owner: owner) { _ in }.stop() }
+        }
+        let auditor: @Sendable () -> Void = {
+            for _ in 0..<20_000 where odd.entries.isEmpty {
+                for row in NotificationObserver.audit(ofOwner: owner) where row.name == nil {
+                    odd.add(row.description)
+                }
+            }
+            isDone.store(true, ordering: .relaxed)
+        }
+        onThreads([adder, auditor])
+        #expect(odd.entries == [])
+    }
+}
