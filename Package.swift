@@ -7,14 +7,18 @@ let package = Package(
     products: [
         .library(name: "Tether", targets: ["Tether"]),
         .library(name: "TetherTesting", targets: ["TetherTesting"]),
+        .library(name: "TetherVerification", targets: ["TetherVerification"]),
     ],
     targets: [
         .target(name: "COwnerLifetime"),
         .target(name: "Tether", dependencies: ["COwnerLifetime"]),
         .target(name: "CProcessMemory"),
         .target(name: "TetherTesting", dependencies: ["Tether", "CProcessMemory"]),
-        .testTarget(name: "TetherTests", dependencies: ["Tether", "TetherTesting", "COwnerLifetime", "CAllocations"]),
-        .testTarget(name: "TetherTestingTests", dependencies: ["Tether", "TetherTesting"]),
+        .target(name: "TetherVerification", dependencies: ["TetherTesting"]),
+        .testTarget(
+            name: "TetherTests",
+            dependencies: ["Tether", "TetherTesting", "TetherVerification", "COwnerLifetime", "CAllocations"]),
+        .testTarget(name: "TetherTestingTests", dependencies: ["Tether", "TetherTesting", "TetherVerification"]),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .executableTarget(
             name: "Benchmarks", dependencies: ["Tether", "CAllocations"], path: "Tests/Benchmarks",

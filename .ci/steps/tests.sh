@@ -30,6 +30,14 @@ release_tests() {
     limited swift test --skip-build "${release_options[@]}"
 }
 
+# The diagnosis of a model that other threads change while it is walked.
+changing_model() {
+    debug_build
+    TETHER_DIAGNOSIS=60 limited swift test --skip-build --filter ChangingModelTests
+    release_build
+    TETHER_DIAGNOSIS=60 limited swift test --skip-build "${release_options[@]}" --filter ChangingModelTests
+}
+
 # That the benchmark works, not how fast the machine is.
 benchmarks() {
     release_build

@@ -2,15 +2,9 @@ internal import Dispatch
 internal import Foundation
 internal import Tether
 
-/// What a verification found, and where it is to be mended.
-struct Finding: Sendable {
-    let message: String
-    let site: Site
-}
-
 extension LeakTracker {
     /// How long to wait for what.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// For deliveries that are pending and handlers that are running.
         let deliveries: Duration
         /// For what nothing is known to be on its way to release: a thread or task of the test's own may be about to.
@@ -18,7 +12,7 @@ extension LeakTracker {
         /// For the search why what is left is still there.
         let explanation: Duration
 
-        init(deliveries: Duration, release: Duration, explanation: Duration) {
+        package init(deliveries: Duration, release: Duration, explanation: Duration) {
             self.deliveries = deliveries
             self.release = min(deliveries, release)
             self.explanation = explanation
@@ -28,7 +22,7 @@ extension LeakTracker {
     // MARK: Verifying
 
     /// What the scope leaves behind, when all deliveries have been made and all that goes by itself has gone.
-    func verify(_ limits: Limits) async -> [Finding] {
+    package func verify(_ limits: Limits) async -> [Finding] {
         let deadline = DispatchTime.after(limits.deliveries)
         var unfinished: [Finding] = []
         while let (errands, describe) = deliveries() {
@@ -44,7 +38,7 @@ extension LeakTracker {
 
     /// As `verify`, waiting on this thread.
     @available(*, noasync)
-    func verifyBlocking(_ limits: Limits) -> [Finding] {
+    package func verifyBlocking(_ limits: Limits) -> [Finding] {
         let runsLoop = Thread.isMainThread || hasRunLoopTargets
         let deadline = DispatchTime.after(limits.deliveries)
         var unfinished: [Finding] = []
@@ -142,7 +136,7 @@ extension LeakTracker {
     }
 
     /// Observers on the centers of this scope that belong to nobody.
-    func unattributed() -> [Finding] {
+    package func unattributed() -> [Finding] {
         let centers = state.withLock(\.centers)
         return Registrations.newUnattributed(on: centers).map { registration in
             Finding(

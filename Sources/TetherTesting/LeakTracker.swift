@@ -139,14 +139,6 @@ public final class LeakTracker: Sendable {
     }
 }
 
-/// A place in the source: `Module/File.swift`, and a line.
-struct Site: Sendable, CustomStringConvertible {
-    let file: String
-    let line: Int
-
-    var description: String { "\(file):\(line)" }
-}
-
 /// Tracks an object in the current scope: it fails the test if it outlives that.
 ///
 /// ```swift

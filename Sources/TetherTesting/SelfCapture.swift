@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Synchronization
-internal import Testing
 public import Tether
 
 extension ObserverCenter {
@@ -49,7 +48,7 @@ enum SelfCapture {
                 + "(\(name?.rawValue ?? "any name")), which \(path.sentence(from: .closure)). Use the owner that the handler is "
                 + "handed, or capture it weakly there.",
             site: registration.site)
-        if Test.current != nil { finding.recordInSwiftTesting() } else { finding.print() }
+        finding.tell()
         #endif
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import Tether
 import TetherTesting
+import TetherVerification
 
 /// What looks like a leak and is none.
 @Suite struct FalsePositiveTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Tether
 import TetherTesting
+import TetherVerification
 
 /// Leaks of observers over Foundation's center: found, explained and cured as on Tether's own.
 @Suite struct FoundationCenterLeakTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Tether
 import TetherTesting
+import TetherVerification
 
 @Suite struct LeakTrackerTests {
     private let center = ObserverCenter()

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Tether
 import TetherTesting
+import TetherVerification
 
 /// Deliveries that run when the test says so, and what a recorder makes of them.
 @Suite struct ManualTargetTests {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import Tether
 import TetherTesting
+import TetherVerification
 
 /// Every kind of leak, planted and found, and its cure, which passes.
 @Suite struct PlantedLeakTests {

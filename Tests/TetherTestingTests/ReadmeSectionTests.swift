@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Tether
 import TetherTesting
+import TetherVerification
 
 /// The code of "Prove it in your tests" in the README.
 @Suite struct ReadmeSectionTests {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import Tether
 import TetherTesting
+import TetherVerification
 
 /// The trait on tests and suites, side by side on the shared center.
 @Suite(.verifiesNoLeaks) struct TraitTests {

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Tether
 import TetherTesting
+import TetherVerification
 import XCTest
 
 /// `verifyNoLeaks` in XCTest: where the main thread runs a run loop, and failures are XCTest's.

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import Testing
 import Tether
+import TetherVerification
 
 @testable import TetherTesting
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TetherVerification
 
 @testable import TetherTesting
 

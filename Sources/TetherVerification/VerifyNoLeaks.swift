@@ -1,3 +1,5 @@
+internal import TetherTesting
+
 /// Runs a body, in a test of XCTest or of Swift Testing, and fails that test if the body leaves behind an observer, an
 /// owner that was observed for, or an object given to `track(_:)`.
 ///
@@ -52,31 +54,4 @@ public func verifyNoLeaks<Result>(
     Verdict(findings: findings, unattributed: scope.unattributed())
         .report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))
     return result
-}
-
-/// Runs a body in a scope of its own, and returns what it leaves behind, a sentence each; for programs that are no tests.
-///
-/// See `verifyNoLeaks(limit:release:explanation:fileID:filePath:line:column:_:)`.
-@available(*, noasync, message: "Use the form that is awaited.")
-@_disfavoredOverload
-public func findLeaks(
-    within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
-    _ body: () throws -> Void
-) rethrows -> [String] {
-    let scope = LeakTracker()
-    try LeakTracker.$current.withValue(scope) { try body() }
-    return scope.verifyBlocking(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map(
-        \.message)
-}
-
-/// Runs an asynchronous body in a scope of its own, and returns what it leaves behind, a sentence each.
-public func findLeaks(
-    within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
-    isolation: isolated (any Actor)? = #isolation,
-    _ body: () async throws -> Void
-) async rethrows -> [String] {
-    let scope = LeakTracker()
-    try await LeakTracker.$current.withValue(scope) { try await body() }
-    return await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map(
-        \.message)
 }

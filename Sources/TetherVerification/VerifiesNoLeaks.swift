@@ -1,4 +1,5 @@
 public import Testing
+@_exported public import TetherTesting
 
 /// Fails a test that leaves behind an observer, an owner that was observed for, or a tracked object.
 ///

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Testing
+internal import TetherTesting
 internal import XCTest
 
 /// What came of a verification, for the framework that runs the test.
@@ -18,7 +19,7 @@ struct Verdict {
     /// As `report(at:)`, in Swift Testing.
     func report(at test: SourceLocation) {
         for finding in findings { finding.recordInSwiftTesting() }
-        for finding in unattributed { finding.recordInSwiftTesting(severity: .warning) }
+        for finding in unattributed { finding.warnInSwiftTesting() }
         if !findings.isEmpty { Issue.record(Comment(rawValue: summary), sourceLocation: test) }
     }
 
@@ -43,18 +44,33 @@ struct TestSite {
 
 extension Finding {
     /// Records the finding in Swift Testing, as an issue at its own place.
-    func recordInSwiftTesting(severity: Issue.Severity = .error) {
-        Issue.record(Comment(rawValue: message), severity: severity, sourceLocation: site.sourceLocation)
+    func recordInSwiftTesting() {
+        Issue.record(Comment(rawValue: message), sourceLocation: site.sourceLocation)
+    }
+
+    /// As `recordInSwiftTesting()`, as an issue that fails no test, which Swift Testing has since Swift 6.3.
+    func warnInSwiftTesting() {
+        #if compiler(>=6.3)
+        Issue.record(Comment(rawValue: message), severity: .warning, sourceLocation: site.sourceLocation)
+        #else
+        print()
+        #endif
     }
 
     /// Records the finding in XCTest, as a failure at its own place.
     func recordInXCTest() {
         XCTFail(message, file: site.literal, line: UInt(site.line))
     }
+}
 
-    /// Writes the finding to the standard error, as a compiler would.
-    func print() {
-        FileHandle.standardError.write(Data("\(site): warning: \(message)\n".utf8))
+/// Records in Swift Testing what is found while a test runs.
+///
+/// `TetherTesting` looks it up by its name.
+enum TestRecorder: FindingRecorder {
+    static func record(_ finding: Finding) -> Bool {
+        guard Test.current != nil else { return false }
+        finding.recordInSwiftTesting()
+        return true
     }
 }
 

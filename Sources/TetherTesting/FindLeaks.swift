@@ -1,0 +1,41 @@
+/// Runs a body in a scope of its own, and returns what it leaves behind, a sentence each; for programs that are no tests.
+///
+/// ```swift
+/// for leak in findLeaks({ openAndCloseADocument() }) { print(leak) }
+/// ```
+///
+/// Deliveries that are pending when the body returns are made first. The calling thread waits; if it is the main thread
+/// its run loop runs meanwhile. Nothing of this needs a framework for tests; in tests `TetherVerification` has
+/// `verifyNoLeaks`, which fails the test.
+/// - Parameters:
+///   - limit: How long deliveries that are pending when the body returns may take.
+///   - release: How long to wait then for what is still there, because a thread or a task of the body's own may be about
+///     to let it go; not longer than `limit`. Only a body that leaves something behind waits that long.
+///   - explanation: How long the search may take, in all, for why things are still there. What it did not get to is said
+///     to be untold.
+@available(*, noasync, message: "Use the form that is awaited.")
+@_disfavoredOverload
+public func findLeaks(
+    within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
+    _ body: () throws -> Void
+) rethrows -> [String] {
+    let scope = LeakTracker()
+    try LeakTracker.$current.withValue(scope) { try body() }
+    return scope.verifyBlocking(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map(
+        \.message)
+}
+
+/// Runs an asynchronous body in a scope of its own, and returns what it leaves behind, a sentence each; for programs that
+/// are no tests.
+///
+/// See `findLeaks(within:release:explanation:_:)`; here nothing blocks.
+public func findLeaks(
+    within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Void
+) async rethrows -> [String] {
+    let scope = LeakTracker()
+    try await LeakTracker.$current.withValue(scope) { try await body() }
+    return await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map(
+        \.message)
+}

@@ -1,0 +1,37 @@
+internal import Foundation
+
+/// What a verification found, and where it is to be mended.
+package struct Finding: Sendable {
+    package let message: String
+    package let site: Site
+
+    /// Writes the finding to the standard error, as a compiler would.
+    package func print() {
+        FileHandle.standardError.write(Data("\(site): warning: \(message)\n".utf8))
+    }
+
+    /// Tells of the finding while the program runs: in the test that is running, or else on the standard error.
+    func tell() {
+        if FindingRecorders.tests?.record(self) != true { print() }
+    }
+}
+
+/// A place in the source: `Module/File.swift`, and a line.
+package struct Site: Sendable, CustomStringConvertible {
+    package let file: String
+    package let line: Int
+
+    package var description: String { "\(file):\(line)" }
+}
+
+/// What records findings in the tests of a framework.
+package protocol FindingRecorder {
+    /// Records a finding in the test that is running; false if none is.
+    static func record(_ finding: Finding) -> Bool
+}
+
+enum FindingRecorders {
+    /// The one of `TetherVerification`, which programs that are no tests do not link: it is looked up when it is needed,
+    /// so that this module needs no framework for tests.
+    static let tests = _typeByName("18TetherVerification12TestRecorderO") as? any FindingRecorder.Type
+}
