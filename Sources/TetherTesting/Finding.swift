@@ -25,7 +25,7 @@ package struct Site: Sendable, CustomStringConvertible {
 }
 
 /// What records findings in the tests of a framework.
-package protocol FindingRecorder {
+package protocol FindingRecorder: SendableMetatype {
     /// Records a finding in the test that is running; false if none is.
     static func record(_ finding: Finding) -> Bool
 }
