@@ -17,8 +17,13 @@ let package = Package(
         .target(name: "TetherVerification", dependencies: ["TetherTesting"]),
         .testTarget(
             name: "TetherTests",
-            dependencies: ["Tether", "TetherTesting", "TetherVerification", "COwnerLifetime", "CAllocations"]),
-        .testTarget(name: "TetherTestingTests", dependencies: ["Tether", "TetherTesting", "TetherVerification"]),
+            dependencies: [
+                "Tether", "TetherTesting", "TetherVerification", "COwnerLifetime", "CAllocations", "TestLimits",
+            ]),
+        .testTarget(
+            name: "TetherTestingTests", dependencies: ["Tether", "TetherTesting", "TetherVerification", "TestLimits"]),
+        .target(name: "CTestLimits", path: "Tests/CTestLimits"),
+        .target(name: "TestLimits", dependencies: ["CTestLimits"], path: "Tests/TestLimits"),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .executableTarget(
             name: "Benchmarks", dependencies: ["Tether", "CAllocations"], path: "Tests/Benchmarks",
@@ -41,7 +46,7 @@ let package = Package(
 )
 
 for target in package.targets
-where !["COwnerLifetime", "CProcessMemory", "CAllocations"].contains(target.name) {
+where !["COwnerLifetime", "CProcessMemory", "CAllocations", "CTestLimits"].contains(target.name) {
     target.swiftSettings = [
         // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
         .enableUpcomingFeature("ExistentialAny"),

@@ -44,7 +44,7 @@ step() {
 }
 
 long() {
-    ! is_chosen "$1" "$2" $is_long || { wait_for_beside 0; limit=14400; run_step "$@"; }
+    ! is_chosen "$1" "$2" $is_long || { wait_for_beside 0; limit=14400; export TETHER_TEST_LIMIT=$limit; run_step "$@"; }
 }
 
 beside() {

@@ -1,0 +1,65 @@
+import CTestLimits
+import Foundation
+
+/// Ends the process when a test has run for too long, with the test's name and all threads' stacks.
+///
+/// Tests share the processors, so the limit of each begins anew whenever one of them begins or ends: it is reached by the
+/// tests that are left when no other makes progress. `TETHER_TEST_LIMIT` is the limit in seconds; 0 is none, for a
+/// debugger.
+///
+/// SAFETY: what changes is changed under the lock.
+final class Watchdog: @unchecked Sendable {
+    static let shared = Watchdog(limit: usualLimit)
+
+    private let lock = NSLock()
+    private var tests = RunningTests()
+    /// How long a test may run.
+    let limit: TimeInterval
+    /// Whether it hears of the tests of Swift Testing.
+    var isHearing: Bool {
+        get { lock.withLock { hears } }
+        set { lock.withLock { hears = newValue } }
+    }
+    private var hears = false
+
+    init(limit: TimeInterval) {
+        self.limit = limit
+    }
+
+    private static var usualLimit: TimeInterval {
+        let environment = ProcessInfo.processInfo.environment
+        if let seconds = environment["TETHER_TEST_LIMIT"].flatMap(TimeInterval.init) { return seconds }
+        if environment["LD_PRELOAD"]?.contains("vgpreload") == true { return 3600 }
+        // SAFETY: only whether there are such functions is asked.
+        return unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil ? 900 : 240
+    }
+
+    /// The tests that are running, as far as they were heard of.
+    var running: [String] { lock.withLock { tests.running } }
+
+    func update(_ change: (inout RunningTests) -> Void) {
+        lock.withLock { change(&tests) }
+    }
+
+    /// Starts a thread that looks at the clock.
+    func start() {
+        guard limit > 0 else { return }
+        let thread = Thread { [self] in
+            while true {
+                Thread.sleep(forTimeInterval: 1)
+                if let names = lock.withLock({ tests.overdue(after: limit) }) { end(names) }
+            }
+        }
+        thread.name = "test limits"
+        thread.start()
+    }
+
+    private func end(_ names: [String]) -> Never {
+        var text = "\nA test has run for \(Int(limit)) s without an end. Running:\n"
+        for name in names { text += "    \(name)\n" }
+        FileHandle.standardError.write(Data((text + "Where its threads stand:\n").utf8))
+        FileHandle.standardError.write(Data(Stacks.describeAll().utf8))
+        // The other threads are stuck: nothing is left to be done in order.
+        _exit(70)
+    }
+}
