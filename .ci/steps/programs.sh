@@ -106,10 +106,8 @@ static_mode() {
     programs "$folder/release"
 }
 
-# hook_mode NAME SETTINGS...: HookSafety alone.
-hook_mode() {
-    local folder=$build/modes/$1
-    shift
-    limited swift build -c release --scratch-path "$folder" --product HookSafety "$@"
-    hook_safety "$folder/release"
+# C++ classes, against the library that the tests were built with.
+cpp_classes() {
+    debug_build
+    limited .ci/cpp $build/debug
 }

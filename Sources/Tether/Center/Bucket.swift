@@ -56,10 +56,12 @@ internal import Synchronization
 /// The registrations of one name (or any) and one sender (or any), in registration order.
 ///
 /// SAFETY: everything that varies is only touched under the lock of the center that has the bucket.
-final class Bucket: @unchecked Sendable {
+final class Bucket: UnorderedListElement, @unchecked Sendable {
     /// The registry has the node for as long as the bucket is in use.
     unowned let node: NameNode
     let sender: SenderKey?
+    /// Its place among the buckets of its sender.
+    var place = 0
     private(set) var slots = BucketSlots(capacity: 2)
     private(set) var count = 0
 

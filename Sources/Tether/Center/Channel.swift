@@ -33,14 +33,14 @@ public final class Channel: Sendable {
                     + "\(name.rawValue); post it through the center, or through a channel for its name.")
         }
         core.post(
-            name: name, node: node, sender: { notification.object.flatMap(SenderKey.init(posted:)) },
+            name: name, node: node, sender: { notification.object.flatMap(SenderKey.init(any:)) },
             notification: { notification })
     }
 
     /// Makes a notification of this name and posts it.
     public func post(object: Any? = nil, userInfo: [AnyHashable: Any]? = nil) {
         core.post(
-            name: name, node: node, sender: { object.flatMap(SenderKey.init(posted:)) },
+            name: name, node: node, sender: { object.flatMap(SenderKey.init(any:)) },
             notification: { Notification(name: name, object: object, userInfo: userInfo) })
     }
 }

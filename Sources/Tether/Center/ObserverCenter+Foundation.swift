@@ -92,13 +92,13 @@ extension ObserverCenter {
     ///
     /// Complexity: O(observers of the object).
     public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
-        guard let observer = SenderFilter.unwrapped(observer), let instance = SenderKey.instance(in: observer) else {
-            return
-        }
+        guard case .object(let instance) = Unwrapped(observer) else { return }
         let tokens = (instance as? NotificationObserver).map { [$0] } ?? OwnerTable.shared.observers(of: instance)
-        let sender = object.flatMap(SenderFilter.unwrapped)
-        let key = sender.flatMap(SenderKey.init(any:))
-        if sender != nil, key == nil { return }
-        core.endAll(of: tokens, named: name, from: key)
+        let sender = object.map(Unwrapped.init) ?? .nothing
+        if case .nothing = sender {
+            core.endAll(of: tokens, named: name, from: nil)
+        } else if let key = SenderKey(sender) {
+            core.endAll(of: tokens, named: name, from: key)
+        }
     }
 }

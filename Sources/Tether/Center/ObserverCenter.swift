@@ -49,7 +49,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// `.poster` have returned when this returns.
     public func post(_ notification: Notification) {
         core.post(
-            name: notification.name, sender: { notification.object.flatMap(SenderKey.init(posted:)) },
+            name: notification.name, sender: { notification.object.flatMap(SenderKey.init(any:)) },
             notification: { notification })
     }
 
@@ -58,7 +58,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// A class instance as `object` matches by identity; a `Hashable` value by equality within its type (M4).
     public func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]? = nil) {
         core.post(
-            name: name, isBare: object == nil && userInfo == nil, sender: { object.flatMap(SenderKey.init(posted:)) },
+            name: name, isBare: object == nil && userInfo == nil, sender: { object.flatMap(SenderKey.init(any:)) },
             notification: { Notification(name: name, object: object, userInfo: userInfo) })
     }
 
@@ -81,16 +81,4 @@ private struct OwnRegistration: NotifyingRegistration {
     let observer: NotificationObserver
 
     func cancel() { observer.stop() }
-}
-
-extension SenderKey {
-    /// The key of what was posted as `Notification.object`.
-    init?(posted object: Any) {
-        if let instance = SenderKey.instance(in: object) {
-            self.init(instance)
-        } else {
-            guard let value = SenderFilter.unwrapped(object) else { return nil }
-            self.init(any: value)
-        }
-    }
 }

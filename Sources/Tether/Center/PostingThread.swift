@@ -39,6 +39,8 @@ internal import Synchronization
     /// The thread's own posting queue and run loop, made when they are first asked for.
     var postingQueue: PostingQueue?
     private var queuesToClose: [WeakQueue] = []
+    /// How many of these there may be before those that have gone are taken out.
+    private var mostQueuesToClose = 8
     var loop: ThreadLoop?
     /// The address of the next older record in use.
     private let older = Atomic<UInt>(0)
@@ -93,7 +95,11 @@ internal import Synchronization
 
     /// Asks for a queue to be closed when this thread exits, if it still is there.
     func closeAtExit(_ queue: PostingQueue) {
-        queuesToClose.removeAll { $0.queue == nil }
+        // Twice as many as were left the last time, so that each queue pays O(1).
+        if queuesToClose.count >= mostQueuesToClose {
+            queuesToClose.removeAll { $0.queue == nil }
+            mostQueuesToClose = max(8, queuesToClose.count * 2)
+        }
         queuesToClose.append(WeakQueue(queue: queue))
     }
 

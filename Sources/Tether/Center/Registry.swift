@@ -11,7 +11,7 @@ struct Registry {
     private(set) var keyed: [ObserverKey: Registration] = [:]
     private(set) var cache = NameCache(capacity: NameCache.smallestCapacity)
     /// The buckets of each sender, for its end.
-    private var senders: [SenderKey: [Bucket]] = [:]
+    private var senders: [SenderKey: UnorderedList<Bucket>] = [:]
     private var lastID: UInt64 = 0
     private(set) var count = 0
     /// How many names have observers.
@@ -114,7 +114,7 @@ struct Registry {
         if let known = node.senders[sender] { return known }
         let bucket = Bucket(node: node, sender: sender)
         node.senders[sender] = bucket
-        senders[sender, default: []].append(bucket)
+        senders[sender, default: UnorderedList()].append(bucket)
         return bucket
     }
 
@@ -123,9 +123,9 @@ struct Registry {
         if let sender = bucket.sender {
             leftovers.append(bucket)
             node.senders[sender] = nil
-            senders[sender]?.removeAll { $0 === bucket }
-            if let index = senders.index(forKey: sender), senders[index].value.isEmpty {
-                leftovers.append(KeptKey(key: senders.remove(at: index).key))
+            if let index = senders.index(forKey: sender) {
+                senders.values[index].remove(bucket)
+                if senders.values[index].isEmpty { leftovers.append(KeptKey(key: senders.remove(at: index).key)) }
             }
         }
         if bucket.sender == nil { node.unpublish() }
@@ -207,11 +207,13 @@ struct Registry {
 
     /// The live registrations that match what is given, in registration order.
     ///
-    /// Complexity: O(1) to find a name or a sender, then O(found log found).
+    /// Complexity: O(1) to find a name or a sender or both, then O(found log found).
     func registrations(named name: Notification.Name? = nil, from sender: SenderKey? = nil) -> [Registration] {
         let buckets: [Bucket] =
-            if let sender {
-                (senders[sender] ?? []).filter { name == nil || $0.node.name == name }
+            if let name, let sender {
+                (names[name]?.senders[sender]).map { [$0] } ?? []
+            } else if let sender {
+                senders[sender]?.elements ?? []
             } else if let name {
                 names[name]?.buckets ?? []
             } else {

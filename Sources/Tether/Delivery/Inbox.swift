@@ -403,10 +403,7 @@ extension Notification {
 
     /// Whether its object is being deinitialised.
     var hasEndingObject: Bool {
-        guard let object = object.flatMap(SenderFilter.unwrapped), let instance = SenderKey.instance(in: object) else {
-            return false
-        }
-        return isBeingDeinitialised(instance)
+        if let object, case .object(let instance) = Unwrapped(object) { isBeingDeinitialised(instance) } else { false }
     }
 
     var withoutObject: Notification { Notification(name: name, object: nil, userInfo: userInfo) }

@@ -43,7 +43,7 @@ extension NotifyingCenter {
             if let element = convert(notification) { buffer.offer(element) }
         }
         let observer =
-            owner === AnySender.any
+            AnySender.stands(for: owner)
             ? observe(request, handler) : observe(request, for: owner) { _, notification in handler(notification) }
         return ObservationSequence(subscription: SequenceSubscription(buffer, observer))
     }

@@ -79,8 +79,8 @@ extension ObserverCenter {
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObservationRequest {
     /// Main-actor messages, delivered at once where they are posted (T3).
-    init<Message: NotificationCenter.MainActorMessage>(
-        _ type: Message.Type, of subject: AnyObject, once: Bool, key: (any Hashable)?, at file: StaticString,
+    init<Message: NotificationCenter.MainActorMessage, Subject: AnyObject>(
+        _ type: Message.Type, of subject: Subject, once: Bool, key: (any Hashable)?, at file: StaticString,
         _ line: UInt
     ) {
         self.init(
@@ -90,8 +90,8 @@ extension ObservationRequest {
     }
 
     /// Async messages, delivered to a target.
-    init<Message: NotificationCenter.AsyncMessage>(
-        _ type: Message.Type, of subject: AnyObject, on target: DeliveryTarget, isIsolated: Bool = false, once: Bool,
+    init<Message: NotificationCenter.AsyncMessage, Subject: AnyObject>(
+        _ type: Message.Type, of subject: Subject, on target: DeliveryTarget, isIsolated: Bool = false, once: Bool,
         key: (any Hashable)?, at file: StaticString, _ line: UInt
     ) {
         self.init(
@@ -108,8 +108,8 @@ struct AsyncObservationRequest {
     /// What the handler captures; the request holds the subject.
     let caller: Caller
 
-    init<Message: NotificationCenter.AsyncMessage>(
-        _ type: Message.Type, of subject: AnyObject, once: Bool, key: (any Hashable)?, at file: StaticString,
+    init<Message: NotificationCenter.AsyncMessage, Subject: AnyObject>(
+        _ type: Message.Type, of subject: Subject, once: Bool, key: (any Hashable)?, at file: StaticString,
         _ line: UInt
     ) {
         let drains = TaskDrains()

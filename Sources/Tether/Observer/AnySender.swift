@@ -7,4 +7,10 @@ public final class AnySender: Sendable {
     public static let any = AnySender()
 
     private init() {}
+
+    /// Whether it stands in an argument's place.
+    ///
+    /// Told by the type, because a build with cross-module optimisation gives each module a copy of `any`.
+    @inline(__always)
+    static func stands<Object: AnyObject>(for argument: Object) -> Bool { Object.self == AnySender.self }
 }

@@ -37,6 +37,7 @@ final class HeldForCalls<Object: AnyObject>: Sendable {
 
     /// `nil` for an object that is being deinitialised.
     init?(_ object: Object) {
+        ObjectArgument.receiver.check(object)
         guard let reference = OwnerReference(object) else { return nil }
         self.reference = reference
     }

@@ -19,8 +19,8 @@ extension NotifyingCenter {
         named name: Notification.Name? = nil, from sender: Sender = AnySender.any, owner: Owner = AnySender.any
     ) {
         guard let core = own?.core ?? ForeignCenters.shared.knownCore(of: self) else { return }
-        let key = sender === AnySender.any ? nil : SenderKey(sender)
-        guard owner !== AnySender.any else {
+        let key = AnySender.stands(for: sender) ? nil : SenderKey(sender)
+        guard !AnySender.stands(for: owner) else {
             return core.endAll(named: name, from: key)
         }
         core.endAll(of: OwnerTable.shared.observers(of: owner), named: name, from: key)

@@ -26,12 +26,12 @@ struct ObservationRequest {
     }
 
     /// What the parameters of an `observe` method ask for.
-    init(
-        _ name: Notification.Name?, from sender: AnyObject, on target: DeliveryTarget, isIsolated: Bool = false,
+    init<Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender, on target: DeliveryTarget, isIsolated: Bool = false,
         once: Bool, key: (any Hashable)?, at file: StaticString, _ line: UInt
     ) {
         self.init(
-            name: name, sender: sender === AnySender.any ? .any : .object(sender), target: target,
+            name: name, sender: SenderFilter(sender), target: target,
             isIsolated: isIsolated, once: once, key: key == nil ? nil : ObserverKey(key!),
             site: RegistrationSite(file: file, line: line))
     }
@@ -61,6 +61,7 @@ struct ObservationRequest {
         _ observer: NotificationObserver, with center: any NotifyingCenter, owner: Owner, receiver: AnyObject? = nil,
         handler: @escaping OwnedRegistration.Handler<Owner>
     ) {
+        ObjectArgument.owner.check(owner)
         register(observer, with: center, owner: owner, receiver: receiver) { [flags, site] core, details in
             OwnedRegistration(center: core, details: details, flags: flags, site: site, handler: handler)
         }

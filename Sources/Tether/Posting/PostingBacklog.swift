@@ -108,10 +108,9 @@ struct PostingBacklog {
     }
 
     private func sender(of notification: Notification) -> Sender {
-        guard let object = notification.object else { return .none }
-        if let instance = SenderKey.instance(in: object) { return .key(SenderKey(instance)) }
-        guard let value = SenderFilter.unwrapped(object) else { return .none }
-        guard let key = SenderKey(any: value), key == key else { return .unique(nextSequence) }
+        let content = notification.object.map(Unwrapped.init) ?? .nothing
+        if case .nothing = content { return .none }
+        guard let key = SenderKey(content), key == key else { return .unique(nextSequence) }
         return .key(key)
     }
 

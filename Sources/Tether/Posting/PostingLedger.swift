@@ -2,27 +2,39 @@ internal import Synchronization
 
 /// The posting queues of one center, for its audit.
 final class PostingLedger: Sendable {
-    private struct WeakQueue: Sendable { weak var queue: PostingQueue? }
+    /// Stands for one queue; they rise in the order in which the queues were made.
+    typealias Number = UInt64
 
-    private let queues = Guarded<[WeakQueue]>([])
+    private let queues = Guarded<[Number: Unretained<PostingQueue>]>([:])
+    private let numbers = Atomic<Number>(0)
     private let dropped = Atomic<Int>(0)
 
     /// How many posts were dropped because their queue or their thread ended.
     var droppedPosts: Int { dropped.load(ordering: .relaxed) }
 
+    /// How many queues are listed.
+    var count: Int { queues.withLock(\.count) }
+
+    /// A number for a queue that is being made.
+    func makeNumber() -> Number { numbers.wrappingAdd(1, ordering: .relaxed).newValue }
+
+    /// Lists a queue until `unlist`. Complexity: O(1) amortised.
     func list(_ queue: PostingQueue) {
-        // What a weak reference gives may be the last one, which is not to go under the lock (R6).
-        let seen = queues.withLock { queues in
-            let seen = queues.map(\.queue)
-            queues = zip(queues, seen).filter { $0.1 != nil }.map(\.0)
-            queues.append(WeakQueue(queue: queue))
-            return seen
-        }
-        withExtendedLifetime(seen) {}
+        let reference = Unretained(queue)
+        queues.withLock { $0[queue.number] = reference }
+    }
+
+    /// Called by a queue's `deinit`. Complexity: O(1).
+    func unlist(_ queue: PostingQueue) {
+        let number = queue.number
+        let reference = queues.withLock { $0.removeValue(forKey: number) }
+        withExtendedLifetime(reference) {}
     }
 
     func countDroppedPosts(_ count: Int) { dropped.wrappingAdd(count, ordering: .relaxed) }
 
     /// The queues in use, in the order in which they were made.
-    var live: [PostingQueue] { queues.withLock { $0.compactMap(\.queue) } }
+    var live: [PostingQueue] {
+        queues.withLock { $0.sorted { $0.key < $1.key } }.compactMap { $0.value.take() }
+    }
 }

@@ -43,6 +43,8 @@ public final class PostingQueue: Sendable {
     /// The name of the thread or the dispatch queue, for the audit.
     let place: String
     private let state = Guarded(State())
+    /// What the center's ledger knows it by.
+    let number: PostingLedger.Number
 
     // MARK: Making one
 
@@ -58,9 +60,6 @@ public final class PostingQueue: Sendable {
         return made
     }
 
-    /// The calling thread's queue: Foundation's name for `current`.
-    public static var `default`: PostingQueue { current }
-
     private static let main = PostingQueue(center: .default, loop: CFRunLoopGetMain(), isMain: true)
 
     /// Makes a queue that posts to a center on the calling thread, by its run loop.
@@ -74,6 +73,7 @@ public final class PostingQueue: Sendable {
 
     private init(center: ObserverCenter, loop: CFRunLoop, isMain: Bool) {
         self.center = center
+        number = center.core.ledger.makeNumber()
         let alarm = RunLoopAlarm(loop: loop)
         clock = .loop(alarm, isMain: isMain)
         place = isMain ? "the main thread" : describeThread(.current)
@@ -87,12 +87,16 @@ public final class PostingQueue: Sendable {
     /// without meaning, and `.now` posts on the calling thread.
     public init(center: ObserverCenter, queue: DispatchQueue) {
         self.center = center
+        number = center.core.ledger.makeNumber()
         clock = .queue(queue)
         place = "dispatch queue \(queue.label)"
         center.core.ledger.list(self)
     }
 
-    deinit { close() }
+    deinit {
+        close()
+        center.core.ledger.unlist(self)
+    }
 
     // MARK: Enqueueing
 

@@ -5,6 +5,10 @@ import Tether
 /// Programmer errors, which stop the program with one sentence: the call, the value, the remedy.
 @Suite struct MisuseTests {
     private struct Unhashable { let number = 41 }
+    private final class HashableObject: Hashable, Sendable {
+        static func == (a: HashableObject, b: HashableObject) -> Bool { a === b }
+        func hash(into hasher: inout Hasher) {}
+    }
     private final class Owner: Sendable { func changed(_ notification: Notification) {} }
 
     private func sentence(_ result: ExitTest.Result) -> String {
@@ -82,5 +86,43 @@ import Tether
         #expect(sentence.contains("observe(_:key:)"))
         #expect(sentence.contains("the key nan is not equal to itself"))
         #expect(sentence.contains("pass a key that is"))
+    }
+
+    @Test func `X1 M7 O2 a key that is an object is refused, also in a box`() async throws {
+        let plain = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = ObserverCenter().observe(.sample, key: HashableObject()) { _ in }
+        }
+        let boxed = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let owner = HashableObject()
+            ObserverCenter().observe(.sample, owner: owner, key: AnyHashable(Optional(owner))) { _ in }
+        }
+        for sentence in [plain, boxed].map(sentence) {
+            #expect(sentence.contains("observe(_:key:): the key is the object HashableObject 0x"))
+            #expect(sentence.contains("which its observer would keep; pass a value that names it"))
+        }
+    }
+
+    @Test func `X1 M4 a value that was cast to AnyObject is refused as a sender`() async throws {
+        let results = [
+            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = ObserverCenter().observe(.sample, from: Unhashable() as AnyObject) { _ in }
+            },
+            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let sender: AnyObject? = Unhashable() as AnyObject
+                _ = ObserverCenter().addObserver(forName: nil, object: sender, queue: nil) { _ in }
+            },
+        ]
+        for sentence in results.map(sentence) {
+            #expect(sentence.contains("observe(_:from:)"))
+            #expect(sentence.contains("Unhashable(number: 41) is a value in a box, and each cast to AnyObject makes"))
+            #expect(sentence.contains("pass a class instance, or a Hashable value to addObserver(forName:"))
+        }
+    }
+
+    @Test func `X1 O1 a value that was cast to AnyObject is refused as an owner`() async throws {
+        let owner = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            ObserverCenter().observe(.sample, owner: Unhashable() as AnyObject) { _, _ in }
+        }
+        #expect(sentence(owner).contains("observe(_:owner:): Unhashable(number: 41) is a value in a box"))
     }
 }

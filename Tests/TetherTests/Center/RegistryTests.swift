@@ -226,6 +226,22 @@ import Testing
         withExtendedLifetime(object) {}
     }
 
+    @Test func `R9 M9 a sender's names are taken out in any order, and the others are still found`() {
+        var (registry, dice) = (Registry(), SplitMix64(seed: 3))
+        let object = Object()
+        let key = SenderKey(object)
+        var live = (0..<200).map { _ in registration() }
+        for (number, one) in live.enumerated() {
+            _ = registry.add(one, name: Notification.Name("name \(number)"), sender: key)
+        }
+        while !live.isEmpty {
+            _ = registry.remove(live.remove(at: Int.random(in: 0..<live.count, using: &dice)))
+            #expect(ids(registry.registrations(from: key)) == ids(live))
+        }
+        #expect(registry.isEmpty)
+        withExtendedLifetime(object) {}
+    }
+
     @Test func `M9 a name that a channel holds stays until the channel lets go`() {
         var registry = Registry()
         let node = registry.node(.sample)

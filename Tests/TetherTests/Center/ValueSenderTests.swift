@@ -125,7 +125,11 @@ import Tether
         #expect(reached(failure, by: failure, failure as any Error, Failure()) == [true, true, false])
     }
 
-    @Test func `M4 any hashable box is a type of its own`() {
-        #expect(reached(AnyHashable(1), by: AnyHashable(1), AnyHashable(2)) == [true, false])
+    @Test func `M4 AnyHashable is what is in it`() {
+        let posts: [Any] = [
+            1, AnyHashable(1), AnyHashable(AnyHashable(1)), AnyHashable(Int?.some(1)), AnyHashable(2), 1.0,
+        ]
+        #expect(posts.flatMap { reached(AnyHashable(1), by: $0) } == [true, true, true, true, false, false])
+        #expect(posts.flatMap { reached(1, by: $0) } == [true, true, true, true, false, false])
     }
 }

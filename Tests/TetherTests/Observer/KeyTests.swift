@@ -54,6 +54,24 @@ import Testing
         withExtendedLifetime((replacement, x, y)) {}
     }
 
+    @Test func `M7 M4 keys are compared within one type`() {
+        let keys: [any Hashable] = [1, 1.0, UInt8(1), Int8(1), "1", Substring("1"), Key.a]
+        let tokens = keys.map { center.observe(.sample, key: $0) { _ in } }
+        #expect(tokens.map(\.isActive) == keys.map { _ in true })
+        let replacements = keys.map { center.observe(.sample, key: $0) { _ in } }
+        #expect(tokens.map(\.isActive) == keys.map { _ in false })
+        withExtendedLifetime(replacements) {}
+    }
+
+    @Test func `M7 M4 a key is what is in its optionals and boxes`() {
+        let keys: [any Hashable] = [1, Int?.some(1), Int??.some(.some(1)), AnyHashable(1), AnyHashable(Int?.some(1))]
+        let tokens = keys.map { center.observe(.sample, key: $0) { _ in } }
+        #expect(tokens.map(\.isActive) == [false, false, false, false, true])
+        let none: any Hashable = Int?.none
+        let empty = [1, 2].map { _ in center.observe(.sample, key: none) { _ in } }
+        #expect(empty.map(\.isActive) == [false, true])
+    }
+
     @Test func `M7 O7 a replaced observer leaves its owner's list`() {
         let owner = Object()
         for _ in 0..<100 { center.observe(.sample, owner: owner, key: 1) { _ in } }

@@ -1,0 +1,77 @@
+/// The content of an `Any`, whatever optionals, existentials and `AnyHashable`s are around it (M4).
+///
+/// Everything that takes an `Any` asks here: senders, tokens and owners that are to be removed, objects that must not be
+/// kept for later (X3), and what a posting queue coalesces on.
+enum Unwrapped {
+    /// An optional without content.
+    case nothing
+    case object(AnyObject)
+    case value(Any)
+
+    @inline(__always)
+    init(_ value: Any) {
+        if let object = Unwrapped.storedObject(in: value) {
+            self = .object(object)
+        } else {
+            self = Unwrapped.searched(value)
+        }
+    }
+
+    /// The object that an `Any` holds with nothing around it.
+    ///
+    /// Read in place, because casts to and from `Any` take hundreds of nanoseconds.
+    @inline(__always)
+    static func storedObject(in value: Any) -> AnyObject? {
+        // SAFETY: the pointer does not leave the closure.
+        unsafe withUnsafePointer(to: value) { container in
+            // SAFETY: an `Any` is three words of content and the address of its type's metadata, whose first word is the
+            // kind. That is ABI; the compiler upholds it.
+            let words = unsafe UnsafeRawPointer(container)
+            let metadata = unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UnsafePointer<UInt>.self)
+            guard MetadataKind(unsafe metadata.pointee).isClass else { return nil }
+            // SAFETY: the content of a class's `Any` begins with the reference, which the caller's value holds; ABI, too.
+            return unsafe words.load(as: Unmanaged<AnyObject>.self).takeUnretainedValue()
+        }
+    }
+
+    /// The content of an `Any` that holds no object directly.
+    @inline(never)
+    private static func searched(_ value: Any) -> Unwrapped {
+        if let optional = value as? any OptionalValue {
+            return optional.wrapped.map(Unwrapped.init) ?? .nothing
+        }
+        // Asked for here, because any Hashable value can be cast to it.
+        let type = type(of: value)
+        if type == AnyHashable.self, let hashable = value as? AnyHashable { return Unwrapped(hashable.base) }
+        guard type is AnyClass else { return .value(value) }
+        // An object that is an error may be in an error's box, from which a cast to `AnyObject` takes the box.
+        if let error = value as? any Error { return storedObject(in: error).map(Unwrapped.object) ?? .value(error) }
+        return .object(value as AnyObject)
+    }
+}
+
+/// The first word of a type's metadata, which the ABI fixes.
+struct MetadataKind {
+    let word: UInt
+
+    @inline(__always)
+    init(_ word: UInt) { self.word = word }
+
+    /// Whether the type is a class: Swift's, one with an Objective-C `isa` in place of the kind, one that was written in
+    /// Objective-C, or one of Core Foundation's.
+    @inline(__always)
+    var isClass: Bool { word == 0 || word > 0x7FF || word == 0x305 || word == 0x203 }
+
+    /// Whether the type is a C++ class whose instances Swift sees as references: no objects of any Swift runtime.
+    var isForeignReference: Bool { word == 0x204 }
+
+    /// The kind of a type.
+    static func of(_ type: Any.Type) -> MetadataKind {
+        // SAFETY: a metatype is the address of the type's metadata, which is never freed.
+        unsafe MetadataKind(unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee)
+    }
+}
+
+private protocol OptionalValue { var wrapped: Any? { get } }
+
+extension Optional: OptionalValue { var wrapped: Any? { self } }

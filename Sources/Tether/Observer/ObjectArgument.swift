@@ -1,0 +1,41 @@
+/// An object that is given to a registration, which refuses what only looks like one (X1).
+enum ObjectArgument: String {
+    case sender = "observe(_:from:)"
+    case owner = "observe(_:owner:)"
+    case receiver = "connect(_:to:of:)"
+
+    /// Stops the program for an object whose end says nothing, or cannot be seen.
+    func check<Object: AnyObject>(_ object: Object) {
+        // First, because the object is not to be touched as one of Swift's.
+        guard !MetadataKind.of(Object.self).isForeignReference else {
+            // Not covered: a C++ class takes a module with C++ interoperability.
+            fatalError(
+                "\(rawValue): \(Object.self) is a C++ class, the end of whose instances cannot be seen; pass "
+                    + "a Swift object that holds the instance.")
+        }
+        guard type(of: object as AnyObject) != ObjectArgument.box else {
+            // Not covered: ends the process; MisuseTests run it apart.
+            fatalError(
+                "\(rawValue): \(object) is a value in a box, and each cast to AnyObject makes another box; "
+                    + "pass a class instance, or a Hashable value to addObserver(forName:object:queue:using:).")
+        }
+        #if canImport(ObjectiveC)
+        // SAFETY: the reference's bits are looked at, not read through; the caller holds the object.
+        let bits = unsafe UInt(bitPattern: Unmanaged.passUnretained(object as AnyObject).toOpaque())
+        guard self == .sender || !ObjectArgument.isTagged(bits) else {
+            fatalError(
+                "\(rawValue): \(object), of \(type(of: object as AnyObject)), is stored in its reference and "
+                    + "never ends; pass an object that ends, or leave it out and keep the token.")
+        }
+        #endif
+    }
+
+    /// The class of the boxes that casts to `AnyObject` make of values without an object form.
+    private static let box: AnyClass = type(of: Boxed() as AnyObject)
+
+    private struct Boxed {}
+
+    /// Whether the bits of a reference are a value instead of an address, as Objective-C's tagged pointers are: they have
+    /// the highest bit set, or, on a Mac with an Intel processor, the lowest.
+    static func isTagged(_ bits: UInt) -> Bool { bits & 1 != 0 || bits.leadingZeroBitCount == 0 }
+}

@@ -1,0 +1,166 @@
+import CoreFoundation
+import Foundation
+import Testing
+import Tether
+
+/// Objects that reach a center inside optionals, existentials and boxes, in what is declared as `Any`.
+@Suite struct WrappedObjectTests {
+    private final class Object: Wrappable, Sendable {
+        let atDeinit: @Sendable (Object) -> Void
+
+        init(atDeinit: @escaping @Sendable (Object) -> Void = { _ in }) {
+            self.atDeinit = atDeinit
+        }
+
+        deinit { atDeinit(self) }
+
+        // Says that it is equal to all others, so that only identity tells them apart.
+        static func == (a: Object, b: Object) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    private func record(_ who: String) -> @Sendable (Notification) -> Void {
+        let log = log
+        return { log.add($0.object == nil ? "\(who), no object" : who) }
+    }
+
+    @Test(arguments: Wrapping.all) func `M4 a post reaches the observers of an object, however it is wrapped`(
+        _ wrapping: Wrapping
+    ) {
+        let (object, stranger) = (Object(), Object())
+        let token = center.observe(.sample, from: object, record("reached"))
+        center.post(name: .sample, object: wrapping.wrap(stranger))
+        #expect(log.entries == [])
+        center.post(name: .sample, object: wrapping.wrap(object))
+        center.post(Notification(name: .sample, object: wrapping.wrap(object)))
+        #expect(log.entries == ["reached", "reached"])
+        withExtendedLifetime((token, object)) {}
+    }
+
+    @Test(arguments: Wrapping.all) func `M4 M5 an observer is registered for an object, however it is wrapped`(
+        _ wrapping: Wrapping
+    ) {
+        let stranger = Object()
+        var object: Object? = Object()
+        let token = center.addObserver(
+            forName: .sample, object: wrapping.wrap(object!), queue: nil, using: record("reached"))
+        center.post(name: .sample, object: stranger)
+        #expect(log.entries == [])
+        center.post(name: .sample, object: object)
+        #expect(log.entries == ["reached"])
+        #expect(token.isActive)
+        object = nil
+        #expect(!token.isActive)
+    }
+
+    @Test(arguments: Wrapping.all) func `R9 a token, an owner and a sender are found for removal, however wrapped`(
+        _ wrapping: Wrapping
+    ) {
+        let (owner, sender, stranger) = (Object(), Object(), Object())
+        let token = center.observe(.sample) { _ in }
+        let other = center.observe(.sample) { _ in }
+        let owned = [sender, stranger].map { center.observe(.sample, from: $0, owner: owner) { _, _ in } }
+        center.removeObserver(wrapping.wrap(token) as Any)
+        #expect([token.isActive, other.isActive] == [false, true])
+        center.removeObserver(wrapping.wrap(owner) as Any, name: nil, object: wrapping.wrap(sender))
+        #expect(owned.map(\.isActive) == [false, true])
+        center.removeObserver(wrapping.wrap(stranger) as Any)
+        #expect(owned.map(\.isActive) == [false, true])
+        center.removeObserver(wrapping.wrap(owner) as Any)
+        #expect(owned.map(\.isActive) == [false, false])
+    }
+
+    @Test(arguments: Wrapping.all) func `X3 an object that ends is not kept for later, however it is wrapped`(
+        _ wrapping: Wrapping
+    ) {
+        let (center, jobs) = (center, HeldJobs())
+        let queue = PostingQueue(center: center)
+        let tokens = [
+            center.observe(.sample, record("now")), center.observe(.sample, on: .custom(jobs), record("later")),
+            center.observe(.other, record("queued")),
+        ]
+        _ = Object {
+            center.post(name: .sample, object: wrapping.wrap($0))
+            queue.enqueue(Notification(name: .other, object: wrapping.wrap($0)), postingStyle: .asap)
+        }
+        jobs.run()
+        queue.flush()
+        #expect(log.entries == ["now", "later, no object", "queued, no object"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test(arguments: Wrapping.all) func `Q3 Q4 a posting queue tells an object, however it is wrapped`(
+        _ wrapping: Wrapping
+    ) {
+        let queue = PostingQueue(center: center)
+        let token = center.observe(.sample, record("posted"))
+        let (object, stranger) = (Object(), Object())
+        queue.enqueue(Notification(name: .sample, object: object), postingStyle: .asap)
+        queue.enqueue(Notification(name: .sample, object: wrapping.wrap(stranger)), postingStyle: .asap)
+        queue.enqueue(Notification(name: .sample, object: wrapping.wrap(object)), postingStyle: .asap)
+        queue.flush()
+        #expect(log.entries == ["posted", "posted"])
+        queue.enqueue(Notification(name: .sample, object: object), postingStyle: .asap)
+        queue.dequeueNotifications(
+            matching: Notification(name: .sample, object: wrapping.wrap(object)), coalesceMask: [])
+        queue.flush()
+        #expect(log.entries.count == 2)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `M4 objects of every kind are found in what a generic function boxed`() {
+        actor Worker {}
+        final class Box<Value: Sendable>: Sendable {}
+        final class Derived: WrappedBase, OneTable, @unchecked Sendable {}
+        func boxed<Value>(_ value: Value) -> Any { value }
+        let derived = Derived()
+        let objects: [(object: AnyObject, boxed: Any)] =
+            [Worker(), Box<Int>(), NSObject(), NSError(domain: "", code: 1)]
+            .map { (object: AnyObject) in (object, boxed(object as Any)) } + [
+                (derived, boxed(derived as any WrappedBase & OneTable))
+            ]
+        for (index, (object, boxed)) in objects.enumerated() {
+            let token = center.observe(.sample, from: object, record("reached"))
+            center.post(name: .sample, object: boxed)
+            #expect(log.entries.count == index + 1, "\(type(of: object))")
+            withExtendedLifetime(token) {}
+        }
+    }
+
+    @Test func `M4 an object of Core Foundation is an object`() throws {
+        let (loop, queue) = (try #require(CFRunLoopGetCurrent()), PostingQueue(center: center))
+        let token = center.addObserver(forName: .sample, object: loop, queue: nil, using: record("reached"))
+        center.post(name: .sample, object: loop)
+        center.post(name: .sample, object: Optional(loop) as Any)
+        center.post(name: .sample, object: CFRunLoopGetMain() === loop ? nil : CFRunLoopGetMain())
+        #expect(log.entries == ["reached", "reached"])
+        for sender in [loop as Any, Optional(loop) as Any, loop as AnyObject] {
+            queue.enqueue(Notification(name: .sample, object: sender), postingStyle: .asap)
+        }
+        queue.flush()
+        #expect(log.entries.count == 3)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `M4 types, functions, tuples and arrays of objects hold no object`() {
+        let (object, queue) = (Object(), PostingQueue(center: center))
+        let values: [Any] = [
+            Object.self, Object.self as AnyClass, Object.self as Any.Type, { object }, (object, object), [object],
+            Optional([object]) as Any, Object?.none as Any,
+        ]
+        let tokens = [
+            center.observe(.sample, from: object, record("object")), center.observe(.sample, record("any")),
+        ]
+        for value in values {
+            center.post(name: .sample, object: value)
+            queue.enqueue(Notification(name: .sample, object: value), postingStyle: .asap)
+            center.removeObserver(value)
+        }
+        queue.flush()
+        #expect(Set(log.entries.map { $0.prefix(3) }) == ["any"])
+        #expect(tokens.map(\.isActive) == [true, true])
+    }
+}
