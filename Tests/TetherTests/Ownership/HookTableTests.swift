@@ -1,0 +1,34 @@
+import Testing
+
+@testable import Tether
+
+private typealias Owner = any AnyObject & Sendable
+
+private final class Instantiated<Value>: Sendable {}
+
+/// The table of the classes that have the deallocator hook, while it grows.
+@Suite struct HookTableTests {
+    /// Appends an owner of each of 2 to the power of `depth` + 1 classes, less one.
+    private func append<Value>(_ type: Value.Type, _ depth: Int, to owners: inout [Owner]) {
+        owners.append(Instantiated<Value>())
+        guard depth > 0 else { return }
+        append([Value].self, depth - 1, to: &owners)
+        append(Value?.self, depth - 1, to: &owners)
+    }
+
+    @Test(.enabled(if: OwnerLifetime.isExact))
+    func `O3 owners of classes that were hooked before and after the table grew end at once`() {
+        let center = ObserverCenter()
+        var owners: [Owner] = []
+        append(HookTableTests.self, 7, to: &owners)
+        for owner in owners { center.observe(.sample, owner: owner) { _, _ in } }
+        #expect(center.audit().count == 255)
+        // On threads of their own, because a `deinit` that is not found in the table does not return.
+        let lists = stride(from: 0, to: owners.count, by: 16).map { first in
+            SharedHolder(Array(owners[first..<min(first + 16, owners.count)]))
+        }
+        owners = []
+        onThreads(lists.map { list in { list.set(nil) } })
+        #expect(center.audit().isEmpty)
+    }
+}
