@@ -1,3 +1,4 @@
+import COwnerLifetime
 import Testing
 
 @testable import Tether
@@ -6,7 +7,7 @@ private typealias Owner = any AnyObject & Sendable
 
 private final class Instantiated<Value>: Sendable {}
 
-/// The table of the classes that have the deallocator hook, while it grows.
+/// The table of the classes that have the deallocator hook, while it grows, and the filter of the objects to look up.
 @Suite struct HookTableTests {
     /// Appends an owner of each of 2 to the power of `depth` + 1 classes, less one.
     private func append<Value>(_ type: Value.Type, _ depth: Int, to owners: inout [Owner]) {
@@ -29,6 +30,22 @@ private final class Instantiated<Value>: Sendable {}
         }
         owners = []
         onThreads(lists.map { list in { list.set(nil) } })
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test(.enabled(if: OwnerLifetime.isExact))
+    func `O3 an owner's end is seen after others went that shared its place in the filter`() {
+        let center = ObserverCenter()
+        let owner = Holder(Instantiated<Int>())
+        center.observe(.sample, owner: owner.object!) { _, _ in }
+        // Addresses of nobody, enough of them to fall on every place.
+        for number in UInt(1)...1 << 21 {
+            // SAFETY: the address is only hashed.
+            guard let address = unsafe UnsafeRawPointer(bitPattern: number << 4) else { continue }
+            unsafe tether_hook_mark(address)
+            unsafe tether_hook_unmark(address)
+        }
+        owner.object = nil
         #expect(center.audit().isEmpty)
     }
 }
