@@ -48,4 +48,20 @@ private final class Instantiated<Value>: Sendable {}
         owner.object = nil
         #expect(center.audit().isEmpty)
     }
+
+    @Test(.enabled(if: OwnerLifetime.isExact))
+    func `O3 an owner that is attached to no more is taken out of the filter once`() {
+        let center = ObserverCenter()
+        let owner = Holder(Instantiated<String>())
+        let first = center.observe(.sample, owner: owner.object!) { _, _ in }
+        // Another that shares its place.
+        // SAFETY: the address is only hashed.
+        let address = unsafe Unmanaged.passUnretained(owner.object!).toOpaque()
+        unsafe tether_hook_mark(address)
+        first.stop()
+        center.observe(.sample, owner: owner.object!) { _, _ in }
+        unsafe tether_hook_unmark(address)
+        owner.object = nil
+        #expect(center.audit().isEmpty)
+    }
 }
