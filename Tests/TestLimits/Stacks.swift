@@ -12,6 +12,7 @@ enum Stacks {
 
     static func describeAll() -> String {
         #if os(Linux)
+        // SAFETY: the C calls only ask for the calling thread's number, and where others stand.
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task"))?.compactMap(Int32.init)
         let stacks = (threads ?? []).sorted().filter { $0 != tether_current_thread() }.map { ($0, frames(of: $0)) }
         let names = symbolicate(stacks.flatMap(\.1))
