@@ -1,4 +1,5 @@
 #if os(Linux)
+import CAllocations
 import Dispatch
 import Foundation
 import Synchronization
@@ -6,7 +7,8 @@ import Testing
 import Tether
 
 /// Many threads that post to one target at once.
-@Suite struct ContendedTargetTests {
+@Suite(.enabled(if: counts_allocations(), "A sanitizer has locks of its own."))
+struct ContendedTargetTests {
     /// A convoy on a lock of the mailbox shows as a sleep for nearly every post, however fast or busy the machine is.
     @Test func `D7 threads that post to one serial queue do not sleep for each other`() {
         let (center, queue) = (ObserverCenter(), DispatchQueue(label: "contended"))
