@@ -12,5 +12,8 @@ public final class AnySender: Sendable {
     ///
     /// Told by the type, because a build with cross-module optimisation gives each module a copy of `any`.
     @inline(__always)
-    static func stands<Object: AnyObject>(for argument: Object) -> Bool { Object.self == AnySender.self }
+    static func stands<Object: AnyObject>(for argument: Object) -> Bool {
+        // An instance of a C++ class is not to be touched as an object.
+        !MetadataKind.of(Object.self).isForeignReference && type(of: argument as AnyObject) == AnySender.self
+    }
 }

@@ -170,4 +170,12 @@ import Testing
         #expect(NotificationObserver.attached(to: owner).isEmpty)
         withExtendedLifetime((owner, other)) {}
     }
+
+    @Test func `R9 what stands for any sender and any owner does so as AnyObject, too`() {
+        let (center, sender) = (ObserverCenter(), NSObject())
+        let tokens = [center.observe(.sample) { _ in }, center.observe(.sample, from: sender) { _ in }]
+        let any: AnyObject = AnySender.any
+        center.removeObservers(named: .sample, from: any, owner: any)
+        #expect(tokens.map(\.isActive) == [false, false])
+    }
 }
