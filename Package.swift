@@ -30,6 +30,7 @@ let package = Package(
             exclude: ["README.md"]),
         .executableTarget(
             name: "HookSafety", dependencies: ["Tether"], path: "Tests/HookSafety", exclude: ["Library"]),
+        .executableTarget(name: "Litmus", path: "Tests/Litmus", exclude: ["README.md"]),
         .executableTarget(name: "Soak", dependencies: ["Tether"], path: "Tests/Soak"),
         .executableTarget(name: "Smoke", dependencies: ["Tether"], path: "Tests/Smoke"),
         .executableTarget(name: "Tour", dependencies: ["Tether"], path: "Examples/Tour"),
@@ -58,3 +59,6 @@ where !["COwnerLifetime", "CProcessMemory", "CAllocations", "CTestLimits"].conta
         .strictMemorySafety(),
     ]
 }
+
+// The checker has one thread.
+package.targets.first { $0.name == "Litmus" }?.swiftSettings?.append(.defaultIsolation(MainActor.self))

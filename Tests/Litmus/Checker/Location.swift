@@ -1,0 +1,89 @@
+/// A word of memory that threads share, with the methods of Swift's `Atomic`.
+struct Location {
+    typealias Number = Int
+
+    private static var made = 0
+
+    let name: String
+    let initial: Int
+    let number: Number
+
+    init(_ name: String, initially initial: Int = 0) {
+        self.name = name
+        self.initial = initial
+        number = Location.made
+        Location.made += 1
+    }
+
+    /// Loads the word. `pointer` is what the word's address was computed from, where it was.
+    func load(_ order: Order, through pointer: Value? = nil) -> Value {
+        Run.current.read(self, order, through: pointer, where: { _ in true })
+    }
+
+    /// Loads the word again and again until it has a value.
+    func await(_ value: Int, _ order: Order) -> Value {
+        Run.current.read(self, order, through: nil, where: { $0 == value })
+    }
+
+    func store(_ value: Value, _ order: Order, through pointer: Value? = nil) {
+        Run.current.write(value, to: self, order, through: pointer)
+    }
+
+    /// Changes the word in one step; returns what it was.
+    @discardableResult
+    func exchange(_ order: Order, _ change: (Value) -> Value) -> Value {
+        let old = Run.current.read(self, order.ofRead, through: nil, where: { _ in true })
+        Run.current.complete(self, with: change(old), order.ofWrite)
+        return old
+    }
+
+    @discardableResult
+    func wrappingAdd(_ number: Int, _ order: Order) -> Value { exchange(order) { $0 + number } }
+
+    /// Changes the word if it is what is expected; returns whether it was.
+    func compareExchange(expected: Int, desired: Int, _ order: Order) -> Bool {
+        let old = Run.current.read(self, order.ofRead, through: nil, where: { _ in true })
+        Run.current.complete(self, with: old.number == expected ? Value(desired) : nil, order.ofWrite)
+        return old == expected
+    }
+}
+
+/// A lock, such as `Guarded` is.
+struct Lock {
+    private let word: Location
+
+    /// `isHeld`: whether a thread has it at the start, and gives it back with `unlock`.
+    init(_ name: String, isHeld: Bool = false) {
+        word = Location(name, initially: isHeld ? 1 : 0)
+    }
+
+    func lock() {
+        _ = Run.current.read(word, .acquiring, through: nil, where: { $0 == 0 })
+        Run.current.complete(word, with: 1, .relaxed)
+    }
+
+    func unlock() { word.store(0, .releasing) }
+
+    func withLock(_ body: () -> Void) {
+        lock()
+        body()
+        unlock()
+    }
+}
+
+extension Order {
+    /// The orders of the halves of a read-modify-write.
+    fileprivate var ofRead: Order {
+        switch self {
+        case .sequentiallyConsistent: self
+        default: acquires ? .acquiring : .relaxed
+        }
+    }
+
+    fileprivate var ofWrite: Order {
+        switch self {
+        case .sequentiallyConsistent: self
+        default: releases ? .releasing : .relaxed
+        }
+    }
+}

@@ -1,0 +1,108 @@
+/// One run of one thread by itself, with the values that its reads are to find given.
+///
+/// A thread is a function that is called again and again, until every value that another thread may have written has
+/// been found by every read: its program is ordinary Swift, with ordinary branches.
+final class Run {
+    /// The run under way. The checker has one thread.
+    static var current = Run(choices: [], domains: [:])
+
+    /// What each read found, as an index in its alternatives; reads beyond these find the first.
+    private(set) var choices: [Int]
+    private(set) var alternatives: [Int] = []
+    /// The values that may be found at each location.
+    private let domains: [Location.Number: [Int]]
+    private(set) var events: [Event] = []
+    private(set) var facts: [Fact: Int] = [:]
+    private(set) var locations: [Location.Number: Location] = [:]
+    /// Whether the run is impossible: it found what it was said not to find.
+    private(set) var isImpossible = false
+    private var control: UInt64 = 0
+
+    init(choices: [Int], domains: [Location.Number: [Int]]) {
+        self.choices = choices
+        self.domains = domains
+    }
+
+    /// All runs of a thread.
+    static func all(of body: () -> Void, domains: [Location.Number: [Int]]) -> [Run] {
+        var runs: [Run] = []
+        var prefixes: [[Int]] = [[]]
+        while let prefix = prefixes.popLast() {
+            let run = Run(choices: prefix, domains: domains)
+            current = run
+            body()
+            for read in prefix.count..<run.choices.count {
+                for other in 1..<max(1, run.alternatives[read]) {
+                    prefixes.append(run.choices[..<read] + [other])
+                }
+            }
+            if !run.isImpossible { runs.append(run) }
+        }
+        return runs
+    }
+
+    // MARK: What a thread does
+
+    func read(_ location: Location, _ order: Order, through pointer: Value?, where isAwaited: (Int) -> Bool) -> Value {
+        locations[location.number] = location
+        let found = (domains[location.number] ?? [location.initial]).filter(isAwaited)
+        alternatives.append(found.count)
+        if alternatives.count > choices.count { choices.append(0) }
+        if found.isEmpty { isImpossible = true }
+        let number = found.isEmpty ? 0 : found[choices[alternatives.count - 1]]
+        append(Event(kind: .read, order: order, location: location.number, value: number), through: pointer)
+        return Value(number, from: 1 << UInt64(events.count - 1))
+    }
+
+    func write(_ value: Value, to location: Location, _ order: Order, through pointer: Value?) {
+        locations[location.number] = location
+        var event = Event(kind: .write, order: order, location: location.number, value: value.number)
+        event.data = value.sources
+        append(event, through: pointer)
+    }
+
+    /// Makes the last read the first half of a read-modify-write; `new` is `nil` where it fails.
+    func complete(_ location: Location, with new: Value?, _ order: Order) {
+        let read = events.count - 1
+        events[read].isExclusive = true
+        guard let new else { return }
+        events[read].partner = read + 1
+        // What it read itself is no dependency: an instruction that does both at once has none.
+        write(Value(new.number, from: new.sources & ~(1 << UInt64(read))), to: location, order, through: nil)
+        events[read + 1].isExclusive = true
+    }
+
+    func fence(_ kind: Event.Kind, _ order: Order) { append(Event(kind: kind, order: order), through: nil) }
+
+    private func append(_ event: Event, through pointer: Value?) {
+        var event = event
+        event.position = events.count
+        event.control = control
+        event.address = pointer?.sources ?? 0
+        events.append(event)
+    }
+
+    func branch(on value: Value) { control |= value.sources }
+
+    func note(_ fact: Fact, _ number: Int) { facts[fact] = number }
+
+    func assume(_ condition: Bool) { if !condition { isImpossible = true } }
+}
+
+/// What threads tell of what they found, for what is forbidden to look at.
+typealias Fact = String
+
+/// Tells the checker what the thread has found; the thread itself does not look at it.
+func note(_ fact: Fact, _ value: Value = 1) { Run.current.note(fact, value.number) }
+
+/// Leaves out the runs in which something does not hold.
+func assume(_ condition: Bool) { Run.current.assume(condition) }
+
+/// C's `atomic_thread_fence`, Swift's `atomicMemoryFence(ordering:)`.
+func fence(_ order: Order) { Run.current.fence(.fence, order) }
+
+/// C's `atomic_signal_fence`: an order for the compiler, none for the processor.
+func signalFence() { Run.current.fence(.signalFence, .sequentiallyConsistent) }
+
+/// Linux's `membarrier`: a full fence in every thread of the process.
+func fenceAllThreads() { Run.current.fence(.fenceOfAllThreads, .sequentiallyConsistent) }

@@ -1,0 +1,30 @@
+/// A number that a thread has read or made, and the reads that it was made from.
+struct Value: ExpressibleByIntegerLiteral {
+    let number: Int
+    /// The reads of the thread that it depends on, one bit each.
+    let sources: UInt64
+
+    init(_ number: Int, from sources: UInt64 = 0) {
+        self.number = number
+        self.sources = sources
+    }
+
+    init(integerLiteral number: Int) { self.init(number) }
+
+    static func + (value: Value, number: Int) -> Value { Value(value.number + number, from: value.sources) }
+    static func - (value: Value, number: Int) -> Value { Value(value.number - number, from: value.sources) }
+
+    // A comparison is for a branch: what the thread does from here on depends on it.
+
+    static func == (value: Value, number: Int) -> Bool {
+        Run.current.branch(on: value)
+        return value.number == number
+    }
+
+    static func != (value: Value, number: Int) -> Bool { !(value == number) }
+
+    static func > (value: Value, number: Int) -> Bool {
+        Run.current.branch(on: value)
+        return value.number > number
+    }
+}

@@ -1,0 +1,26 @@
+/// A test of the checker itself: a few threads of which it is known, from papers and from hardware, what each model lets
+/// them find.
+struct Classic {
+    let name: String
+    /// The models that allow the outcome. `coherence` is left out: it allows all of them.
+    let allowedBy: Set<Model>
+    let scenario: Scenario
+
+    init(_ name: String, allowedBy: Set<Model>, _ scenario: Scenario) {
+        self.name = name
+        self.allowedBy = allowedBy
+        self.scenario = scenario
+    }
+
+    static var models: [Model] { Model.allCases.filter { $0 != .coherence } }
+
+    static var all: [Classic] { storeBuffering + messagePassing + loadBuffering + independentReads + writes }
+}
+
+extension Set<Model> {
+    static let anyARM: Self = [.arm, .armRCpc]
+    /// All but sequential consistency.
+    static let relaxed: Self = [.totalStoreOrder, .arm, .armRCpc, .language]
+    /// ARM and the language.
+    static let weak: Self = [.arm, .armRCpc, .language]
+}

@@ -1,0 +1,70 @@
+/// The gate of a registration, `Registration.state`: who may call the handler.
+struct Gate: Modelled {
+    let state = Location("state")
+    let bucket = Location("bucket")
+    let lock = Lock("the center's lock")
+    let payload = Location("what the handler captured", initially: 1)
+
+    /// Whether a claim is one step.
+    var claimsInOneStep = true
+    /// Whether a registration that has ended is looked for under the lock.
+    var looksUnderLock = true
+
+    init(on machine: Machine) {}
+
+    static let code = [
+        Code(
+            "Tether/Observer/Registration.swift", "func claim(", "func receivePrepared(", "func close(",
+            "expected: seen, desired: new, ordering: .acquiringAndReleasing",
+            "state.bitwiseOr(State.ended, ordering: .acquiringAndReleasing)"),
+        Code("Tether/Center/CenterCore.swift", "func add(", "func unlink(", "if registration.hasEnded"),
+    ]
+
+    /// `Registration.claim`
+    func claim() -> Bool {
+        if claimsInOneStep { return state.compareExchange(expected: 0, desired: 4, .acquiringAndReleasing) }
+        guard state.load(.acquiring) == 0 else { return false }
+        state.store(4, .releasing)
+        return true
+    }
+
+    static let claims: [Claim<Gate>] = [
+        Claim(
+            "of two posts one claims a once observer (R7)",
+            mutants: [
+                Mutant("a claim is a load and a store", breaksOn: .all) { $0.claimsInOneStep = false }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("one runs") && $0.has("other runs") },
+                .init("one") { if code.claim() { note("one runs") } },
+                .init("other") { if code.claim() { note("other runs") } })
+        },
+        Claim(
+            "a registration that ends while it is added is not added, or is taken out",
+            mutants: [
+                Mutant("whether it has ended is looked for before the lock is taken", breaksOn: .all) {
+                    $0.looksUnderLock = false
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("added") && $0["taken out"] == 0 },
+                // `CenterCore.add`
+                .init("add") {
+                    let before = code.looksUnderLock ? 0 : code.state.load(.acquiring)
+                    code.lock.withLock {
+                        let ended = code.looksUnderLock ? code.state.load(.acquiring) : before
+                        guard ended == 0 else { return }
+                        code.bucket.store(1, .plain)
+                        note("added")
+                    }
+                },
+                // `Registration.end`: `close`, and then `CenterCore.unlink`.
+                .init("end") {
+                    code.state.exchange(.acquiringAndReleasing) { _ in 1 }
+                    code.lock.withLock { note("taken out", code.bucket.load(.plain)) }
+                })
+        },
+    ]
+}

@@ -1,0 +1,85 @@
+/// An observer with a key replaces the one that has it, in one step for posts (M7): a post that begins calls exactly one
+/// of the two.
+///
+/// A sequence lock: the counter is odd while the two are exchanged; a post that finds it odd, or finds that it has moved
+/// on, takes the lock instead.
+struct KeyedReplacement: Modelled {
+    let replacements = Location("replacements")
+    let openSlots = Location("openSlots", initially: 1)
+    let used = Location("used", initially: 1)
+    let newSlot = Location("slot of the new one")
+    let oldState = Location("state of the old one")
+
+    var count = Order.sequentiallyConsistent
+    var look = Order.acquiring
+    var looksAgain = true
+    var slotOrders = (store: Order.sequentiallyConsistent, load: Order.sequentiallyConsistent)
+
+    init(on machine: Machine) {}
+
+    static let code = [
+        Code(
+            "Tether/Center/CenterCore.swift", "func add(", "func quickMatch(",
+            "replacements.wrappingAdd(1, ordering: .sequentiallyConsistent)",
+            "let replacement = replacements.load(ordering: .acquiring)",
+            "replacements.load(ordering: .acquiring) == replacement"),
+        Code("Tether/Center/Bucket.swift", "func append(", "slots.used.store(slot + 1, ordering: .releasing)"),
+        Code("Tether/Observer/Registration.swift", "func close("),
+    ]
+
+    /// `CenterCore.add`, with the lock.
+    func add() {
+        replacements.wrappingAdd(1, count)
+        // `Bucket.append`
+        newSlot.store(1, slotOrders.store)
+        used.store(2, .releasing)
+        // `Registration.close`
+        oldState.exchange(.acquiringAndReleasing) { _ in 1 }
+        replacements.wrappingAdd(1, count)
+    }
+
+    /// `CenterCore.quickMatch`, and the calls.
+    func post() {
+        let first = replacements.load(look)
+        guard first != 1 else { return }
+        let slots = openSlots.load(.sequentiallyConsistent)
+        let used = used.load(slotOrders.load, through: slots)
+        if looksAgain {
+            let second = replacements.load(look)
+            assume(second.number == first.number)
+            _ = second == first.number
+        }
+        note("began after", first.number == 2 ? 1 : 0)
+        if used == 2 { note("calls the new one", newSlot.load(slotOrders.load)) } else { note("calls the new one", 0) }
+        note("calls the old one", oldState.load(.acquiring).number == 0 ? 1 : 0)
+    }
+
+    static let claims: [Claim<KeyedReplacement>] = [
+        Claim(
+            "a post does not call both of two observers with one key",
+            mutants: [
+                Mutant("a post does not look at the counter again", breaksOn: .all) { $0.looksAgain = false }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("calls the new one") && $0.has("calls the old one") },
+                .init("add") { code.add() },
+                .init("post") { code.post() })
+        },
+        Claim(
+            "a post that begins after a replacement calls the new one",
+            mutants: [
+                Mutant("the counter is loaded relaxed", breaksOn: .weak) { $0.look = .relaxed },
+                Mutant("the counter, slots and their number are relaxed", breaksOn: .weak) {
+                    $0.look = .relaxed
+                    $0.slotOrders = (.relaxed, .relaxed)
+                },
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("began after") && $0["calls the new one"] == 0 },
+                .init("add") { code.add() },
+                .init("post") { code.post() })
+        },
+    ]
+}

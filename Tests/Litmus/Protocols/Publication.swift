@@ -1,0 +1,91 @@
+/// What a thread makes and hands to others through one word: whoever finds the word finds what was stored before it.
+///
+/// Message passing, at each place where posts find something that was made under a lock they do not take.
+struct Publication: Modelled {
+    let object = Location("the object's fields")
+    let word = Location("the word that leads there")
+    let flag = Location("the flag that says so")
+
+    var wordStore = Order.sequentiallyConsistent
+    var wordLoad = Order.sequentiallyConsistent
+    var flagStore = Order.acquiringAndReleasing
+    var flagLoad = Order.acquiring
+
+    init(on machine: Machine) {}
+
+    static let code = [
+        Code("Tether/Center/Bucket.swift", "func append(", "func set(", "func registration("),
+        Code(
+            "Tether/Center/NameCache.swift", "func find(", "func insert(", ".load(ordering: .sequentiallyConsistent)",
+            ".exchange(address, ordering: .sequentiallyConsistent)"),
+        Code(
+            "Tether/Observer/Registration.swift", "func makeInbox(", "func receive(", "func claim(",
+            "state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)"),
+    ]
+
+    static let claims: [Claim<Publication>] = [
+        Claim(
+            "a registration that is found in a slot, or a name in the cache, is complete",
+            mutants: [
+                // What is read through an address comes after the address on every processor, not in the language.
+                Mutant("the slot is loaded relaxed", breaksOn: .language) { $0.wordLoad = .relaxed },
+                Mutant("the slot is stored relaxed", breaksOn: .weak) { $0.wordStore = .relaxed },
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("found") && $0["fields"] == 0 },
+                .init("add") {
+                    code.object.store(1, .plain)
+                    code.word.store(1, code.wordStore)
+                },
+                .init("post") {
+                    let found = code.word.load(code.wordLoad)
+                    note("found", found)
+                    note("fields", code.object.load(.plain, through: found))
+                })
+        },
+        Claim(
+            "who sees that a number of slots is in use sees what is in them",
+            mutants: [
+                Mutant("the number is stored relaxed, and slots too", breaksOn: .weak) {
+                    $0.flagStore = .relaxed
+                    $0.wordStore = .relaxed
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("in use") && $0["found"] == 0 },
+                .init("append") {
+                    code.word.store(1, code.wordStore)
+                    code.flag.store(1, code.flagStore == .relaxed ? .relaxed : .releasing)
+                },
+                .init("post") {
+                    note("in use", code.flag.load(.sequentiallyConsistent))
+                    note("found", code.word.load(code.wordLoad))
+                })
+        },
+        Claim(
+            "a post that finds a registration routed finds its inbox, and the inbox complete",
+            mutants: [
+                Mutant("the state is loaded relaxed", breaksOn: .weak) { $0.flagLoad = .relaxed },
+                Mutant("the state is changed relaxed", breaksOn: .weak) { $0.flagStore = .relaxed },
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("routed") && ($0["inbox"] == 0 || $0["fields"] == 0) },
+                // `Registration.makeInbox`, `LazyReference.storeIfNil`
+                .init("redirect") {
+                    code.object.store(1, .plain)
+                    _ = code.word.compareExchange(expected: 0, desired: 1, .acquiringAndReleasing)
+                    code.flag.exchange(code.flagStore) { $0 + 1 }
+                },
+                // `Registration.receive`, `LazyReference.withLoaded`
+                .init("post") {
+                    note("routed", code.flag.load(code.flagLoad))
+                    let inbox = code.word.load(code.flagLoad)
+                    note("inbox", inbox)
+                    note("fields", code.object.load(.plain, through: inbox))
+                })
+        },
+    ]
+}

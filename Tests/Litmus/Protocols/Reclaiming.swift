@@ -1,0 +1,157 @@
+/// What is taken out while a post is under way is kept in `retired`, with the era in which it was, until no post that
+/// began by then is under way.
+///
+/// Who takes out says that something is kept, and then looks for posts; a post ends, and then looks whether something is
+/// kept: one of the two sees the other, and releases it. A frame is used again at once by the next post of its thread,
+/// so who looks may find one post's center with the next one's era.
+struct Reclaiming: Modelled {
+    var posting: Posting
+    let era = Location("era", initially: 1)
+    let hasRetired = Location("hasRetired")
+    let slot = Location("slot", initially: 1)
+    let hasSenders = Location("hasSenders")
+    let lock = Lock("the center's lock")
+    /// The registration's memory: 1 is what its handler stores, 9 that it was released.
+    let memory = Location("memory")
+
+    var hasRetiredLoad = Order.sequentiallyConsistent
+    var slotLoad = Order.sequentiallyConsistent
+    var slotStore = Order.sequentiallyConsistent
+
+    init(on machine: Machine) {
+        posting = Posting(on: machine)
+    }
+
+    static let code = [
+        Code(
+            "Tether/Center/CenterCore.swift", "func retire(", "func releasable(", "func reclaim(", "func deliver(",
+            "hasRetired.store(true, ordering: .sequentiallyConsistent)",
+            "if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }", "PostingThread.fenceOthers()"),
+        Code(
+            "Tether/Center/PostingThread.swift", "func begin(", "func end(", "func earliestPost(",
+            "frame.pointee.begin.store(era, ordering: .releasing)", "frame.begin.load(ordering: .acquiring)"),
+    ]
+
+    /// `CenterCore.post`.
+    func post(isForeign: Bool = false) {
+        let era = era.load(.acquiring)
+        posting.begin(era: era)
+        // A foreign center's delivery looks at no sender.
+        if !isForeign { _ = hasSenders.load(.sequentiallyConsistent) }
+        let registration = slot.load(slotLoad)
+        if registration == 1 {
+            posting.announce()
+            note("memory", memory.load(.plain, through: registration))
+        }
+        end()
+    }
+
+    func end() {
+        posting.end()
+        note("is told", hasRetired.load(hasRetiredLoad))
+    }
+
+    /// `CenterCore.retire` and `releasable`.
+    func retire() {
+        slot.store(0, slotStore)
+        era.wrappingAdd(1, .sequentiallyConsistent)
+        hasRetired.store(1, .sequentiallyConsistent)
+        look {
+            posting.fenceOthers()
+            look { note("keeps") }
+        }
+    }
+
+    /// `PostingThread.earliestPost`, for what was retired in era 1; releases it, unless a post that may see it is under way.
+    func look(orElse keep: () -> Void) {
+        if posting.visit() != 0, posting.center.load(.acquiring) == 1 {
+            let begin = posting.begin.load(posting.beginLoad)
+            if begin == 1 { return keep() }
+        }
+        memory.store(9, .plain)
+        note("releases")
+    }
+
+    static let claims: [Claim<Reclaiming>] = [
+        Claim(
+            "what a post reads has not been released",
+            mutants: [
+                Mutant("the center is stored with release", breaksOn: .x86AndLanguage) {
+                    $0.posting.centerStore = .releasing
+                },
+                Mutant("slots are released and acquired only", breaksOn: .language) {
+                    $0.slotStore = .releasing
+                    $0.slotLoad = .acquiring
+                },
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0["memory"] == 9 },
+                .init("post") { code.post() },
+                .init("retire") { code.retire() })
+        },
+        Claim(
+            "what is kept for a post is released at its end",
+            mutants: [
+                Mutant("a fence is refused, unnoticed", breaksOn: .x86.union([.language, .languageWithoutMembarrier])) {
+                    $0.posting.isFenced = false
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("keeps") && $0["is told"] == 0 },
+                .init("post") { code.post() },
+                .init("retire") { code.retire() })
+        },
+        Claim(
+            "what is kept for a foreign center's delivery is released at its end",
+            mutants: [
+                Mutant(
+                    "hasRetired and attention are loaded relaxed", breaksOn: .arm.union([.language, .languageOnARM])
+                ) {
+                    $0.hasRetiredLoad = .relaxed
+                    $0.posting.attentionLoad = .relaxed
+                },
+                Mutant("hasRetired and attention are acquired", breaksOn: [.armRCpc, .language, .languageOnARM]) {
+                    $0.hasRetiredLoad = .acquiring
+                    $0.posting.attentionLoad = .acquiring
+                },
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("keeps it") && $0["is told"] == 0 },
+                .init("deliver") { code.post(isForeign: true) },
+                .init("retire, in a post of its own") {
+                    code.hasRetired.store(1, .sequentiallyConsistent)
+                    // No fence is made where no other post is seen; its own post keeps what it retires.
+                    if code.posting.visit() == 1 { code.posting.fenceOthers() }
+                    // `CenterCore.reclaim`, at the end of its own post.
+                    if code.posting.visit() == 1 { note("keeps it") }
+                })
+        },
+        Claim(
+            "what a handler stores is stored before it is released, though the frame is used again at once",
+            mutants: [
+                Mutant("begin is stored and loaded relaxed", breaksOn: .language) {
+                    $0.posting.beginStore = .relaxed
+                    $0.posting.beginLoad = .relaxed
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("releases") }, finally: (code.memory, 1),
+                .init("post") {
+                    code.posting.begin(era: 1)
+                    code.memory.store(1, .plain)
+                    code.end()
+                    code.posting.begin(era: code.era.load(.acquiring))
+                },
+                .init("reclaim") {
+                    // The post was seen when this was retired.
+                    _ = code.posting.center.await(1, .sequentiallyConsistent)
+                    code.era.wrappingAdd(1, .sequentiallyConsistent)
+                    code.look {}
+                })
+        },
+    ]
+}

@@ -1,0 +1,165 @@
+/// A post walks slots without a lock and without retaining what is in them; who takes a registration out releases it at
+/// once if no post is under way.
+///
+/// The post says that it is under way, and then looks at the slots; who takes out clears the slot, and then looks for
+/// posts. One of the two must see the other: store buffering, around words that are sequentially consistent.
+struct Unlinking: Modelled {
+    var posting: Posting
+    let era = Location("era", initially: 1)
+    let hasSenders = Location("hasSenders")
+    let openSlots = Location("openSlots", initially: 1)
+    let used = Location("used", initially: 1)
+    let slot = Location("slot", initially: 1)
+    let centersLock = Lock("the center's lock")
+
+    var eraLoad = Order.acquiring
+    var hasSendersLoad = Order.sequentiallyConsistent
+    var openSlotsLoad = Order.sequentiallyConsistent
+    var openSlotsStore = Order.sequentiallyConsistent
+    var usedLoad = Order.sequentiallyConsistent
+    var slotLoad = Order.sequentiallyConsistent
+    var slotStore = Order.sequentiallyConsistent
+    var trimStore = Order.sequentiallyConsistent
+
+    init(on machine: Machine) {
+        posting = Posting(on: machine)
+    }
+
+    static let code = [
+        Code(
+            "Tether/Center/CenterCore.swift", "func post(", "func quickMatch(", "func unlink(", "func isPosting(",
+            "era.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
+        Code(
+            "Tether/Center/Bucket.swift", "func forEach(", "func trim(", "func restore(",
+            "hasSenders.load(ordering: .sequentiallyConsistent)", "openSlots.load(ordering: .sequentiallyConsistent)",
+            "slot.pointee.load(ordering: .sequentiallyConsistent)",
+            "slots[index].store(address, ordering: .sequentiallyConsistent)",
+            "slots.used.store(used, ordering: .sequentiallyConsistent)"),
+        Code("Tether/Center/Registry.swift", "$0.used.load(ordering: .sequentiallyConsistent)"),
+        Code(
+            "Tether/Center/PostingThread.swift", "frame.pointee.center.store(center, ordering: .sequentiallyConsistent)"
+        ),
+    ]
+
+    /// `CenterCore.post`, as far as the slot.
+    func post() {
+        let era = era.load(eraLoad)
+        note("era", era)
+        posting.begin(era: era)
+        // `NameNode.outlook`, of any name and of the name that is posted; then `Registry.Matches.Entry`.
+        _ = hasSenders.load(hasSendersLoad)
+        let slots = openSlots.load(openSlotsLoad)
+        note("slots", slots)
+        note("used", used.load(usedLoad, through: slots))
+        // `BucketSlots.forEach`
+        note("registration", slot.load(slotLoad, through: slots))
+    }
+
+    /// `CenterCore.unlink`: `Bucket.remove`, `Bucket.trim`, `isPosting`.
+    func unlink() {
+        slot.store(0, slotStore)
+        used.store(0, trimStore)
+        note("releases at once", lookForPosts() == 0 ? 1 : 0)
+    }
+
+    /// `CenterCore.isPosting`, as a look at one thread.
+    func lookForPosts() -> Value {
+        era.wrappingAdd(1, .sequentiallyConsistent)
+        return posting.visit()
+    }
+
+    static let claims: [Claim<Unlinking>] = [
+        Claim(
+            "a post that sees a registration is seen by who takes it out",
+            mutants: [
+                Mutant("the center is stored with release", breaksOn: .x86AndLanguage) {
+                    $0.posting.centerStore = .releasing
+                },
+                Mutant(
+                    "slots are released and acquired only, and what is loaded before them too",
+                    breaksOn: .language.union([.armRCpc])
+                ) {
+                    $0.hasSendersLoad = .acquiring
+                    $0.openSlotsLoad = .acquiring
+                    $0.usedLoad = .acquiring
+                    $0.slotLoad = .acquiring
+                },
+                Mutant("slots and their number are released and acquired only", breaksOn: .language) {
+                    $0.usedLoad = .acquiring
+                    $0.slotStore = .releasing
+                    $0.slotLoad = .acquiring
+                },
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0["registration"] == 1 && $0.has("releases at once") },
+                .init("post") { code.post() },
+                .init("unlink") { code.unlink() })
+        },
+        Claim(
+            "a post that sees a number of slots in use is seen by who makes it smaller",
+            mutants: [
+                Mutant("the center is stored with release", breaksOn: .x86AndLanguage) {
+                    $0.posting.centerStore = .releasing
+                },
+                Mutant("the number is acquired only", breaksOn: .language) { $0.usedLoad = .acquiring },
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0["used"] == 1 && $0.has("releases at once") },
+                .init("post") { code.post() },
+                .init("unlink") { code.unlink() })
+        },
+        Claim(
+            "a post that sees slots, or a cache, that are replaced is seen by who replaces them",
+            mutants: [
+                Mutant("the new ones are stored with release, and loaded so", breaksOn: .language) {
+                    $0.openSlotsStore = .releasing
+                    $0.openSlotsLoad = .acquiring
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0["slots"] == 1 && $0.has("releases at once") },
+                .init("post") { code.post() },
+                .init("replace") {
+                    code.openSlots.store(2, code.openSlotsStore)
+                    note("releases at once", code.lookForPosts() == 0 ? 1 : 0)
+                })
+        },
+        Claim(
+            "a post that begins in the era after a removal does not see what was removed",
+            mutants: [Mutant("the era is loaded relaxed", breaksOn: .language) { $0.eraLoad = .relaxed }]
+        ) { code in
+            Scenario(
+                forbidden: { $0["era"] == 2 && $0["registration"] == 1 },
+                .init("post") { code.post() },
+                .init("unlink") { code.unlink() })
+        },
+        Claim(
+            "a post does not call what its own handlers add, in a slot that is used again (R4)",
+            mutants: [
+                Mutant("the center is stored with release", breaksOn: .x86AndLanguage) {
+                    $0.posting.centerStore = .releasing
+                }
+            ]
+        ) { code in
+            Scenario(
+                // It goes on in the first slot, where the bucket has the new one put.
+                forbidden: { $0["used"] == 1 && $0["used under the lock"] == 0 },
+                .init("post") {
+                    code.post()
+                    // A handler that adds an observer: `Bucket.append`.
+                    code.centersLock.withLock { note("used under the lock", code.used.load(.relaxed)) }
+                },
+                .init("unlink") {
+                    code.centersLock.withLock {
+                        code.slot.store(0, code.slotStore)
+                        code.used.store(0, code.trimStore)
+                        // `Bucket.restore`
+                        if code.lookForPosts() != 0 { code.used.store(1, .releasing) }
+                    }
+                })
+        },
+    ]
+}

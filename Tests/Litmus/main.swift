@@ -1,0 +1,24 @@
+// Checks the library's lock-free protocols, exhaustively, against what machines let threads see of each other. See README.md.
+//
+//     swift run -c release Litmus [--verbose]
+//
+// --verbose   also prints an execution for everything that breaks
+
+internal import Foundation
+
+let began = ContinuousClock.now
+var checking = Checking(isVerbose: CommandLine.arguments.contains("--verbose"))
+checking.check(Classic.all)
+checking.check(Unlinking.self)
+checking.check(Reclaiming.self)
+checking.check(Waiting.self)
+checking.check(ThreadRecords.self)
+checking.checkRecordList()
+checking.check(KeyedReplacement.self)
+checking.check(Publication.self)
+checking.check(Gate.self)
+checking.check(MailboxCounters.self)
+checking.check(HookTable.self)
+checking.check(OwnersPin.self)
+checking.conclude(after: ContinuousClock.now - began)
+exit(checking.surprises == 0 ? 0 : 1)
