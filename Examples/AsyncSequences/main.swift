@@ -10,6 +10,7 @@ extension Notification.Name {
     static let measured = Notification.Name("measured")
 }
 
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 struct Alarm: NotificationCenter.AsyncMessage {
     typealias Subject = Sensor
     let text: String
@@ -23,45 +24,55 @@ final class Sensor: Sendable {
 
 final class Session: Sendable {}
 
-let center = ObserverCenter()
-var sensor: Sensor? = Sensor()
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+@MainActor func run() async {
+    let center = ObserverCenter()
+    var sensor: Sensor? = Sensor()
 
-// A loop as long as the session: it is waiting when the session ends.
-var session: Session? = Session()
-let loop = Task { [notes = center.notifications(named: .measured, owner: session!)] in
-    var count = 0
-    for await _ in notes {
-        count += 1
-        if count == 3 { center.post(Alarm(text: "three values")) }
+    // A loop as long as the session: it is waiting when the session ends.
+    var session: Session? = Session()
+    let loop = Task { [notes = center.notifications(named: .measured, owner: session!)] in
+        var count = 0
+        for await _ in notes {
+            count += 1
+            if count == 3 { center.post(Alarm(text: "three values")) }
+        }
+        return count
     }
-    return count
+
+    // The newest two of what nobody took, and an alarm that is sent from the loop.
+    let newest = center.notifications(named: .measured, bufferSize: .newest(2))
+    let alarms = center.messages(for: Alarm.self)
+    sensor?.measure(1...3, on: center)
+    for await alarm in alarms {
+        print("alarm: \(alarm.text)")
+        break
+    }
+    session = nil
+    print("the session's loop ended after \(await loop.value) values")
+
+    // A task that is cancelled, here before it begins.
+    let cancelled = Task { [notes = center.notifications(named: .measured)] in
+        for await _ in notes {}
+        print("the cancelled task's loop ended")
+    }
+    cancelled.cancel()
+    await cancelled.value
+
+    // Messages about one sensor end with it, after those that were posted before.
+    let last = center.messages(of: sensor!, for: Alarm.self)
+    center.post(Alarm(text: "battery is empty"), subject: sensor!)
+    sensor = nil
+    for await alarm in last { print("alarm: \(alarm.text)") }
+    print("the sensor is gone")
+
+    guard center.audit().map(\.pending) == [2, 1] else { fatalError("Expected two sequences:\n\(center.audit())") }
+    for await note in newest.prefix(2) { print("among the newest: \(note.userInfo?["value"] ?? "nothing")") }
+    withExtendedLifetime(alarms) {}
 }
 
-// The newest two of what nobody took, and an alarm that is sent from the loop.
-let newest = center.notifications(named: .measured, bufferSize: .newest(2))
-let alarms = center.messages(for: Alarm.self)
-sensor?.measure(1...3, on: center)
-for await alarm in alarms {
-    print("alarm: \(alarm.text)")
-    break
+if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+    await run()
+} else {
+    print("Foundation has typed messages from macOS 26 on.")
 }
-session = nil
-print("the session's loop ended after \(await loop.value) values")
-
-// A task that is cancelled, here before it begins.
-let cancelled = Task { [notes = center.notifications(named: .measured)] in
-    for await _ in notes {}
-    print("the cancelled task's loop ended")
-}
-cancelled.cancel()
-await cancelled.value
-
-// Messages about one sensor end with it, after those that were posted before.
-let last = center.messages(of: sensor!, for: Alarm.self)
-center.post(Alarm(text: "battery is empty"), subject: sensor!)
-sensor = nil
-for await alarm in last { print("alarm: \(alarm.text)") }
-print("the sensor is gone")
-
-guard center.audit().map(\.pending) == [2, 1] else { fatalError("Expected two sequences:\n\(center.audit())") }
-for await note in newest.prefix(2) { print("among the newest: \(note.userInfo?["value"] ?? "nothing")") }

@@ -8,7 +8,7 @@ final class Listener: Sendable {
 
     init() {
         #if canImport(Darwin)
-        let stream = SOCK_STREAM
+        let stream: Int32 = SOCK_STREAM
         #else
         let stream = Int32(SOCK_STREAM.rawValue)
         #endif

@@ -6,6 +6,7 @@
 import Foundation
 import Tether
 
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 final class Download: Sendable {
     /// Posted on the main actor: observers have run when the post returns.
     struct DidProgress: NotificationCenter.MainActorMessage {
@@ -29,15 +30,18 @@ final class Download: Sendable {
     }
 }
 
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<Download.DidProgress> {
     static var didProgress: Self { .init() }
 }
 
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.MessageIdentifier where Self == NotificationCenter.BaseMessageIdentifier<Download.DidEnd> {
     static var didEnd: Self { .init() }
 }
 
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 @MainActor final class ProgressBar {
     var percent = 0
 
@@ -55,23 +59,33 @@ actor Library {
     func add(_ file: String) { books.yield(file) }
 }
 
-let center = ObserverCenter()
-let (download, other, library) = (Download(), Download(), Library())
-var bar: ProgressBar? = ProgressBar(center: center, download: download)
-center.observe(for: .didEnd, owner: library) { library, message in await library.add(message.file) }
-let plain = center.observe(Download.DidEnd.name, from: download) { note in
-    print("a plain observer was told of \(note.userInfo?["file"] ?? "nothing")")
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+@MainActor func run() async {
+    let center = ObserverCenter()
+    let (download, other, library) = (Download(), Download(), Library())
+    var bar: ProgressBar? = ProgressBar(center: center, download: download)
+    center.observe(for: .didEnd, owner: library) { library, message in await library.add(message.file) }
+    let plain = center.observe(Download.DidEnd.name, from: download) { note in
+        print("a plain observer was told of \(note.userInfo?["file"] ?? "nothing")")
+    }
+
+    center.post(Download.DidProgress(percent: 50), subject: download)
+    print("posted; the bar has \(bar?.percent ?? 0) % already")
+    center.post(Download.DidProgress(percent: 99), subject: other)
+    bar = nil
+    center.post(Download.DidProgress(percent: 100), subject: download)
+
+    center.post(Download.DidEnd(file: "one"), subject: download)
+    center.post(name: Download.DidEnd.name, object: other, userInfo: ["file": "two"])
+    for await file in library.shelf.prefix(2) { print("the library has \(file)") }
+
+    plain.stop()
+    guard center.audit().count == 1 else { fatalError("Only the library should observe: \(center.audit())") }
+    withExtendedLifetime((library, bar)) {}
 }
 
-center.post(Download.DidProgress(percent: 50), subject: download)
-print("posted; the bar has \(bar?.percent ?? 0) % already")
-center.post(Download.DidProgress(percent: 99), subject: other)
-bar = nil
-center.post(Download.DidProgress(percent: 100), subject: download)
-
-center.post(Download.DidEnd(file: "one"), subject: download)
-center.post(name: Download.DidEnd.name, object: other, userInfo: ["file": "two"])
-for await file in library.shelf.prefix(2) { print("the library has \(file)") }
-
-plain.stop()
-guard center.audit().count == 1 else { fatalError("Only the library should observe: \(center.audit())") }
+if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+    await run()
+} else {
+    print("Foundation has typed messages from macOS 26 on.")
+}

@@ -10,7 +10,8 @@
 #endif
 
 size_t tether_read_memory(uintptr_t address, void *buffer, size_t count) {
-#if defined(__linux__)
+    // What is read here is understood where pointers have 64 bits only.
+#if defined(__linux__) && UINTPTR_MAX > UINT32_MAX
     struct iovec local = {buffer, count};
     struct iovec remote = {(void *)address, count};
     ssize_t copied = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);

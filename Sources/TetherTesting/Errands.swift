@@ -97,6 +97,7 @@ final class Errands: Sendable {
 ///
 /// SAFETY: CoreFoundation's run loops may be woken, and given blocks, from any thread.
 private final class RunLoopHandle: @unchecked Sendable {
+    private let runLoop = RunLoop.current
     private let loop: CFRunLoop = CFRunLoopGetCurrent()
 
     /// Runs the loop until it is stopped or a time has come.
@@ -111,7 +112,7 @@ private final class RunLoopHandle: @unchecked Sendable {
 
     /// Ends the pass that is running, or the next one.
     func stop() {
-        CFRunLoopPerformBlock(loop, kCFRunLoopDefaultMode) { CFRunLoopStop(CFRunLoopGetCurrent()) }
+        runLoop.perform(inModes: [.default]) { CFRunLoopStop(CFRunLoopGetCurrent()) }
         CFRunLoopWakeUp(loop)
     }
 }

@@ -25,6 +25,7 @@ private final class Watched {
     static let shared = Elsewhere()
 }
 
+@available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
 @Elsewhere private final class EndsElsewhere {
     let order: Order
 
@@ -70,6 +71,7 @@ extension Checks {
 
     /// Owners whose `deinit` is sent to an actor: their observers end when their last reference goes.
     func isolatedDeinits() {
+        guard #available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *) else { return }
         for isSender in [true, false] {
             let (center, order) = (ObserverCenter(), Order())
             let token = attach(to: EndsElsewhere(order), on: center, asSender: isSender)

@@ -47,6 +47,7 @@ extension Smoke {
         wait("P1") { view.calls == 2 }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     mutating func messages() {
         let (center, thing, other) = (ObserverCenter(), Thing(), Thing())
         let (view, collector, log) = (View(), Collector(), Log())

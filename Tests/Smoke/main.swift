@@ -16,7 +16,7 @@ smoke.bursts()
 smoke.threads()
 smoke.postingQueues()
 smoke.mainActor()
-smoke.messages()
+if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { smoke.messages() }
 smoke.sequences()
 
 print("\(smoke.count) checks, \(smoke.failures.count) failed.")

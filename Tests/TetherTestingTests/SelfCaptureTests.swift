@@ -67,6 +67,7 @@ import Tether
     private struct Message: Foundation.NotificationCenter.AsyncMessage { typealias Subject = Owner }
     private struct MainMessage: Foundation.NotificationCenter.MainActorMessage { typealias Subject = Owner }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `L3 T1 so are handlers of messages`() {
         let (messages, _) = reports { center, owner in
             center.observe(for: Message.self, owner: owner) { _, _ in owner.changes += 1 }
@@ -80,6 +81,7 @@ import Tether
         #endif
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `L3 T1 handlers of messages that do not capture their owner are not`() {
         let (messages, _) = reports { center, owner in
             center.observe(of: owner, for: Message.self, owner: owner) { owner, _ in owner.changes += 1 }

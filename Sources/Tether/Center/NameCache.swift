@@ -11,8 +11,14 @@ struct StringBits: Equatable {
 
     @inline(__always)
     init(_ string: String) {
-        // SAFETY: a string is two words on every 64-bit platform; they are compared, never read through.
+        // SAFETY: a string is 16 bytes where pointers have 64 bits, and 12 elsewhere, which the cast checks; they are
+        // compared, never read through.
+        #if _pointerBitWidth(_64)
         (low, high) = unsafe unsafeBitCast(string, to: (UInt64, UInt64).self)
+        #else
+        let words = unsafe unsafeBitCast(string, to: (UInt32, UInt32, UInt32).self)
+        (low, high) = (UInt64(words.0) | UInt64(words.1) << 32, UInt64(words.2))
+        #endif
     }
 
     @inline(__always)

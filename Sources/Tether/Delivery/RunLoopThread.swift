@@ -49,10 +49,10 @@ public final class RunLoopThread: Thread {
     public override func main() {
         // On Linux a `Thread` does not name the system's thread when it has just started.
         unsafe tether_name_thread(name ?? "")
-        CFRunLoopAddSource(CFRunLoopGetCurrent(), stopper, kCFRunLoopDefaultMode)
+        CFRunLoopAddSource(CFRunLoopGetCurrent(), stopper, RunLoop.Mode.default.cfMode)
         loop.begin()
         body?()
-        while !isCancelled { CFRunLoopRunInMode(kCFRunLoopDefaultMode, 1.0e10, false) }
+        while !isCancelled { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 1.0e10, false) }
         CFRunLoopSourceInvalidate(stopper)
         loop.exit()
     }

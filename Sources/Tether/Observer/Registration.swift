@@ -296,8 +296,12 @@ class Registration: @unchecked Sendable {
     private let bits: UInt64
 
     init(file: StaticString, line: UInt) {
-        let address = unsafe file.hasPointerRepresentation ? UInt64(UInt(bitPattern: file.utf8Start)) : 0
-        bits = address & 0xFFFF_FFFF_FFFF | UInt64(min(line, 0xFFFF)) << 48
+        self.init(address: unsafe file.hasPointerRepresentation ? UInt(bitPattern: file.utf8Start) : 0, line: line)
+    }
+
+    /// A file whose name's address does not fit is not known.
+    init(address: UInt, line: UInt) {
+        bits = (UInt64(address) >> 48 == 0 ? UInt64(address) : 0) | UInt64(min(line, 0xFFFF)) << 48
     }
 
     var file: String {

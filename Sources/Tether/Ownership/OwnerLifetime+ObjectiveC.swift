@@ -10,10 +10,11 @@ extension OwnerLifetime {
 
     /// Starts to watch for the end of an object that the caller holds.
     static func watch(_ object: AnyObject) -> Bool {
+        // One stays for good: to replace it would end the old one, which takes the table's lock. An atomic policy would
+        // leave it in an autorelease pool when it is asked for, where it would outlive its object.
         // SAFETY: the key is an address that is only compared; the association holds its value strongly.
-        // One stays for good: to replace it would end the old one, which takes the table's lock.
         if unsafe objc_getAssociatedObject(object, Sentinel.key) == nil {
-            unsafe objc_setAssociatedObject(object, Sentinel.key, Sentinel(object), .OBJC_ASSOCIATION_RETAIN)
+            unsafe objc_setAssociatedObject(object, Sentinel.key, Sentinel(object), .OBJC_ASSOCIATION_RETAIN_NONATOMIC)
         }
         return true
     }
@@ -24,8 +25,12 @@ extension OwnerLifetime {
 
 /// Lives exactly as long as the object it is associated with: after the body of that object's `deinit`, before its
 /// memory goes (O3).
-private final class Sentinel {
-    static let key = unsafe UnsafeRawPointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
+@safe private final class Sentinel {
+    /// What the association is known by: the address of this class.
+    static var key: UnsafeRawPointer {
+        // SAFETY: a class's metatype is the address of its metadata, which is only compared.
+        unsafe unsafeBitCast(Sentinel.self as AnyClass, to: UnsafeRawPointer.self)
+    }
 
     private let address: UnsafeMutableRawPointer
 

@@ -1,6 +1,5 @@
 #if canImport(ObjectiveC)
 
-internal import Foundation
 internal import ObjectiveC
 
 /// A reference that does not keep its object alive, where objects may be Objective-C's: a weak one.
@@ -37,14 +36,16 @@ internal import ObjectiveC
 
 /// Whether an object's last strong reference has gone, so that it must not be kept (X3).
 func isBeingDeinitialised(_ object: AnyObject) -> Bool {
-    let selector = NSSelectorFromString("allowsWeakReference")
+    // SAFETY: the name is a literal.
+    let selector = unsafe sel_registerName("allowsWeakReference")
     guard let type = object_getClass(object), let method = unsafe class_getMethodImplementation(type, selector) else {
         return false
     }
     // SAFETY: `allowsWeakReference` takes no arguments and returns BOOL, on every class; the runtime asks it itself
     // before it forms a weak reference.
-    typealias AllowsWeakReference = @convention(c) (AnyObject, Selector) -> Bool
-    return unsafe !unsafeBitCast(method, to: AllowsWeakReference.self)(object, selector)
+    typealias AllowsWeakReference = @convention(c) (UnsafeMutableRawPointer, Selector) -> Bool
+    let address = unsafe Unmanaged.passUnretained(object).toOpaque()
+    return unsafe !unsafeBitCast(method, to: AllowsWeakReference.self)(address, selector)
 }
 
 #endif

@@ -75,9 +75,14 @@ final class OwnerTable: Sendable {
         _ object: AnyObject, exactly: Bool, _ body: (OwnerRecord, inout Records) -> Void
     ) -> OwnerRecord? {
         let identity = ObjectIdentifier(object)
+        var ended: OwnerRecord?
         let record = shard(of: identity).records.withLock { records -> OwnerRecord? in
             let known = records.all[identity]
-            guard let record = known ?? OwnerRecord(object), !record.reference.hasEnded else { return nil }
+            guard let record = known ?? OwnerRecord(object) else { return nil }
+            if record.reference.hasEnded {
+                ended = record
+                return nil
+            }
             if known == nil { records.all.insert(record) }
             if !record.state.isExact {
                 record.state.isExact = exactly && OwnerLifetime.watch(object)
@@ -85,6 +90,13 @@ final class OwnerTable: Sendable {
             }
             body(record, &records)
             return record
+        }
+        if let ended, !isBeingDeinitialised(object) {
+            // Not covered: a weak reference, which is what there is over the Objective-C runtime, does not keep an address
+            // from being used again before the sweep has come by; `.ci/apple run` executes it.
+            end(ended)
+            shard(of: identity).records.withLock { remove(ended, from: &$0) }
+            return use(object, exactly: exactly, body)
         }
         if sweepable.load(ordering: .relaxed) > 0 { sweepIfDue() }
         return record
@@ -225,6 +237,11 @@ final class OwnerTable: Sendable {
     func collect(_ record: OwnerRecord) {
         // An end that is seen as it happens ends the observers on its own thread, before the `deinit` (O3).
         guard record.reference.hasEnded, change(record, { $0.needsSweep }) else { return }
+        end(record)
+    }
+
+    /// Ends what belongs to an object that has gone.
+    private func end(_ record: OwnerRecord) {
         shard(of: record.identity).records.withLock { $0.muted[record.identity] = nil }
         var attachments = change(record) { $0.attachments.removeAll() }
         attachments.end()

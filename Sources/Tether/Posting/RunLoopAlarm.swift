@@ -34,7 +34,7 @@ final class RunLoopAlarm: @unchecked Sendable {
         keepAlive = unsafe CFRunLoopSourceCreate(nil, 0, &context)
         // Not covered: the callback; an observer of no activities is not called.
         commonModesProbe = unsafe CFRunLoopObserverCreate(nil, 0, true, 0, { _, _, _ in }, nil)
-        CFRunLoopAddObserver(loop, commonModesProbe, kCFRunLoopCommonModes)
+        CFRunLoopAddObserver(loop, commonModesProbe, RunLoop.Mode.common.cfMode)
     }
 
     deinit {

@@ -6,6 +6,7 @@ import Testing
 
 extension Races {
     @Suite struct MessageRaceTests {
+        @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
         private struct Fixture: Sendable {
             let center = ObserverCenter()
             let log = Log<Int>()
@@ -22,6 +23,7 @@ extension Races {
             }
         }
 
+        @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
         @Test func `T3 R1 R2 async messages that are posted while their observer is stopped`() throws {
             try race(rounds: 500) { _ in
                 Fixture()
@@ -42,6 +44,7 @@ extension Races {
             }
         }
 
+        @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
         @Test func `R7 a once observer of async messages, posted by several threads, runs once`() throws {
             try race(rounds: 500) { _ in
                 let (center, log) = (ObserverCenter(), Log<Int>())
@@ -59,6 +62,7 @@ extension Races {
             }
         }
 
+        @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
         @Test(arguments: [false, true])
         func `R7 D9 D4 main-actor messages that are posted anywhere while their observer is muted`(once: Bool) throws {
             try race(rounds: 300) { _ in
@@ -145,18 +149,22 @@ extension Races {
             center.drop()
         }
 
+        @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
         @Test func `S2 a sequence is posted to while its owner ends`() throws {
             try raceToTheEnd { $0.owner.release() }
         }
 
+        @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
         @Test func `S2 a sequence is posted to while its task is cancelled`() throws {
             try raceToTheEnd { $0.task.cancel() }
         }
 
+        @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
         @Test func `S2 a sequence is posted to while its center ends`() throws {
             try raceToTheEnd { $0.center.release() }
         }
 
+        @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
         @Test func `S1 S2 a sequence whose center ends while it is iterated gives all that was posted`() throws {
             try race(rounds: 500) { _ in
                 Iteration(of: .sample)

@@ -77,7 +77,7 @@ final class ThreadDeliveryTests: XCTestCase {
                     ) { _, _ in
                         passes.wrappingAdd(1, ordering: .relaxed)
                     }
-                    CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, kCFRunLoopDefaultMode)
+                    CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
                     isBusy.open()
                     goOn.wait()
                 case "999": done.open()

@@ -9,6 +9,7 @@ import Testing
     private let center = ObserverCenter()
     private let log = Log<String>()
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R2 stopped waits for an async handler that is suspended`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let token = center.observe(for: .didSave) { _ in
@@ -30,6 +31,7 @@ import Testing
         #expect(log.entries == ["returned", "finished"])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R2 stopAndWait waits for an async handler that is suspended`() async {
         let (log, gate, begun, ended) = (log, AsyncGate(), AsyncGate(), AsyncGate())
         let token = center.observe(for: .didSave) { _ in
@@ -51,6 +53,7 @@ import Testing
         #expect(log.entries == ["waiting", "returned", "finished"])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R2 an async handler that stops itself, in its own task or a child's, does not wait for itself`() async {
         let (log, gate, token) = (log, AsyncGate(), SharedHolder<NotificationObserver>())
         token.set(
@@ -68,6 +71,7 @@ import Testing
         token.drop()
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R2 two async handlers that wait for each other are detected`() async {
         let (log, gate) = (log, AsyncGate())
         let (one, two) = (SharedHolder<NotificationObserver>(), SharedHolder<NotificationObserver>())
@@ -94,6 +98,7 @@ import Testing
         two.drop()
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R8 a task that a handler started does not keep what the handler captured`() async {
         let (log, gate, done) = (log, AsyncGate(), AsyncGate())
         var token: NotificationObserver? = {
@@ -112,6 +117,7 @@ import Testing
         gate.open()
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R8 O9 what an async handler was called with is let go of before its end is seen`() async {
         let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
         let owner = Holder(LoggedObject("owner", log))
@@ -132,10 +138,12 @@ import Testing
         #expect(log.entries.sorted() == ["capture released", "owner deinit", "payload released"])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private func post(_ payload: Ending) {
         center.post(AlbumDidSave(number: 1, payload: AnyObjectPayload(object: payload)))
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R2 L2 who asks for the end of a handler that waits for his own is told at once`() async throws {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let (watched, own) = (SharedHolder<WatchedRegistration>(), SharedHolder<UInt>())

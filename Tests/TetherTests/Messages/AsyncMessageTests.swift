@@ -16,6 +16,7 @@ import Testing
         return log.entries
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 a message reaches observers of its subject and of any, by identifier and by type`() async {
         let (log, model, other) = (log, Album(), Album())
         let tokens = [
@@ -33,6 +34,7 @@ import Testing
         withExtendedLifetime((tokens, model, other)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 so it is with observe, with owners`() async {
         let (log, model, owner) = (log, Album(), Album())
         let tokens = [
@@ -52,6 +54,7 @@ import Testing
         withExtendedLifetime((tokens, model, owner)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 D1 with a target a handler is synchronous, and runs there`() async {
         let (log, model, owner, queue) = (log, Album(), Album(), DispatchQueue(label: "work"))
         let tokens = [
@@ -73,6 +76,7 @@ import Testing
         withExtendedLifetime((tokens, model, owner)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T3 messages arrive in posting order, one call after the other`() async {
         let (log, busy) = (Log<Int>(), Flag())
         let token = center.observe(for: .didSave) { message in
@@ -88,6 +92,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T3 the poster does not wait for a handler that is suspended, and other observers do not either`() async
     {
         let (log, gate) = (log, AsyncGate())
@@ -106,6 +111,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R1 R8 what is pending at the stop is never delivered, and let go of in it`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let token = center.observe(for: .didSave) { message in
@@ -126,12 +132,14 @@ import Testing
         withExtendedLifetime(payloads) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private func post(_ payloads: [Ending]) {
         for (number, payload) in payloads.enumerated() {
             center.post(AlbumDidSave(number: number + 1, payload: AnyObjectPayload(object: payload)))
         }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R8 a pending message's payload goes with the stop`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let token = center.observe(for: .didSave) { _ in
@@ -148,6 +156,7 @@ import Testing
         gate.open()
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R7 a once observer takes one message of many`() async {
         let (log, gate) = (log, AsyncGate())
         let token = center.observe(for: .didLoad, once: true) { message in
@@ -163,6 +172,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test
     func `R7 a once message that a cancelled queue drops uses its observer up, a notification that makes none not`() {
         let (log, queue) = (log, OperationQueue())
@@ -179,6 +189,7 @@ import Testing
         #expect(!token.isActive && log.entries == [])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `O2 O3 an owner is held while its async handler runs, and ends its observers when it goes`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let owner = Holder(LoggedObject("owner", log))
@@ -196,6 +207,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `M5 an observer ends with its subject, which it does not retain`() async {
         let (log, subject) = (log, Holder(Album()))
         let tokens = [
@@ -209,6 +221,7 @@ import Testing
         #expect(log.entries == [])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R10 a center may go with messages pending`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let center = Holder(ObserverCenter())

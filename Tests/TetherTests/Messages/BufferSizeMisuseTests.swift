@@ -23,6 +23,7 @@ import Tether
         #expect(sentence(result).contains("pass 1 or more, or .unbounded"))
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S3 X1 a bufferSize of 0 is refused`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = ObserverCenter().messages(for: AlbumDidSave.self, bufferSize: 0)

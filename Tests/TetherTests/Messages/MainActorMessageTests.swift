@@ -8,6 +8,7 @@ import Testing
     private let center = ObserverCenter()
     private let log = Log<String>()
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 a message reaches observers of its subject and of any, by identifier and by type`() {
         let (log, model, other) = (log, Album(), Album())
         let tokens = [
@@ -25,6 +26,7 @@ import Testing
         withExtendedLifetime((tokens, model, other)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 so it is with observe`() {
         let (log, model, owner) = (log, Album(), Album())
         let tokens = [
@@ -46,6 +48,7 @@ import Testing
         withExtendedLifetime((tokens, model, owner)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 a token removes its observer`() {
         let log = log
         let token = center.addObserver(for: AlbumDidChange.self) { _ in log.add("called") }
@@ -55,6 +58,7 @@ import Testing
         #expect(!token.isActive && center.core.isEmpty)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 a message that is not Sendable arrives as the same`() {
         let window = AlbumDidOpen.Window()
         let token = center.addObserver(for: AlbumDidOpen.self) { $0.window.title += "seen" }
@@ -63,6 +67,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T3 a message is delivered in the post, even while others are pending on the main queue`() {
         let (center, log) = (center, log)
         let tokens = [
@@ -81,6 +86,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T3 P1 a notification that is posted elsewhere reaches the message's observer on the main actor`() async
     {
         let (center, log) = (center, log)
@@ -97,6 +103,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R1 R8 such a notification that is pending is dropped with its observer`() async {
         let (center, log) = (center, log)
         for once in [false, true] {
@@ -113,6 +120,7 @@ import Testing
         #expect(log.entries == ["payload dropped", "stopped", "payload dropped", "stopped"])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R7 a once observer takes one message, and no notification that makes none uses it up`() async {
         let (center, log) = (center, log)
         let token = center.observe(for: .didClose, once: true) { message in
@@ -131,6 +139,7 @@ import Testing
         #expect(!token.isActive && center.core.isEmpty)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `M7 R7 a key keeps one observer, once keeps one call`() {
         let (log, owner) = (log, Album())
         center.observe(for: .didChange, owner: owner, key: "key") { _, _ in log.add("first") }
@@ -142,6 +151,7 @@ import Testing
         withExtendedLifetime((owner, token)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `O3 M5 an observer ends with its owner, and with its subject, which it does not retain`() {
         let log = log
         let (owner, subject) = (Holder(Album()), Holder(Album()))
@@ -158,6 +168,7 @@ import Testing
         #expect(log.entries == ["called"])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `P1 the target of a main-actor observer stays the main actor`() {
         let (center, log) = (center, log)
         let token = center.observe(for: .didChange) { _ in log.add("called") }
@@ -186,6 +197,7 @@ import Testing
         deinit { atEnd(self) }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private struct DiskDidEject: BridgedMainActorMessage {
         typealias Subject = Disk
         static var name: Notification.Name { Notification.Name("diskDidEject") }
@@ -196,6 +208,7 @@ import Testing
         }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test(arguments: [[1], [nil], [nil, 2, 3]])
     func `M5 R7 what a subject posts elsewhere in its deinit is asked about before a once observer ends`(
         numbers: [Int?]
@@ -216,6 +229,7 @@ import Testing
         #expect(!token.isActive && center.core.isEmpty)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R8 a once observer that has ended keeps no notification to ask about`() {
         let companion = MainActorMessageCompanion<AlbumDidClose>()
         let registration = PlainRegistration(

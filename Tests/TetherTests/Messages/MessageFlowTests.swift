@@ -8,6 +8,7 @@ import Testing
     private let center = ObserverCenter()
     private let log = Log<Int>()
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `D8 T3 what waits for an async handler can be bounded`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let token = center.observe(for: .didSave) { message in
@@ -27,6 +28,7 @@ import Testing
         #expect(log.entries == [0, 9, 10])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test func `D9 a muted observer of messages gets none, and a once observer is not used up`() {
         let log = log
         let token = center.observe(for: .didChange, once: true) { log.add($0.number) }
@@ -38,6 +40,7 @@ import Testing
         #expect(log.entries == [2])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test func `D9 what is posted elsewhere while muted is dropped, or the newest kept, once too`() async {
         let center = center
         /// Posts so that the main queue, which this test has, is asked later what messages these make.
@@ -73,6 +76,7 @@ import Testing
         onThreads { for number in numbers { postNote(number) } }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor private func observed(once: Bool) -> (log: Log<Int>, token: NotificationObserver) {
         let log = Log<Int>()
         return (log, center.observe(for: .didClose, once: once) { log.add($0.number) })
@@ -81,6 +85,7 @@ import Testing
     /// What makes no message of a type, though it has its name.
     enum Stranger: CaseIterable { case note, message, noteElsewhere, messageElsewhere }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private func post(_ stranger: Stranger) {
         switch stranger {
         case .note: postNote(nil)
@@ -90,6 +95,7 @@ import Testing
         }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: Stranger.allCases, [false, true])
     func `T2 D9 what makes no message does not take a message's kept place`(stranger: Stranger, once: Bool) async {
         for isPostedElsewhere in [false, true] {
@@ -104,6 +110,7 @@ import Testing
         }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: Stranger.allCases)
     func `T2 D8 what makes no message does not take a message's place in a backlog`(stranger: Stranger) async {
         let (log, token) = observed(once: false)
@@ -120,6 +127,7 @@ import Testing
         #expect(center.audit().map(\.dropped) == [1] && center.audit().map(\.pending) == [0])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test func `D8 T2 a message that waits gives way to newer messages, and so does what is asked about`()
         async
     {
@@ -142,6 +150,7 @@ import Testing
     private struct Envelope: @unchecked Sendable { let notification: Notification }
 
     /// The notifications that messages travel as, which may be posted again anywhere.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor private func envelopes(_ numbers: [Int]) -> [Envelope] {
         let (other, log) = (ObserverCenter(), Log<Envelope>())
         let token = other.observe(nil) { log.add(Envelope(notification: $0)) }
@@ -149,6 +158,7 @@ import Testing
         return withExtendedLifetime(token) { log.entries }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: [false, true])
     func `T3 D4 what is posted elsewhere arrives in posting order, whether it is asked about or not`(
         once: Bool
@@ -166,6 +176,7 @@ import Testing
         withExtendedLifetime((token, plain)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: [false, true])
     func `D9 what is posted elsewhere before a muting is delivered, though main asks about it after`(
         once: Bool
@@ -178,6 +189,7 @@ import Testing
         #expect(center.audit().map(\.dropped) == (once ? [] : [0]))
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: [false, true])
     func `D9 each muting keeps its own newest, though main asks about all of them later`(once: Bool) async {
         let (log, token) = observed(once: once)
@@ -196,6 +208,7 @@ import Testing
         #expect(center.audit().map(\.dropped) == (once ? [] : [3]))
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: [false, true])
     func `R7 D9 a once observer takes what was posted elsewhere before what was kept after it`(once: Bool) async {
         let (log, token) = observed(once: once)
@@ -207,6 +220,7 @@ import Testing
         #expect(log.entries == (once ? [1] : [1, 2]))
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test func `R7 nothing is asked about for a once observer that has taken a message`() async {
         let (log, token) = observed(once: true)
         let envelope = envelopes([1])[0]
@@ -217,6 +231,7 @@ import Testing
         #expect(log.entries == [1] && !token.isActive)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: [false, true])
     func `D9 L1 what is displaced while muted is counted as dropped, and not kept to be asked about`(
         once: Bool
@@ -238,6 +253,7 @@ import Testing
         #expect(log.entries == [6])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test func `T2 what a type makes no messages of is not kept to be asked about`() {
         let token = center.observe(for: .didChange) { _ in }
         onThreads { [center] in center.post(name: Notification.Name("TetherTests.AlbumDidChange"), object: nil) }
@@ -245,6 +261,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test
     func `M5 D9 an observer whose subject ended while it was muted ends when nothing is left to ask about`() async {
         let subject = Holder(Album())
@@ -275,6 +292,7 @@ import Testing
         #expect(await iterator.next() == nil)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S1 T2 D9 what makes no message does not take a message's kept place in a sequence`() async {
         let owner = Album()
         let sequence = center.messages(for: .didLoad, owner: owner)
@@ -291,6 +309,7 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `P1 D6 the target of an async handler stays its task, that of a synchronous one can be switched`() {
         let (log, other) = (log, ManualScheduler())
         let task = center.observe(for: .didSave) { _ in }

@@ -16,6 +16,7 @@ import Testing
         }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a posted message reaches plain observers of its name and of any, as the notification it makes`() {
         let model = Album()
         let tokens = [observePlain(AlbumDidClose.name), observePlain(nil), observePlain(AlbumDidLoad.name)]
@@ -31,6 +32,7 @@ import Testing
         withExtendedLifetime((tokens, model)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a message that makes nothing reaches plain observers under its type's name`() {
         let tokens = [observePlain(nil), observePlain(Notification.Name("TetherTests.AlbumDidSave"))]
         center.post(AlbumDidSave(number: 1))
@@ -43,6 +45,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a plain notification reaches observers of the message that is made of it, and no others`() {
         let (log, model) = (log, Album())
         let tokens = [
@@ -66,6 +69,7 @@ import Testing
         withExtendedLifetime((tokens, model)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 types of one name do not get each other's messages`() {
         let log = log
         let tokens = [
@@ -79,6 +83,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 M3 messages and notifications are delivered in registration order, across all kinds`() {
         let (log, model) = (log, Album())
         let tokens = [
@@ -94,6 +99,7 @@ import Testing
         withExtendedLifetime((tokens, model)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a notification that carries a message can be posted again, to another center`() {
         let (log, other) = (log, ObserverCenter())
         let tokens = [
@@ -105,6 +111,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `M9 messages without observers leave nothing behind`() {
         center.post(AlbumDidChange(number: 1), subject: Album())
         center.post(AlbumDidSave(number: 1), subject: Album())
@@ -120,6 +127,7 @@ import Testing
         }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a message's name is asked for once, and found among many`() {
         let (log, names) = (log, Log<Notification.Name>())
         let token = center.observe(for: Counted.self, on: .poster) { _ in log.add("called") }
@@ -141,6 +149,7 @@ import Testing
         typealias Subject = Album
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a bridged message that says no more travels under its type's name, and nothing is made of others`() {
         let (log, owner) = (log, Album())
         let name = Notification.Name("TetherTests.AlbumDidRest")
@@ -153,6 +162,7 @@ import Testing
         withExtendedLifetime((tokens, owner)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a message is made of a notification without userInfo, which stays as it is for the others`() {
         let log = log
         let name = Notification.Name("TetherTests.AlbumDidWake")
@@ -168,6 +178,7 @@ import Testing
     }
 
     /// Uses its name while it is being asked for it.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private struct Impatient: BridgedAsyncMessage {
         typealias Subject = Album
         static let asked = Counter()
@@ -177,6 +188,7 @@ import Testing
         }
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a name that is asked for while it is being asked for is one name`() {
         let log = log
         let token = center.observe(for: Impatient.self, on: .poster) { _ in log.add("called") }

@@ -14,6 +14,7 @@ import Testing
         return log.entries
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S1 T1 messages of a subject and of any, by identifier and by type`() async {
         let (album, owner) = (Album(), Holder(Album()))
         let sequences = [
@@ -33,6 +34,7 @@ import Testing
         withExtendedLifetime((sequences, album)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S1 T2 messages that are made of plain notifications arrive, others do not`() async {
         let center = Holder(ObserverCenter())
         let sequence = center.object!.messages(for: .didLoad)
@@ -44,6 +46,7 @@ import Testing
         #expect(await numbers(of: sequence, \.number) == [1, 2])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S3 Foundation's bufferSize keeps the newest`() async {
         let center = Holder(ObserverCenter())
         let sequence = center.object!.messages(for: AlbumDidSave.self, bufferSize: 10)
@@ -54,6 +57,7 @@ import Testing
         #expect(await numbers(of: all, \.number) == Array(1...100))
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S2 M5 a subject that went before the iteration ends the sequence, and does not widen it`() async {
         let subject = Holder(Album())
         let sequence = center.messages(of: subject.object!, for: .didSave)
@@ -64,6 +68,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S2 M5 what was posted about a subject before its end is still taken`() async {
         let subject = Holder(Album())
         let sequence = center.messages(of: subject.object!, for: .didSave)

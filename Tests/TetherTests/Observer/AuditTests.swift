@@ -69,6 +69,13 @@ import Testing
         withExtendedLifetime((tokens, owner, property)) {}
     }
 
+    @Test func `L1 a file whose name is at an address that does not fit is not known, and no other`() {
+        for address: UInt in [1 << 48, 1 << 56 | 0x1000, .max] {
+            let site = RegistrationSite(address: address, line: 70_000)
+            #expect(site.file.isEmpty && site.line == 65_535)
+        }
+    }
+
     @Test func `L1 rows tell the target, also after a switch`() {
         let queue = OperationQueue()
         queue.name = "operations"

@@ -7,6 +7,7 @@ import Testing
 @Suite(.serialized) struct IsolatedDeinitTests {
     private let log = Log<String>()
 
+    @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
     @Test(arguments: LifetimeMode.allCases)
     func `O3 O4 an owner with an isolated deinit ends at the release`(mode: LifetimeMode) {
         let center = mode.makeCenter()
@@ -21,6 +22,7 @@ import Testing
         #expect(log.entries == ["isolated deinit"])
     }
 
+    @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
     @Test(arguments: LifetimeMode.allCases)
     func `M5 a post in an isolated deinit reaches the sender's observers, which a sweep then ends`(mode: LifetimeMode) {
         let center = mode.makeCenter()
@@ -36,6 +38,7 @@ import Testing
         expectAfterSweep(!token.isActive && center.core.isEmpty && trace?.hasRecord != true)
     }
 
+    @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
     @Test func `M5 the sweep after an isolated deinit is amortised over attachments of any kind`() {
         let center = ObserverCenter()
         let (sender, owner) = (Holder(IsolatedObject(log)), LoggedObject("owner", log))
@@ -47,6 +50,7 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
     @Test func `M5 an isolated deinit that is run at the release ends the sender's observers at once`() {
         let center = ObserverCenter()
         // On the actor already, so that the deinit need not be sent there.

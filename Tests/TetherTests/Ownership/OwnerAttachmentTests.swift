@@ -109,6 +109,15 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @Test func `O3 O5 an owner whose observers were stopped ends those that are added again`() {
+        let (center, owner) = (ObserverCenter(), Holder(Plain()))
+        for _ in 0..<3 { center.observe(.sample, owner: owner.object!) { _, _ in }.stop() }
+        let token = center.observe(.sample, owner: owner.object!) { _, _ in }
+        #expect(token.isActive)
+        owner.release()
+        #expect(!token.isActive && center.core.isEmpty)
+    }
+
     @Test func `O6 O10 an owner known to the sweep and to the hook ends as it happens on both`() {
         let (swept, exact) = (LifetimeMode.sweep.makeCenter(), LifetimeMode.hook.makeCenter())
         let owner = Holder(LoggedObject("owner", log))

@@ -11,6 +11,7 @@ import Testing
     }
     #endif
 
+    @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
     @Test func `O10 the end of every kind of owner is seen as it happens`() {
         let kinds: [AnyClass] = [
             Plain.self, Base.self, Derived.self, Pair<Int, String>.self, CountingActor.self, Mutable.self, Buffer.self,

@@ -150,6 +150,22 @@ import Testing
         #expect(!table.hasRecord(of: identity))
     }
 
+    #if canImport(ObjectiveC)
+    @Test func `O5 a record of an object that has gone gives way to the next object at its address`() {
+        let object = Holder<Plain>()
+        let core = makeCore()
+        var (reused, addresses) = (0, Set<ObjectIdentifier>())
+        for _ in 0..<1000 {
+            object.object = Plain()
+            if !addresses.insert(ObjectIdentifier(object.object!)).inserted { reused += 1 }
+            let record = table.watchSender(object.object!, for: core)
+            #expect(record?.reference.take() === object.object)
+            object.release()
+        }
+        #expect(reused > 0)
+    }
+    #endif
+
     #if !canImport(ObjectiveC)
     @Test func `M5 an end is complete when the unowned count has fallen, and else left to the sweep`() throws {
         let core = makeCore(exactly: true)

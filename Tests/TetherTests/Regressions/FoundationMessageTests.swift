@@ -8,6 +8,7 @@ import Testing
     private let center = ObserverCenter()
     private let log = Log<String>()
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test func `T2 a typed message next to observers of any name, and of its own, aborts nothing`() {
         let (log, album) = (log, Album())
         let name = Notification.Name(String(reflecting: AlbumDidChange.self))
@@ -26,6 +27,7 @@ import Testing
         withExtendedLifetime((tokens, album)) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test func `T2 a plain notification that has a message's name aborts nothing`() {
         let log = log
         let tokens = [
@@ -40,6 +42,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T3 async messages arrive in order`() async {
         let (log, gate) = (Log<Int>(), AsyncGate())
         let token = center.addObserver(for: AlbumDidSave.self) { message in
@@ -52,6 +55,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R1 none of 100 pending async messages is delivered after the removal`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let token = center.addObserver(for: AlbumDidSave.self) { message in
@@ -69,6 +73,7 @@ import Testing
         #expect(log.entries == ["0"])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S2 next returns nil on a task that was cancelled before`() async {
         let (log, sequence) = (log, center.messages(for: AlbumDidSave.self))
         let task = Task {
@@ -82,6 +87,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S3 X1 a bufferSize of 0 says what is wrong, instead of trapping in a post`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let size = ([] as [Int]).count
@@ -92,6 +98,7 @@ import Testing
         #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("pass 1 or more, or .unbounded"))
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S2 M5 a subject that is dead before the iteration does not widen to all subjects`() async {
         let (log, subject) = (log, Holder(Album()))
         let sequence = center.messages(of: subject.object!, for: AlbumDidSave.self)
@@ -102,6 +109,7 @@ import Testing
         #expect(log.entries == [])
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S1 nothing is missed that is posted between the call and the iteration`() async {
         let sequence = center.messages(for: AlbumDidSave.self)
         center.post(AlbumDidSave(number: 1))

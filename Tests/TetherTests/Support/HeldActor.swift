@@ -43,6 +43,7 @@ private final class HeldExecutor: SerialExecutor {
 }
 
 /// An object whose `deinit` runs on `HeldActor`.
+@available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
 @HeldActor final class IsolatedObject {
     private let log: Log<String>
     private let atEnd: @Sendable (IsolatedObject) -> Void

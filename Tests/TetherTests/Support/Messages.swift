@@ -79,20 +79,24 @@ struct AlbumDidWake: BridgedAsyncMessage {
     static func makeMessage(_ notification: Notification) -> Self? { Self() }
 }
 
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidChange> {
     static var didChange: Self { .init() }
 }
 
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.MessageIdentifier where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidSave> {
     static var didSave: Self { .init() }
 }
 
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidClose> {
     static var didClose: Self { .init() }
 }
 
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.MessageIdentifier where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidLoad> {
     static var didLoad: Self { .init() }
 }

@@ -1,0 +1,17 @@
+#if canImport(ObjectiveC)
+
+internal import CoreFoundation
+internal import Foundation
+
+extension RunLoop.Mode {
+    /// The mode as CoreFoundation has it, which tells the common modes by the identity of their name.
+    var cfMode: CFRunLoopMode {
+        // SAFETY: the C string is the conversion's own, for the call.
+        self == .common
+            ? .commonModes : CFRunLoopMode(rawValue: unsafe CFStringCreateWithCString(nil, rawValue, utf8))
+    }
+}
+
+private let utf8 = CFStringBuiltInEncodings.UTF8.rawValue
+
+#endif
