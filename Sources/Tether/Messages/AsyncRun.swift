@@ -11,7 +11,7 @@ final class AsyncRun: @unchecked Sendable {
     /// The call that the current task belongs to: its handler's own task, one of its children, or one it started.
     @TaskLocal static var current: Identity?
 
-    /// The calls under way, by the address of their registration; an observer has at most one at a time (T3).
+    /// The calls under way, by the address of their registration; an observer has at most one at a time (P4).
     private static let underWay = Guarded<[UInt: Identity]>([:])
 
     private let registration: Registration
@@ -31,6 +31,12 @@ final class AsyncRun: @unchecked Sendable {
         work = nil
         AsyncRun.underWay.withLock { [address = registration.address] in $0[address] = nil }
         Quiescence.handlerReturned(registration.address)
+    }
+
+    /// Whether the current task belongs to the call that is under way for a registration.
+    static func isCurrent(for registration: UInt) -> Bool {
+        guard let current else { return false }
+        return underWay(for: registration) === current
     }
 
     /// The call that is under way for a registration.

@@ -6,6 +6,8 @@ internal import Foundation
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 final class AsyncMessageCompanion<Message: NotificationCenter.AsyncMessage>: RegistrationCompanion, @unchecked Sendable
 {
+    override var prepares: Bool { true }
+
     override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
         MessageEnvelope.notification(notification, as: Message.self)
     }
@@ -21,6 +23,8 @@ final class AsyncMessageCompanion<Message: NotificationCenter.AsyncMessage>: Reg
 final class MainActorMessageCompanion<Message: NotificationCenter.MainActorMessage>: RegistrationCompanion,
     @unchecked Sendable
 {
+    override var prepares: Bool { true }
+
     override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
         if MessageEnvelope.carries(Message.self, in: notification) { return notification }
         guard MessageBridge.makesMessages(Message.self) else { return nil }

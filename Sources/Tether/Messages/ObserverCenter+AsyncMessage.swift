@@ -13,7 +13,7 @@ extension ObserverCenter {
     /// ends is dropped. A plain notification of the message's name is asked, in its post, what message it makes
     /// (`BridgedAsyncMessage`).
     ///
-    /// `stop()` does not cancel a call that is under way; `await stopped()` waits for it. The token's `target` cannot be
+    /// `stop()` cancels a call that is under way (P4); `await stopped()` waits for it. The token's `target` cannot be
     /// switched. Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - subject: The object that the messages are about. It is matched by identity and not retained: when it has ended, so

@@ -51,10 +51,10 @@ extension ObserverCenter {
     func observeMessages<Message: NotificationCenter.AsyncMessage>(
         _ request: AsyncObservationRequest, _ handler: @escaping @Sendable (Message) async -> Void
     ) -> NotificationObserver {
-        let caller = request.caller
+        let companion = request.companion
         return observe(request.request) { notification in
             if let message: Message = MessageEnvelope.message(in: notification) {
-                caller.call { await handler(message) }
+                companion.call { await handler(message) }
             }
         }
     }
@@ -63,12 +63,12 @@ extension ObserverCenter {
         _ request: AsyncObservationRequest, for owner: Owner,
         _ handler: @escaping @Sendable (Owner, Message) async -> Void
     ) -> NotificationObserver {
-        let caller = request.caller
+        let companion = request.companion
         return observe(request.request, for: owner) { owner, notification in
             // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
             nonisolated(unsafe) let owner = owner
             if let message: Message = MessageEnvelope.message(in: notification) {
-                caller.call { unsafe await handler(owner, message) }
+                companion.call { unsafe await handler(owner, message) }
             }
         }
     }
@@ -98,34 +98,5 @@ extension ObservationRequest {
             MessageNames.name(of: type), from: subject, on: target, isIsolated: isIsolated, once: once, key: key,
             at: file, line)
         companion = AsyncMessageCompanion<Message>()
-    }
-}
-
-/// A request for async messages whose handler is async: the target is a task of the observer's own.
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-struct AsyncObservationRequest {
-    let request: ObservationRequest
-    /// What the handler captures; the request holds the subject.
-    let caller: Caller
-
-    init<Message: NotificationCenter.AsyncMessage, Subject: AnyObject>(
-        _ type: Message.Type, of subject: Subject, once: Bool, key: (any Hashable)?, at file: StaticString,
-        _ line: UInt
-    ) {
-        let drains = TaskDrains()
-        request = ObservationRequest(
-            type, of: subject, on: DeliveryTarget(kind: .task(drains)), isIsolated: true, once: once, key: key,
-            at: file, line)
-        caller = Caller(drains: drains, companion: request.companion)
-    }
-
-    struct Caller: Sendable {
-        fileprivate let drains: TaskDrains
-        fileprivate let companion: RegistrationCompanion?
-
-        /// Has the observer's task make a call; called where its registration is announced.
-        func call(_ work: @escaping @Sendable () async -> Void) {
-            if let registration = companion?.registration { drains.take(AsyncRun(of: registration, work)) }
-        }
     }
 }

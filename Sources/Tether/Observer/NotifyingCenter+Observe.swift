@@ -46,6 +46,24 @@ extension NotifyingCenter {
         }
     }
 
+    /// Observes with an async handler until the returned token goes, or is stopped.
+    ///
+    /// The handler is called as is the async one of an observer with an owner: in posting order, one call at a time, and
+    /// cancelled when the observer is stopped (P4).
+    @_disfavoredOverload
+    public func observe<Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Notification) async -> Void
+    ) -> NotificationObserver {
+        let request = AsyncObservationRequest(name, from: sender, once: once, key: key, at: fileID, line)
+        return observe(request.request) { [companion = request.companion] notification in
+            // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
+            nonisolated(unsafe) let notification = notification
+            companion.call { unsafe await handler(notification) }
+        }
+    }
+
     /// Registers a handler for an observer that only its token holds.
     func observe(
         _ request: ObservationRequest, _ handler: @escaping @Sendable (Notification) -> Void

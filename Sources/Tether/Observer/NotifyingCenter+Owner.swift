@@ -96,6 +96,34 @@ extension NotifyingCenter {
         }
     }
 
+    /// Observes with an async handler as long as an object, the owner, lives.
+    ///
+    /// ```swift
+    /// center.observe(.modelDidChange, owner: self) { library, note in await library.save() }
+    /// ```
+    ///
+    /// *Delivery*: the poster never waits. The handler runs in a task of the observer's own, for one notification after the
+    /// other, in posting order: the next call begins when the last one has returned (P4). What is pending when the observer
+    /// ends is dropped. A call that is under way is cancelled, unless it stopped the observer itself, is that of a `once`
+    /// observer, or the sender has ended; `await stopped()` waits for it. A call that has yet to get to its actor is under
+    /// way, too. The owner is held from when the handler is called until it has returned. The token's `target` cannot be
+    /// switched.
+    @discardableResult
+    @_disfavoredOverload
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver {
+        let request = AsyncObservationRequest(name, from: sender, once: once, key: key, at: fileID, line)
+        return observe(request.request, for: owner) { [companion = request.companion] owner, notification in
+            // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
+            nonisolated(unsafe) let (owner, notification) = (owner, notification)
+            companion.call { unsafe await handler(owner, notification) }
+        }
+    }
+
     /// Registers a handler for an observer that is attached to an owner.
     func observe<Owner: AnyObject>(
         _ request: ObservationRequest, for owner: Owner, _ handler: @escaping @Sendable (Owner, Notification) -> Void

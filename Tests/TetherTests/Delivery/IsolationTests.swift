@@ -85,9 +85,9 @@ import Testing
             self.log = log
         }
 
-        func changed(_ notification: Notification) {
+        func changed(_ number: Int) {
             Kitchen.assertIsolated()
-            log.add("changed \(notification.number)")
+            log.add("changed \(number)")
         }
 
         func refresh() {

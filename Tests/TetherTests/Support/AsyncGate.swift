@@ -1,6 +1,7 @@
 import Testing
 
-/// Lets one async waiter through for each time that it is opened; a wait that is too long is a failure.
+/// Lets one async waiter through for each time that it is opened, also one whose task is cancelled; a wait that is too
+/// long is a failure.
 struct AsyncGate: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -18,7 +19,8 @@ struct AsyncGate: Sendable {
     }
 }
 
-/// Whether something async ends within a minute. If not it is cancelled, and not waited for.
+/// Whether something async ends in time. If not it is cancelled, and not waited for. The caller's cancellation changes
+/// nothing.
 func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
     let (ends, end) = AsyncStream.makeStream(of: Bool.self)
     let tasks = [
@@ -32,6 +34,6 @@ func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
         },
     ]
     defer { for task in tasks { task.cancel() } }
-    for await isInTime in ends { return isInTime }
-    return false
+    // In a task of its own, because a cancelled one would not wait.
+    return await Task { await ends.first { _ in true } ?? false }.value
 }

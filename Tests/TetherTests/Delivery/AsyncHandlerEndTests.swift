@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// What the end of an observer does to a call of its async handler.
+@Suite struct AsyncHandlerEndTests {
+    private let log = Log<String>()
+
+    enum End: CaseIterable { case stop, replacement, center }
+
+    @Test(arguments: End.allCases)
+    func `P4 R2 a call under way is cancelled when its observer ends, and waited for`(end: End) async {
+        let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
+        let center = Holder(ObserverCenter())
+        let token = center.object!.observe(.sample, key: "key") { note in
+            log.add("call \(note.number) \(Task.isCancelled)")
+            begun.open()
+            await gate.pass()
+            log.add("\(Task.isCancelled)")
+        }
+        center.object!.post(.sample, numbers: 1...3)
+        await begun.pass()
+        var other: NotificationObserver?
+        switch end {
+        case .stop: token.stop()
+        case .replacement: other = center.object!.observe(.other, key: "key") { _ in }
+        case .center: center.release()
+        }
+        #expect(!token.isActive)
+        gate.open()
+        await token.stopped()
+        #expect(log.entries == ["call 1 false", "true"])
+        withExtendedLifetime(other) {}
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func `P4 T3 so is a call for a message`() async {
+        let (center, log, begun, gate) = (ObserverCenter(), log, AsyncGate(), AsyncGate())
+        let token = center.observe(for: .didSave) { message in
+            begun.open()
+            await gate.pass()
+            log.add("call \(message.number) \(Task.isCancelled)")
+        }
+        center.post(AlbumDidSave(number: 1))
+        await begun.pass()
+        token.stop()
+        gate.open()
+        await token.stopped()
+        #expect(log.entries == ["call 1 true"])
+    }
+
+    @Test func `P4 a stop cancels the call that it does not prevent, at whatever moment it comes`() async {
+        let (center, log) = (ObserverCenter(), log)
+        for _ in 1...300 where log.entries.isEmpty {
+            let token = center.observe(.sample) { _ in
+                // Nothing but the cancellation ends it earlier.
+                do { try await Task.sleep(for: .seconds(60)) } catch { return }
+                log.add("not cancelled")
+            }
+            onThreads({ center.post(.sample, number: 1) }, { token.stop() })
+            await token.stopped()
+        }
+        #expect(log.entries == [])
+    }
+
+    @Test func `P4 R2 a thread that waits for a call waits until it has returned`() async {
+        let (center, log, begun, gate, waited) = (ObserverCenter(), log, AsyncGate(), AsyncGate(), AsyncGate())
+        let token = center.observe(.sample) { _ in
+            begun.open()
+            await gate.pass()
+            log.add("returned")
+        }
+        center.post(.sample, number: 1)
+        await begun.pass()
+        Thread.detachNewThread {
+            log.add("waiting")
+            let result = token.stopAndWait()
+            log.add("\(result)")
+            waited.open()
+        }
+        while log.entries.isEmpty { await Task.yield() }
+        gate.open()
+        await waited.pass()
+        #expect(log.entries == ["waiting", "returned", "finished"])
+    }
+
+    @Test func `P4 R7 a call that ended its observer itself is not cancelled`() async {
+        let (center, log, gate) = (ObserverCenter(), log, AsyncGate())
+        let once = center.observe(.sample, once: true) { note in
+            await Task.yield()
+            log.add("once \(note.number) \(Task.isCancelled)")
+        }
+        let token = SharedHolder<NotificationObserver>()
+        token.set(
+            center.observe(.sample) { note in
+                await token.value?.stopped()
+                log.add("stopped \(note.number) \(Task.isCancelled)")
+                gate.open()
+            })
+        center.post(.sample, numbers: 1...3)
+        await gate.pass()
+        await once.stopped()
+        await token.value?.stopped()
+        #expect(log.entries.sorted() == ["once 1 false", "stopped 1 false"])
+        #expect(center.audit().isEmpty)
+        token.drop()
+    }
+
+    @Test func `P4 M5 the calls that a sender leaves are made, and not cancelled`() async {
+        let (center, log, begun, gate) = (ObserverCenter(), log, AsyncGate(), AsyncGate())
+        // Its notifications do not keep it, because it posts them while it ends (X3).
+        let sender = Holder(
+            LoggedObject("sender", Log()) { sender in
+                for number in 1...2 { center.post(name: .sample, object: sender, userInfo: ["number": number]) }
+            })
+        let token = center.observe(.sample, from: sender.object!) { note in
+            begun.open()
+            await gate.pass()
+            log.add("call \(note.number) \(Task.isCancelled)")
+        }
+        sender.release()
+        await begun.pass()
+        #expect(token.isActive)
+        gate.open()
+        await begun.pass()
+        gate.open()
+        #expect(await inTime { while log.entries.count < 2, !Task.isCancelled { await Task.yield() } })
+        await token.stopped()
+        #expect(log.entries == ["call 1 false", "call 2 false"])
+        #expect(center.audit().isEmpty)
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Async handlers of plain notifications.
+@Suite struct AsyncHandlerTests {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    /// Suspends until `count` entries are there.
+    private func logged(_ count: Int, in log: Log<String>) async -> [String] {
+        let isThere = await inTime { while log.entries.count < count, !Task.isCancelled { await Task.yield() } }
+        if !isThere { Issue.record("Only \(log.entries) was logged.") }
+        return log.entries
+    }
+
+    private final class Reader: Sendable {
+        let log: Log<String>
+
+        init(_ log: Log<String>) {
+            self.log = log
+        }
+
+        func read(_ number: Int) async {
+            log.add("begin \(number)")
+            await Task.yield()
+            log.add("end \(number)")
+        }
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `P4 F1 calls are made one at a time, in posting order, whatever the handler awaits`(kind: CenterKind) async {
+        let (center, reader) = (kind.makeCenter(), Reader(log))
+        let token = center.observe(.sample, owner: reader) { reader, note in await reader.read(note.number) }
+        for number in 1...20 { center.post(.sample, number: number) }
+        #expect(await logged(40, in: log) == (1...20).flatMap { ["begin \($0)", "end \($0)"] })
+        #expect(token.target.description == "task")
+        withExtendedLifetime(reader) {}
+    }
+
+    @Test func `P4 the poster does not wait for a handler that is suspended, and other observers do not either`() async
+    {
+        let (log, gate) = (log, AsyncGate())
+        let tokens = [
+            center.observe(.sample) { note in
+                await gate.pass()
+                log.add("held \(note.number)")
+            },
+            center.observe(.sample) { note in log.add("free \(note.number)") },
+        ]
+        center.post(.sample, numbers: 1...2)
+        #expect(log.entries == ["free 1", "free 2"])
+        gate.open()
+        gate.open()
+        #expect(await logged(4, in: log).suffix(2) == ["held 1", "held 2"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `P4 P1 a method of a global actor's class is called on that actor, in posting order`() async {
+        let (center, stove) = (center, await IsolationTests.Stove(log: log))
+        center.observe(.sample, owner: stove) { stove, note in
+            await stove.changed(note.number)
+            await stove.refresh()
+        }
+        onThreads({ center.post(.sample, numbers: 1...50) })
+        #expect(await logged(100, in: log) == (1...50).flatMap { ["changed \($0)", "refresh"] })
+        withExtendedLifetime(stove) {}
+    }
+
+    @Test func `P4 R1 R7 once and stop hold on an actor`() async {
+        let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
+        let stove = await IsolationTests.Stove(log: log)
+        let once = center.observe(.sample, owner: stove, once: true) { stove, note in await stove.changed(note.number) }
+        let stopped = center.observe(.sample, owner: stove) { @Kitchen stove, _ in
+            begun.open()
+            await gate.pass()
+            stove.refresh()
+        }
+        center.post(.sample, numbers: 1...3)
+        await begun.pass()
+        await Kitchen.run { stopped.stop() }
+        gate.open()
+        gate.open()
+        await once.stopped()
+        await stopped.stopped()
+        #expect(log.entries.sorted() == ["changed 1", "refresh"])
+        #expect(center.audit().isEmpty)
+        withExtendedLifetime(stove) {}
+    }
+
+    @Test func `P4 O2 O3 the owner is held for a call alone, and what is pending goes with it`() async {
+        let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
+        let owner = Holder(LoggedObject("owner", log))
+        let token = center.observe(.sample, owner: owner.object!) { owner, note in
+            log.add("call \(note.number)")
+            begun.open()
+            await gate.pass()
+            owner.touch()
+        }
+        center.post(.sample, numbers: 1...3)
+        await begun.pass()
+        owner.release()
+        #expect(token.isActive)
+        gate.open()
+        #expect(await logged(2, in: log) == ["call 1", "owner deinit"])
+        #expect(!token.isActive && center.audit().isEmpty)
+        await token.stopped()
+        #expect(log.entries == ["call 1", "owner deinit"])
+    }
+
+    @Test func `P4 O2 while nothing runs the owner is not held`() async {
+        let log = log
+        let owner = Holder(LoggedObject("owner", log))
+        let token = center.observe(.sample, owner: owner.object!) { _, note in log.add("call \(note.number)") }
+        center.post(.sample, number: 1)
+        #expect(await logged(1, in: log) == ["call 1"])
+        let address = token.registration?.address ?? 0
+        #expect(await inTime { while AsyncRun.underWay(for: address) != nil, !Task.isCancelled { await Task.yield() } })
+        owner.release()
+        #expect(log.entries == ["call 1", "owner deinit"])
+        #expect(!token.isActive)
+    }
+
+    @Test func `P4 R8 what a call was made with goes when it has returned, what is pending in the stop`() async {
+        let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
+        let token = {
+            let captured = Ending { log.add("capture") }
+            return center.observe(.sample) { note in
+                begun.open()
+                await gate.pass()
+                withExtendedLifetime((captured, note.userInfo)) {}
+            }
+        }()
+        for name in ["first", "second"] {
+            center.post(name: .sample, object: nil, userInfo: ["payload": Ending { log.add(name) }])
+        }
+        await begun.pass()
+        token.stop()
+        #expect(log.entries == ["second"])
+        gate.open()
+        await token.stopped()
+        #expect(log.entries.sorted() == ["capture", "first", "second"])
+    }
+}
