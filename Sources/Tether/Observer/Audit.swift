@@ -78,7 +78,7 @@ public struct Audit: Sendable, RandomAccessCollection {
 
     /// The observers of all centers of the process: all of Tether's own, and the foreign ones that have observers
     /// through Tether; center after center, in registration order (L1).
-    public static func ofProcess() -> Audit {
+    public static func process() -> Audit {
         let cores = CenterDirectory.shared.cores + ForeignCenters.shared.cores
         return Audit(cores.flatMap { $0.registrations() }, ledgers: cores.map(\.ledger))
     }

@@ -13,7 +13,7 @@ final class ProcessAuditTests: XCTestCase {
         let tokens = [
             center.observe(name) { _ in }, other.observe(name) { _ in }, ObserverCenter.default.observe(name) { _ in },
         ]
-        let rows = Audit.ofProcess().filter { $0.name == name }
+        let rows = Audit.process().filter { $0.name == name }
         XCTAssertEqual(Set(rows.map(\.center)).count, 3)
         XCTAssert(rows.contains { $0.center == "ObserverCenter.default" })
         withExtendedLifetime((tokens, center)) {}
@@ -24,9 +24,9 @@ final class ProcessAuditTests: XCTestCase {
         let name = Notification.Name("ProcessAuditTests gone")
         var center: ObserverCenter? = ObserverCenter()
         let token = center?.observe(name) { _ in }
-        XCTAssertEqual(Audit.ofProcess().count { $0.name == name }, 1)
+        XCTAssertEqual(Audit.process().count { $0.name == name }, 1)
         center = nil
-        XCTAssertEqual(Audit.ofProcess().count { $0.name == name }, 0)
+        XCTAssertEqual(Audit.process().count { $0.name == name }, 0)
         withExtendedLifetime(token) {}
     }
 
@@ -37,7 +37,7 @@ final class ProcessAuditTests: XCTestCase {
         let line = #line + 1
         let token = NotificationCenter.default.observe(name, from: sender, on: .main, once: true, key: 1) { _ in }
         center.observe(name, owner: owner) { _ in }
-        let rows = Audit.ofProcess().filter { $0.name == name }.sorted { $0.line < $1.line }
+        let rows = Audit.process().filter { $0.name == name }.sorted { $0.line < $1.line }
         XCTAssertEqual(rows.map(\.center), ["NotificationCenter.default", describeInstance(center)])
         XCTAssertEqual(rows.map(\.owner), [nil, describeInstance(owner)])
         XCTAssertEqual(rows.map(\.sender), [describeInstance(sender), nil])
