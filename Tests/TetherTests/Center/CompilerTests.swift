@@ -89,6 +89,25 @@ import Testing
         #expect(try statements(mended, with: "error:") == [])
     }
 
+    @Test func `M5 who passes nil as the sender is told what to write`() throws {
+        let calls = [
+            "_ = center.observe(name, from: nil) { _ in }",
+            "_ = center.observe(nil, from: nil, on: .main, once: true, key: 1) { print($0.name) }",
+            "_ = center.observe(name, from: optional) { note in print(note) }",
+            "center.observe(name, from: nil, owner: owner) { owner, note in owner.changed(note) }",
+            "center.observe(name, from: optional, owner: owner) { _, _ in }",
+        ]
+        let sentence = "leave out 'from:' to observe any sender, or pass an object that is not optional"
+        #expect(try statements(calls, with: sentence) == calls)
+    }
+
+    @Test func `X1 who adds an observer with a selector is told what to write`() throws {
+        let calls = ["center.addObserver(owner, selector: \"changed\", name: name, object: nil)"]
+        let sentence =
+            "there are no selectors here: 'addObserver(self, action: Sidebar.changed, name: name, object: nil)'"
+        #expect(try statements(calls, with: sentence) == calls)
+    }
+
     @Test func `R2 waiting does not compile in an asynchronous function`() throws {
         let text = try Compiler().diagnostics(
             of: """
