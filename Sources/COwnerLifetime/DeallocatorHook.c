@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #if defined(__linux__)
+#include <errno.h>
+#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -56,7 +58,7 @@ void tether_hook_unmark(const void *object) {
 // is outgrown stays for the readers that may be in it; all the outgrown ones together are smaller than the last.
 typedef struct {
     _Atomic(const void *) metadata;
-    destroy_function original;
+    _Atomic(destroy_function) original;
 } hooked_class;
 
 typedef struct class_table {
@@ -76,19 +78,20 @@ static hooked_class *find(class_table *table, const void *metadata) {
     }
 }
 
-static bool remember(const void *metadata, destroy_function original) {
+// Puts a class in; returns its place, or NULL without memory.
+static hooked_class *remember(const void *metadata, destroy_function original) {
     class_table *table = atomic_load_explicit(&hooked, memory_order_relaxed);
     if (!table || (table->count + 1) * 2 > ((size_t)1 << table->bits)) {
         unsigned bits = table ? table->bits + 1 : 6;
         class_table *larger = calloc(1, sizeof(class_table) + (sizeof(hooked_class) << bits));
-        if (!larger) return false;
+        if (!larger) return NULL;
         larger->bits = bits;
         larger->outgrown = table;
         for (size_t i = 0; table && i < ((size_t)1 << table->bits); i++) {
             const void *known = atomic_load_explicit(&table->classes[i].metadata, memory_order_relaxed);
             if (!known) continue;
             hooked_class *slot = find(larger, known);
-            slot->original = table->classes[i].original;
+            atomic_init(&slot->original, atomic_load_explicit(&table->classes[i].original, memory_order_relaxed));
             atomic_store_explicit(&slot->metadata, known, memory_order_relaxed);
             larger->count++;
         }
@@ -96,21 +99,32 @@ static bool remember(const void *metadata, destroy_function original) {
         table = larger;
     }
     hooked_class *slot = find(table, metadata);
-    if (atomic_load_explicit(&slot->metadata, memory_order_relaxed)) return true;
-    slot->original = original;
+    atomic_store_explicit(&slot->original, original, memory_order_relaxed);
     atomic_store_explicit(&slot->metadata, metadata, memory_order_release);
     table->count++;
-    return true;
+    return slot;
+}
+
+static bool is_known(const void *metadata) {
+    class_table *table = atomic_load_explicit(&hooked, memory_order_relaxed);
+    return table && atomic_load_explicit(&find(table, metadata)->metadata, memory_order_relaxed) == metadata;
+}
+
+// The original of a class whose metadata led to the hook. The runtime reads the word that leads there without an order, so
+// table and class may not be seen at first; and a slot that is seen empty may be another class's a moment later.
+static destroy_function original_of(const void *metadata) {
+    for (;;) {
+        class_table *table = atomic_load_explicit(&hooked, memory_order_acquire);
+        if (!table) continue;
+        hooked_class *slot = find(table, metadata);
+        if (atomic_load_explicit(&slot->metadata, memory_order_acquire) == metadata) {
+            return atomic_load_explicit(&slot->original, memory_order_relaxed);
+        }
+    }
 }
 
 static __attribute__((swiftcall)) void hook(__attribute__((swift_context)) void *object) {
-    const void *metadata = *(const void **)object;
-    destroy_function original = NULL;
-    // The runtime reads the word that led here without an order, so the class may not be seen in the table at first.
-    while (!original) {
-        hooked_class *known = find(atomic_load_explicit(&hooked, memory_order_acquire), metadata);
-        if (atomic_load_explicit(&known->metadata, memory_order_acquire)) original = known->original;
-    }
+    destroy_function original = original_of(*(const void **)object);
     if (atomic_load_explicit(&filter[hash(object, FILTER_BITS)], memory_order_relaxed) == 0) {
         original(object);
         return;
@@ -125,10 +139,10 @@ static __attribute__((swiftcall)) void hook(__attribute__((swift_context)) void 
     atomic_load_explicit(&did_end_callback, memory_order_acquire)(context, object, unowned_before);
 }
 
-// Whether a word can be written, found by letting the kernel copy the byte that is there onto itself: it
-// answers with an error where a store would end the process.
-static bool is_writable(void *word) {
 #if defined(__linux__)
+
+// Whether a word can be written, found by letting the kernel copy the byte that is there onto itself.
+static bool is_writable_by_pipe(void *word) {
     int ends[2];
     if (pipe(ends) != 0) return false;
     char byte = *(volatile char *)word;
@@ -136,11 +150,26 @@ static bool is_writable(void *word) {
     close(ends[0]);
     close(ends[1]);
     return copied;
+}
+
+// Whether a word can be written, found by letting the kernel do so: "or 0", in one step, which wakes nobody. It answers with
+// an error where a store would end the process.
+static bool is_writable(void *word) {
+    uint32_t nobody = 0;
+    int or_zero = FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0);
+    if (syscall(SYS_futex, &nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, (void *)0, word, or_zero) >= 0) return true;
+    // Another error comes from a kernel, or a sandbox, that does not know the operation.
+    return errno != EFAULT && is_writable_by_pipe(word);
+}
+
 #else
+
+static bool is_writable(void *word) {
     (void)word;
     return false;
-#endif
 }
+
+#endif
 
 // A class's metadata begins with kind 0 where there is no Objective-C; its deallocating function stands two words
 // before the address point. Both are ABI (HeapMetadata).
@@ -156,10 +185,16 @@ bool tether_hook_is_installed(const void *metadata) {
 bool tether_hook_install(void *metadata) {
     _Atomic(destroy_function) *destroy = destroy_word(metadata);
     if (!destroy) return false;
+    // Where the word has changed since, another copy of this library has put its own hook over this one, and calls it.
+    if (is_known(metadata)) return true;
     destroy_function original = atomic_load_explicit(destroy, memory_order_relaxed);
-    if (original == hook) return true;
-    if (!original || !is_writable((void *)destroy) || !remember(metadata, original)) return false;
-    atomic_store_explicit(destroy, hook, memory_order_release);
+    if (!original || !is_writable((void *)destroy)) return false;
+    hooked_class *slot = remember(metadata, original);
+    if (!slot) return false;
+    // In one step, because another copy may be putting its hook there just now.
+    while (!atomic_compare_exchange_weak_explicit(destroy, &original, hook, memory_order_release, memory_order_relaxed)) {
+        atomic_store_explicit(&slot->original, original, memory_order_relaxed);
+    }
     return true;
 }
 

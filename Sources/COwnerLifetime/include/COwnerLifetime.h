@@ -11,6 +11,9 @@
 extern "C" {
 #endif
 
+// Two libraries of a process may each have a copy of this, with another state.
+#pragma GCC visibility push(hidden)
+
 // MARK: The deallocator hook
 
 /// Called before the deallocating function of a marked object. What it returns is handed to
@@ -24,11 +27,15 @@ typedef void (*tether_did_end)(void *_Nonnull context, void *_Nonnull object, si
 /// Sets what the hook calls. May be set again; a call under way may still use the previous ones.
 void tether_hook_set_callbacks(tether_will_end _Nonnull will_end, tether_did_end _Nonnull did_end);
 
-/// Puts the hook into a class's metadata. The caller holds a lock that makes this exclusive.
+/// Puts the hook into a class's metadata, for good. The caller holds a lock that makes this exclusive.
 /// Returns false where it cannot be written, or where the metadata is not a class's.
 bool tether_hook_install(void *_Nonnull metadata);
 
-/// Whether the hook is in a class's metadata; takes no lock.
+/// Keeps the library that has something at an address from being unloaded. May take the loader's lock, which is held
+/// while a library's initialisers run.
+void tether_keep_loaded(const void *_Nonnull address);
+
+/// Whether the hook is in a class's metadata; takes no lock. False also where another one has been put over it.
 bool tether_hook_is_installed(const void *_Nonnull metadata);
 
 /// Counts an object in, or out of, the filter that lets the hook pass over all others.
@@ -46,7 +53,7 @@ bool tether_has_ended(void *_Nonnull object);
 
 /// Retains an object that may be gone by now, or returns false. Its memory is held by an unowned reference.
 static inline bool tether_try_retain(void *_Nonnull object) {
-    extern void *_Nullable swift_tryRetain(void *_Nonnull);
+    extern void *_Nullable swift_tryRetain(void *_Nonnull) __attribute__((visibility("default")));
     return swift_tryRetain(object) != NULL;
 }
 
@@ -89,6 +96,8 @@ bool tether_can_fence_all_threads(void);
 
 /// A full memory fence on every thread of this process.
 void tether_fence_all_threads(void);
+
+#pragma GCC visibility pop
 
 #if defined(__cplusplus)
 }

@@ -7,17 +7,24 @@ extension OwnerLifetime {
     private static let installation = Guarded(())
 
     /// Puts the hook into a class's metadata; false where it cannot be written.
+    ///
+    /// The class's library stays loaded from then on: another one must not take its place in memory, and so in the table of
+    /// what the hook goes on to. To be called with no lock held, because the loader's is taken.
     static func install(on type: AnyClass) -> Bool {
-        // SAFETY: a class's metatype is the address of its metadata; the lock makes writers exclusive.
+        // SAFETY: a class's metatype is the address of its metadata.
         let metadata = unsafe unsafeBitCast(type, to: UnsafeMutableRawPointer.self)
         if unsafe tether_hook_is_installed(metadata) { return true }
-        return installation.withLock { _ in unsafe tether_hook_install(metadata) }
+        unsafe tether_keep_loaded(metadata)
+        return unsafe install(in: metadata)
     }
 
-    /// Starts to watch for the end of an object that the caller holds; false where it cannot be seen.
+    private static func install(in metadata: UnsafeMutableRawPointer) -> Bool {
+        // SAFETY: the lock makes writers exclusive.
+        installation.withLock { _ in unsafe tether_hook_install(metadata) }
+    }
+
+    /// Starts to watch for the end of an object that the caller holds, and whose class has the hook.
     static func watch(_ object: AnyObject) -> Bool {
-        // Not covered: the refusal, which is for systems where metadata cannot be written.
-        guard isProven, install(on: type(of: object)) else { return false }
         // SAFETY: the address is only hashed.
         unsafe tether_hook_mark(Unmanaged.passUnretained(object).toOpaque())
         return true
@@ -29,14 +36,27 @@ extension OwnerLifetime {
         unsafe tether_hook_unmark(address)
     }
 
+    private static let hasProof = Atomic<Bool>(false)
+    private static let proving = Guarded(())
+
     /// Whether the hook was seen to work: called once for a private object, before that object's `deinit`.
-    static let isProven: Bool = {
+    ///
+    /// A refusal is not kept: what was missing, such as memory, may be there the next time.
+    static var isProven: Bool {
+        hasProof.load(ordering: .acquiring)
+            || proving.withLock { _ in
+                if !hasProof.load(ordering: .relaxed), prove() { hasProof.store(true, ordering: .releasing) }
+                return hasProof.load(ordering: .relaxed)
+            }
+    }
+
+    private static func prove() -> Bool {
         // SAFETY: the callbacks are plain functions that live as long as the process.
         // Not covered: the second callback, which is for senders, and the canary is none.
         unsafe tether_hook_set_callbacks(
             { object in unsafe Canary.willEnd(object) }, { _, _, _ in })
-        // Not covered: the refusal, as in `watch`.
-        guard install(on: Canary.self) else { return false }
+        guard unsafe install(in: unsafeBitCast(Canary.self, to: UnsafeMutableRawPointer.self)) else { return false }
+        Canary.order.store(0, ordering: .relaxed)
         // SAFETY: the only reference, given back below.
         let canary = unsafe Unmanaged.passRetained(Canary())
         unsafe Canary.address.store(UInt(bitPattern: canary.toOpaque()), ordering: .relaxed)
@@ -51,7 +71,7 @@ extension OwnerLifetime {
             { object in unsafe OwnerTable.shared.willEnd(object) },
             { context, _, unownedBefore in unsafe OwnerTable.shared.didEnd(context, unownedBefore: unownedBefore) })
         return true
-    }()
+    }
 }
 
 /// The private object that proves the hook: its end must be told first, its `deinit` must run second.

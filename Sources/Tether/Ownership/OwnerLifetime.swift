@@ -12,13 +12,14 @@
 public enum OwnerLifetime {
     /// Whether ends of owners are seen as they happen, in this process.
     ///
-    /// Found out once, by watching the end of a private object. Complexity: O(1).
+    /// Found out by watching the end of a private object, once that succeeds. Complexity: O(1).
     public static var isExact: Bool { isProven }
 
     /// Whether the end of an instance of exactly this class is seen as it happens.
     ///
-    /// Puts the watch in place if it is not there yet. Subclasses answer for themselves.
-    /// Complexity: O(1); a lock the first time for each class. Any thread.
+    /// Puts the watch in place if it is not there yet. Subclasses answer for themselves. Where the watch is the hook, the
+    /// library that the class is from stays loaded from then on, whoever closes it.
+    /// Complexity: O(1); a lock, and the loader's, the first time for each class. Any thread.
     public static func isExact(for type: AnyClass) -> Bool { isProven && install(on: type) }
 
     /// Ends the observers of owners that have gone where that could not be seen as it happened (O10).

@@ -76,6 +76,8 @@ final class OwnerTable: Sendable {
     ) -> OwnerRecord? {
         let identity = ObjectIdentifier(object)
         var ended: OwnerRecord?
+        // Before the lock is taken, because this may take the loader's.
+        let canBeSeen = exactly && OwnerLifetime.isExact(for: Swift.type(of: object))
         let record = shard(of: identity).records.withLock { records -> OwnerRecord? in
             let known = records.all[identity]
             guard let record = known ?? OwnerRecord(object) else { return nil }
@@ -85,7 +87,7 @@ final class OwnerTable: Sendable {
             }
             if known == nil { records.all.insert(record) }
             if !record.state.isExact {
-                record.state.isExact = exactly && OwnerLifetime.watch(object)
+                record.state.isExact = canBeSeen && OwnerLifetime.watch(object)
                 list(record, in: &records)
             }
             body(record, &records)
