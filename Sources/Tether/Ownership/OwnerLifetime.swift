@@ -6,9 +6,10 @@
 /// original. On Apple platforms an associated object tells it. Where neither works, dead owners' observers still
 /// never run; they are collected by the sweep (O10).
 ///
-/// A sender with an `isolated deinit` that was sent to its actor is known by its count of unowned references, which has
-/// not fallen yet. Should another thread drop an `unowned` reference to it at that very moment, its observers end before
-/// that `deinit` has run, and do not get what it posts.
+/// A sender with an `isolated deinit` that was sent to its actor, or an actor that is kept until its job returns, is known
+/// by its count of unowned references, which has not fallen yet, and is looked at again until it has. Should another
+/// thread drop an `unowned` reference to it at that very moment, its observers end before that `deinit` has run, and do
+/// not get what it posts.
 public enum OwnerLifetime {
     /// Whether ends of owners are seen as they happen, in this process.
     ///

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 
 /// The side table: object identity to the observers whose life that object bounds.
@@ -202,16 +203,25 @@ final class OwnerTable: Sendable {
     func didEnd(_ context: UnsafeMutableRawPointer, unownedBefore: Int) {
         // SAFETY: takes back the retain that `willEnd` handed out.
         let record = unsafe Unmanaged<OwnerRecord>.fromOpaque(context).takeRetainedValue()
-        // The strong references' share of the unowned count falls when the `deinit` has run. An `isolated deinit`
-        // that was sent to its actor is still to come: the sweep will see the fall.
+        // The strong references' share of the unowned count falls when the `deinit` has run and the memory is let go. An
+        // `isolated deinit` that was sent to its actor is still to come, and an actor at work is kept until its job returns.
         guard record.reference.unownedCount < unownedBefore else {
             shard(of: record.identity).records.withLock { records in
                 record.state.postponedEnd = unownedBefore
                 list(record, in: &records)
             }
-            return
+            return follow(record, after: .microseconds(250))
         }
         endSenderWatches(of: record)
+    }
+
+    /// Looks for the rest of a postponed end, of which nothing tells, in intervals that grow to a second.
+    private func follow(_ record: OwnerRecord, after interval: DispatchTimeInterval) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + interval) { [self] in
+            collect(record)
+            guard change(record, { !$0.senderWatches.isEmpty }), case .microseconds(let last) = interval else { return }
+            follow(record, after: .microseconds(min(last * 2, 1_000_000)))
+        }
     }
 
     private func endSenderWatches(of record: OwnerRecord) {

@@ -1,0 +1,203 @@
+import Dispatch
+import Distributed
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Actors as senders: what observes them ends by itself, wherever their last reference goes.
+@Suite struct ActorSenderTests {
+    private let center = ObserverCenter()
+
+    @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
+    enum Kind: CaseIterable {
+        case plain, isolatedDeinit, ownExecutor, ownExecutorIsolatedDeinit, distributed
+
+        func make(_ center: ObserverCenter) -> any SenderActor {
+            switch self {
+            case .plain: PlainSender()
+            case .isolatedDeinit: IsolatedSender(center)
+            case .ownExecutor: QueueSender()
+            case .ownExecutorIsolatedDeinit: IsolatedQueueSender(center)
+            case .distributed: DistributedSender(actorSystem: PassingActorSystem())
+            }
+        }
+
+        /// Whether its `deinit` posts.
+        var posts: Bool { self == .isolatedDeinit || self == .ownExecutorIsolatedDeinit }
+    }
+
+    /// Observes a sender; what the handler captures opens a gate when it goes.
+    private func observe(_ sender: any SenderActor, _ posts: Log<String>, _ gone: Gate) -> NotificationObserver {
+        let capture = Ending { gone.open() }
+        return center.observe(.sample, from: sender) { _ in
+            capture.touch()
+            posts.add("last word")
+        }
+    }
+
+    @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
+    @Test(arguments: Kind.allCases)
+    func `M5 R8 observers of an actor end by themselves when its last reference goes in its own job`(kind: Kind) async {
+        let (posts, gone, mayEnd, hasEnded) = (Log<String>(), Gate(), AsyncGate(), AsyncGate())
+        let token: NotificationObserver
+        do {
+            let sender = kind.make(center)
+            token = observe(sender, posts, gone)
+            await sender.work(until: mayEnd, then: hasEnded)
+        }
+        // From here on the job alone holds the actor.
+        mayEnd.open()
+        await hasEnded.pass()
+        await passes(gone)
+        #expect(!token.isActive && center.core.isEmpty)
+        #expect(posts.entries == (kind.posts ? ["last word"] : []))
+    }
+
+    @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
+    @Test(arguments: Kind.allCases)
+    func `M5 R8 observers of an actor end by themselves when its last reference goes elsewhere`(kind: Kind) async {
+        let (posts, gone) = (Log<String>(), Gate())
+        let sender = SharedHolder(kind.make(center))
+        let token = observe(sender.value!, posts, gone)
+        sender.drop()
+        await passes(gone)
+        #expect(!token.isActive && center.core.isEmpty)
+        #expect(posts.entries == (kind.posts ? ["last word"] : []))
+    }
+
+    @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
+    @Test(arguments: Kind.allCases)
+    func `S2 M5 a sequence of an actor's notifications ends when the actor goes in its own job`(kind: Kind) async {
+        let (mayEnd, hasEnded) = (AsyncGate(), AsyncGate())
+        let loop: Task<Int, Never>
+        do {
+            let sender = kind.make(center)
+            let sequence = center.notifications(named: .sample, from: sender)
+            loop = Task {
+                var count = 0
+                for await _ in sequence { count += 1 }
+                return count
+            }
+            await sender.work(until: mayEnd, then: hasEnded)
+        }
+        mayEnd.open()
+        await hasEnded.pass()
+        #expect(await inTime { _ = await loop.value })
+        #expect(await loop.value == (kind.posts ? 1 : 0) && center.core.isEmpty)
+    }
+
+    /// Waits for a gate without holding one of the threads that actors run on.
+    private func passes(_ gate: Gate) async {
+        await withCheckedContinuation { continuation in
+            Thread {
+                gate.pass()
+                continuation.resume()
+            }.start()
+        }
+    }
+}
+
+/// An actor that can be kept by a job of its own alone.
+protocol SenderActor: AnyObject, Sendable {
+    func work(until mayEnd: AsyncGate, then hasEnded: AsyncGate) async
+}
+
+extension SenderActor where Self: Actor {
+    func work(until mayEnd: AsyncGate, then hasEnded: AsyncGate) async {
+        Task { await Self.hold(self, until: mayEnd, then: hasEnded) }
+    }
+
+    private static func hold(_ actor: isolated Self, until mayEnd: AsyncGate, then hasEnded: AsyncGate) async {
+        await mayEnd.pass()
+        actor.preconditionIsolated()
+        hasEnded.open()
+    }
+}
+
+private actor PlainSender: SenderActor {}
+
+@available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
+private actor IsolatedSender: SenderActor {
+    private let center: ObserverCenter
+
+    init(_ center: ObserverCenter) {
+        self.center = center
+    }
+
+    isolated deinit { center.post(name: .sample, object: self) }
+}
+
+/// Runs an actor's jobs on a queue.
+private final class QueueExecutor: SerialExecutor {
+    static let shared = QueueExecutor()
+    private let queue = DispatchQueue(label: "QueueExecutor")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}
+
+private actor QueueSender: SenderActor {
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe QueueExecutor.shared.asUnownedSerialExecutor() }
+}
+
+@available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
+private actor IsolatedQueueSender: SenderActor {
+    private let center: ObserverCenter
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe QueueExecutor.shared.asUnownedSerialExecutor() }
+
+    init(_ center: ObserverCenter) {
+        self.center = center
+    }
+
+    isolated deinit { center.post(name: .sample, object: self) }
+}
+
+private distributed actor DistributedSender: SenderActor {
+    typealias ActorSystem = PassingActorSystem
+
+    nonisolated func work(until mayEnd: AsyncGate, then hasEnded: AsyncGate) async {
+        _ = await whenLocal { sender in
+            Task {
+                await mayEnd.pass()
+                _ = sender
+                hasEnded.open()
+            }
+        }
+    }
+}
+
+/// Keeps no actor, unlike `LocalTestingDistributedActorSystem`, which keeps all; nothing is called through it.
+private struct PassingActorSystem: DistributedActorSystem {
+    typealias ActorID = UUID
+    typealias InvocationEncoder = LocalTestingInvocationEncoder
+    typealias InvocationDecoder = LocalTestingInvocationDecoder
+    typealias ResultHandler = LocalTestingInvocationResultHandler
+    typealias SerializationRequirement = any Codable
+
+    private struct NoCalls: Error {}
+
+    func resolve<Act: DistributedActor>(id: UUID, as type: Act.Type) throws -> Act? where Act.ID == UUID {
+        throw NoCalls()
+    }
+
+    func assignID<Act: DistributedActor>(_ type: Act.Type) -> UUID where Act.ID == UUID { UUID() }
+    func actorReady<Act: DistributedActor>(_ actor: Act) where Act.ID == UUID {}
+    func resignID(_ id: UUID) {}
+    func makeInvocationEncoder() -> LocalTestingInvocationEncoder {
+        LocalTestingDistributedActorSystem().makeInvocationEncoder()
+    }
+
+    func remoteCall<Act: DistributedActor, Failure: Error, Result: Codable>(
+        on actor: Act, target: RemoteCallTarget, invocation: inout LocalTestingInvocationEncoder,
+        throwing: Failure.Type, returning: Result.Type
+    ) async throws -> Result where Act.ID == UUID { throw NoCalls() }
+
+    func remoteCallVoid<Act: DistributedActor, Failure: Error>(
+        on actor: Act, target: RemoteCallTarget, invocation: inout LocalTestingInvocationEncoder,
+        throwing: Failure.Type
+    ) async throws where Act.ID == UUID { throw NoCalls() }
+}
