@@ -19,7 +19,10 @@ static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 static void (*_Atomic exit_function)(void *);
 
+static _Thread_local bool is_exiting;
+
 static void thread_exits(void *record) {
+    is_exiting = true;
     tether_current_record = NULL;
     atomic_load_explicit(&exit_function, memory_order_acquire)(record);
 }
@@ -32,6 +35,15 @@ void tether_set_thread_record(void *record, void (*on_exit)(void *)) {
     pthread_once(&exit_key_once, make_exit_key);
     tether_current_record = record;
     pthread_setspecific(exit_key, record);
+}
+
+bool tether_thread_is_exiting(void) { return is_exiting; }
+
+void tether_end_thread_record(void) {
+    void *record = tether_current_record;
+    if (!record) return;
+    pthread_setspecific(exit_key, NULL);
+    thread_exits(record);
 }
 
 void tether_name_thread(const char *name) {

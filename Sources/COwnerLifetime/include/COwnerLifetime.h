@@ -67,6 +67,12 @@ static inline void *_Nullable tether_thread_record(void) { return tether_current
 /// Sets the calling thread's record; `on_exit` is called with it, on this thread, when the thread exits.
 void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(void *_Nonnull record));
 
+/// Whether the calling thread's destructors have begun, so that what is set now may stay.
+bool tether_thread_is_exiting(void);
+
+/// Does with the calling thread's record what its exit would do, if it has one.
+void tether_end_thread_record(void);
+
 /// Gives the calling thread a name, as much of it as the system takes.
 void tether_name_thread(const char *_Nonnull name);
 

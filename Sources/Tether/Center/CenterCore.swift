@@ -10,6 +10,8 @@ internal import Synchronization
 /// SAFETY: what is a constant never changes; all else is under the lock or atomic.
 @safe final class CenterCore: Sendable {
     private static let numbers = Atomic<UInt64>(0)
+    /// All cores by their addresses, for threads that end inside a post.
+    private static let all = Guarded<[UInt: Unretained<CenterCore>]>([:])
     /// Stands for this center, and never for another one.
     let number: RegistrationWatch.CenterNumber = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     /// Whether owners' ends are to be seen as they happen; off only in tests of the sweep.
@@ -46,6 +48,11 @@ internal import Synchronization
         unsafe anyName = Unmanaged.passUnretained(registry.anyName)
         state = Guarded(State(registry: registry))
         state.withLock { publishCache(of: $0.registry) }
+        CenterCore.all.withLock { $0[address] = Unretained(self) }
+    }
+
+    deinit {
+        _ = CenterCore.all.withLock { $0.removeValue(forKey: address) }
     }
 
     /// Lets posts see the registry's cache.
@@ -332,6 +339,11 @@ internal import Synchronization
     private func reclaim() {
         let released = state.withLock { releasable(in: &$0) }
         withExtendedLifetime(released) {}
+    }
+
+    /// Releases what a post has kept whose thread has ended in it, if the center that was there is still there.
+    static func reclaim(at address: UInt) {
+        all.withLock { $0[address] }?.take()?.reclaim()
     }
 
     // MARK: Looking

@@ -104,16 +104,31 @@ internal import Synchronization
     }
 
     private func exit() {
+        let centers = endLevels()
         while let entry = queuesToClose.popLast() { entry.queue?.close() }
         // What ends here may post, which takes another record.
         while let action = exitActions.popLast() { action() }
         loop = nil
         postingQueue = nil
+        for center in centers { CenterCore.reclaim(at: center) }
         PostingThread.unused.withLock { unused in
             unlink()
             nextUnused = unused
             unused = self
         }
+    }
+
+    /// Ends the levels of a handler that has ended its thread (`Thread.exit()`), innermost first; returns their centers.
+    private func endLevels() -> [UInt] {
+        var (level, levels) = unsafe (first, [UnsafeMutablePointer<PostingFrame>]())
+        // SAFETY: frames are never freed, and one in use has another behind it.
+        while unsafe level != free, let next = unsafe level.pointee.next.load(ordering: .relaxed) {
+            unsafe levels.append(level)
+            unsafe level = next
+        }
+        let centers = unsafe levels.map { unsafe $0.pointee.center.load(ordering: .relaxed) }
+        while let level = unsafe levels.popLast() { unsafe end(level) }
+        return centers
     }
 
     /// Takes this out of the list, under the lock. Complexity: O(threads).
@@ -147,12 +162,15 @@ internal import Synchronization
     /// Calls `body` at a level of its own on the calling thread: in a post on a center, in an era of it, or in a drain.
     @inline(__always)
     static func withLevel(center: UInt, era: UInt64, _ body: (UnsafeMutablePointer<PostingFrame>) -> Void) {
+        let isFirst = unsafe tether_thread_record() == nil
         // SAFETY: records are never freed.
         unsafe unmanagedCurrent._withUnsafeGuaranteedRef { thread in
             let frame = unsafe thread.begin(center: center, era: era)
             unsafe body(frame)
             unsafe thread.end(frame)
         }
+        // A destructor of the thread's posts, and may be the last one that is called.
+        if isFirst, tether_thread_is_exiting() { tether_end_thread_record() }
     }
 
     @inline(__always)
