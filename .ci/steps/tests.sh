@@ -25,6 +25,12 @@ readme_commands() {
     done
 }
 
+# Where the system has no membarrier, posting threads fence what they announce.
+without_fence() {
+    debug_build
+    TETHER_WITHOUT_MEMBARRIER=1 limited swift test --skip-build
+}
+
 release_tests() {
     release_build
     limited swift test --skip-build "${release_options[@]}"

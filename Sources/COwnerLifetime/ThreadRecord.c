@@ -7,11 +7,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #if defined(__linux__)
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
+#if defined(__ANDROID__)
+#include <android/api-level.h>
 #endif
 
 _Thread_local void *tether_current_record;
@@ -56,25 +60,62 @@ void tether_name_thread(const char *name) {
 #endif
 }
 
+// Posting threads fence what they announce until a fence for all threads is seen to work. On ARM64 they never need to.
+#if defined(__aarch64__)
+#define POSTERS_FENCE_AT_FIRST 0
+#else
+#define POSTERS_FENCE_AT_FIRST 1
+#endif
+
 static bool fence_is_ready;
-long tether_attention;
+static long posters_fence = POSTERS_FENCE_AT_FIRST;
+long tether_attention = POSTERS_FENCE_AT_FIRST;
 
-__attribute__((constructor)) static void prepare_fence(void) {
-#if defined(__linux__) && defined(SYS_membarrier)
+#if defined(__linux__) && defined(SYS_membarrier) && !defined(__aarch64__)
+
+static bool may_ask_for_fence(void) {
+#if defined(__ANDROID__)
+    // Below Android 10 the system ends an app that asks.
+    return android_get_device_api_level() >= 29;
+#else
+    return true;
+#endif
+}
+
+bool tether_fence_all_threads(void) {
+    if (fence_is_ready) return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return true;
+}
+
+bool tether_prove_fence(void) {
+    if (!may_ask_for_fence() || getenv("TETHER_WITHOUT_MEMBARRIER")) return false;
     long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
-    fence_is_ready = commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
-                     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-#endif
-    tether_attention = !fence_is_ready;
+    return commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
+           syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+           syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-bool tether_can_fence_all_threads(void) { return fence_is_ready; }
+#else
 
-void tether_fence_all_threads(void) {
-#if defined(__linux__) && defined(SYS_membarrier)
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-#endif
+bool tether_fence_all_threads(void) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return true;
 }
+
+bool tether_prove_fence(void) { return false; }
+
+#endif
+
+// Before the program's first line, so that no thread has announced anything without a fence.
+__attribute__((constructor)) static void prepare_fence(void) {
+    fence_is_ready = tether_prove_fence();
+    if (!fence_is_ready) return;
+    posters_fence = 0;
+    __atomic_store_n(&tether_attention, 0, __ATOMIC_SEQ_CST);
+}
+
+bool tether_posters_fence(void) { return posters_fence != 0; }
 
 // Who waits keeps its place, so that one who looks meanwhile does not miss it.
 #define PLACES 16
@@ -83,6 +124,8 @@ static long without_place;
 
 bool tether_is_waited_for(uintptr_t registration) {
     if (!registration) return false;
+    // The calling thread has seen to the order: who counts in after this look sees what it has announced.
+    if (__atomic_load_n(&tether_attention, __ATOMIC_SEQ_CST) <= posters_fence) return false;
     if (__atomic_load_n(&without_place, __ATOMIC_RELAXED)) return true;
     for (int i = 0; i < PLACES; i++) {
         if (__atomic_load_n(&waited_for[i], __ATOMIC_RELAXED) == registration) return true;

@@ -78,15 +78,18 @@ void tether_name_thread(const char *_Nonnull name);
 
 // MARK: What posting threads look at
 
-/// How many wait for handlers to return; and 1 more where the system has no fence for all threads, which is found out
+/// How many wait for handlers to return; and 1 more where posting threads fence what they announce, which is found out
 /// before the program's first line.
 extern long tether_attention;
 
-/// Whether a posting thread must do more than store what it announces; a relaxed load.
+/// Whether a posting thread must do more than store what it announces.
+///
+/// Its order is half of a handshake: who waits counts itself in and then looks at what is announced. On ARM64 this load
+/// stays behind the store that announces, and that is all. On x86 it may pass that store, for nothing: there who waits
+/// fences all threads (`membarrier`); where it cannot, this is always true, and the posting thread fences.
 static inline bool tether_needs_attention(void) {
-    // The processor's order is seen to by the fence of who waits; this is for the compiler's.
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return __atomic_load_n(&tether_attention, __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&tether_attention, __ATOMIC_SEQ_CST) != 0;
 }
 
 /// Whether anyone waits for a registration's handlers; true, too, where too many wait to tell.
@@ -97,11 +100,15 @@ bool tether_is_waited_for(uintptr_t registration);
 int tether_begin_waiting(uintptr_t registration);
 void tether_end_waiting(int place);
 
-/// Whether the system has a fence for all threads.
-bool tether_can_fence_all_threads(void);
+/// Whether posting threads have to fence what they announce.
+bool tether_posters_fence(void);
 
-/// A full memory fence on every thread of this process.
-void tether_fence_all_threads(void);
+/// A full memory fence on this thread, and on every thread of this process unless posting threads need none, or fence by
+/// themselves. False if the system refuses, which it did not at the program's start.
+bool tether_fence_all_threads(void);
+
+/// Tries the system's fence for all threads; true if it worked.
+bool tether_prove_fence(void);
 
 #pragma GCC visibility pop
 

@@ -4,7 +4,9 @@ internal import Synchronization
 /// The slots of a bucket: registrations in the order of their ids, with holes where some have ended.
 ///
 /// Posts read it without a lock and without retaining what is in it: the center keeps slots and registrations until
-/// no post that may have seen them is under way.
+/// no post that may have seen them is under way. Slots and `used` are sequentially consistent, as is what a post announces
+/// before it reads them: either it sees what was taken out, or who took it out sees the post. On x86 such a load is a
+/// plain one.
 ///
 /// SAFETY: `slots` has `capacity` initialised atomics until `deinit`; slots are written under the center's lock.
 @safe final class BucketSlots: @unchecked Sendable {
@@ -30,7 +32,7 @@ internal import Synchronization
     @inline(__always)
     func registration(at index: Int) -> Unmanaged<Registration>? {
         // SAFETY: a slot holds a registration that the center keeps (see above), or nothing.
-        guard let address = unsafe slots[index].load(ordering: .acquiring) else { return nil }
+        guard let address = unsafe slots[index].load(ordering: .sequentiallyConsistent) else { return nil }
         return unsafe Unmanaged.fromOpaque(address)
     }
 
@@ -41,7 +43,9 @@ internal import Synchronization
         let end = unsafe slots + count
         while unsafe slot != end {
             // SAFETY: as above.
-            if let address = unsafe slot.pointee.load(ordering: .acquiring) { unsafe body(.fromOpaque(address)) }
+            if let address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent) {
+                unsafe body(.fromOpaque(address))
+            }
             unsafe slot += 1
         }
     }
@@ -49,7 +53,7 @@ internal import Synchronization
     func set(_ registration: Registration?, at index: Int) {
         // SAFETY: the center keeps what is in a slot (see above).
         let address = unsafe registration.map { unsafe UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
-        unsafe slots[index].store(address, ordering: .releasing)
+        unsafe slots[index].store(address, ordering: .sequentiallyConsistent)
     }
 }
 

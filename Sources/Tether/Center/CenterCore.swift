@@ -90,7 +90,7 @@ internal import Synchronization
                 }
             }
         }
-        if hasRetired.load(ordering: .relaxed) { reclaim() }
+        if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }
     }
 
     /// What a post reaches, as far as that is told without the lock.
@@ -153,7 +153,7 @@ internal import Synchronization
             unsafe PostingThread.announce(registration.address, at: frame)
             registration.receive(notification)
         }
-        if hasRetired.load(ordering: .relaxed) { reclaim() }
+        if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }
     }
 
     @inline(__always)

@@ -26,7 +26,7 @@ struct Registry {
 
             init(_ slots: Unmanaged<BucketSlots>) {
                 unsafe self.slots = unsafe slots
-                used = unsafe slots._withUnsafeGuaranteedRef { $0.used.load(ordering: .acquiring) }
+                used = unsafe slots._withUnsafeGuaranteedRef { $0.used.load(ordering: .sequentiallyConsistent) }
             }
         }
 

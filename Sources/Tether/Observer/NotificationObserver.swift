@@ -129,11 +129,15 @@ internal import Synchronization
     ///
     /// Handlers that are on the calling thread's own stack, at any depth, or whose task called this, are not waited for. Do not call it while
     /// holding a lock that a handler of the observer takes.
+    ///
+    /// On Linux, but for ARM64, this rests on the system call `membarrier`, if that is there when the program starts. A
+    /// program that takes it away from itself later, with a sandbox, is to be started with `TETHER_WITHOUT_MEMBARRIER=1`
+    /// in its environment, for which every call of a handler pays some nanoseconds.
     /// - Returns: `.wouldDeadlock`, at once, where waiting could not have ended.
     @available(*, noasync, message: "Use 'await stopped()' instead.")
     @discardableResult
     public func stopAndWait() -> WaitResult {
-        guard let registration else { return .finished }
+        guard let registration else { return NotificationObserver.afterAllHandlers() }
         registration.end()
         // Held meanwhile, so that its address stands for no other one.
         return withExtendedLifetime(registration) {
@@ -147,7 +151,7 @@ internal import Synchronization
     /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
     @discardableResult
     public func stopped() async -> WaitResult {
-        guard let registration else { return .finished }
+        guard let registration else { return NotificationObserver.afterAllHandlers() }
         registration.end()
         let result = await withCheckedContinuation { continuation in
             let canEnd = Quiescence.whenQuiescent(registration.address) { continuation.resume(returning: true) }
@@ -155,6 +159,13 @@ internal import Synchronization
         }
         withExtendedLifetime(registration) {}
         return result ? .finished : .wouldDeadlock
+    }
+
+    /// What comes of waiting for a registration that has gone: its last release came after all its handlers, and what they
+    /// wrote is to be seen here, though the runtime looks for the registration without an order.
+    private static func afterAllHandlers() -> WaitResult {
+        atomicMemoryFence(ordering: .acquiring)
+        return .finished
     }
 
     // MARK: The target

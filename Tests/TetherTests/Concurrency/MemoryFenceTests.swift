@@ -1,0 +1,52 @@
+#if os(Linux) && arch(x86_64)
+
+import COwnerLifetime
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// The fence for all threads, on which the order of what posting threads announce rests on x86; see `PostingThread`.
+@Suite struct MemoryFenceTests {
+    @Test func `R2 a fence that is refused at the start is not relied on`() async {
+        await #expect(processExitsWith: .success) {
+            SystemCallFilter.refuse(SystemCallFilter.membarrier, with: EPERM)
+            #expect(!tether_prove_fence())
+        }
+    }
+
+    @Test func `R2 a fence that is there to be asked for, and refused when it is used, is not relied on`() async {
+        await #expect(processExitsWith: .success) {
+            let fence: UInt32 = 8
+            SystemCallFilter.refuse(
+                SystemCallFilter.membarrier, where: (number: 0, mask: .max, value: fence), with: EPERM)
+            #expect(!tether_prove_fence())
+        }
+    }
+
+    @Test func `R2 a process can be told to do without the fence`() async {
+        await #expect(processExitsWith: .success) {
+            unsafe setenv("TETHER_WITHOUT_MEMBARRIER", "1", 1)
+            #expect(!tether_prove_fence())
+        }
+    }
+
+    @Test(.enabled(if: !tether_posters_fence()))
+    func `R2 X1 a fence that is refused later ends the process instead of letting a wait be wrong`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let center = ObserverCenter()
+            let token = center.observe(.sample) { _ in }
+            SystemCallFilter.refuse(SystemCallFilter.membarrier, with: EPERM)
+            waitForEnd(of: token)
+            withExtendedLifetime(center) {}
+        }
+        let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(sentence.contains("the system refuses membarrier, which it allowed when the program started"))
+        #expect(sentence.contains("start the program with TETHER_WITHOUT_MEMBARRIER=1"))
+    }
+}
+
+/// A function of its own, because an async one must not wait.
+private func waitForEnd(of token: NotificationObserver) { token.stopAndWait() }
+
+#endif
