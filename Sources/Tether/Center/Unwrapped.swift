@@ -45,7 +45,7 @@ enum Unwrapped {
         if type == AnyHashable.self, let hashable = value as? AnyHashable { return Unwrapped(hashable.base) }
         guard type is AnyClass else { return .value(value) }
         // An object that is an error may be in an error's box, from which a cast to `AnyObject` takes the box.
-        if let error = value as? any Error { return storedObject(in: error).map(Unwrapped.object) ?? .value(error) }
+        if let error = value as? any Error, let object = storedObject(in: error) { return .object(object) }
         return .object(value as AnyObject)
     }
 }

@@ -57,11 +57,11 @@ struct ActorDrains: DrainScheduler {
 }
 
 extension DeliveryTarget {
-    /// The actor that isolates a handler: held like a queue, unless it is the handler's owner.
-    static func actor<Isolation: Actor>(_ actor: Isolation, isOwner: Bool = false) -> DeliveryTarget {
+    /// The actor that owns a handler and isolates it.
+    static func actor<Owner: Actor>(_ actor: Owner) -> DeliveryTarget {
         if actor === MainActor.shared { return .main }
         // An actor that is being deinitialised gets no observer attached, on whatever target (O8).
         guard let reference = ActorReference(actor) else { return .poster }
-        return DeliveryTarget(kind: .actor(reference, holding: isOwner ? nil : actor))
+        return DeliveryTarget(kind: .actor(reference))
     }
 }

@@ -20,7 +20,7 @@ public struct DeliveryTarget: Sendable {
         case operationQueue(OperationQueue)
         case dispatchQueue(DispatchQueue, concurrently: Bool)
         case custom(any DeliveryScheduler)
-        case actor(any ActorReferring, holding: (any Actor)?)
+        case actor(any ActorReferring)
         case thread(ThreadLoop, modes: Set<RunLoop.Mode>)
         /// The main queue, where what is posted there never waits for what is pending.
         case mainAtOnce
@@ -75,7 +75,7 @@ extension DeliveryTarget: CustomStringConvertible {
         case .dispatchQueue(let queue, let concurrently):
             "dispatch queue \(queue.label)\(concurrently ? ", concurrently" : "")"
         case .custom(let scheduler): "custom \(type(of: scheduler))"
-        case .actor(let actor, _): actor.description
+        case .actor(let actor): actor.description
         case .task: "task"
         case .thread(let loop, let modes):
             loop.description + (modes == [.common] ? "" : ", modes \(modes.map(\.rawValue).sorted())")

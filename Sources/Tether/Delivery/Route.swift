@@ -39,7 +39,7 @@ struct Route: Sendable {
             case .custom(let scheduler):
                 Route.schedulerMailboxes.mailbox(of: ObjectIdentifier(scheduler)) { CustomDrains(scheduler: scheduler) }
             case .thread(let loop, let modes): loop.mailbox(for: modes)
-            case .actor(let actor, _):
+            case .actor(let actor):
                 Route.actorMailboxes.mailbox(of: actor.identity) { ActorDrains(reference: actor) }
             }
         self.init(target: target, mailbox: mailbox)

@@ -36,7 +36,7 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         observe(
             ObservationRequest(
-                name, from: sender, on: .actor(owner, isOwner: true), isIsolated: true, once: once, key: key,
+                name, from: sender, on: .actor(owner), isIsolated: true, once: once, key: key,
                 at: fileID, line),
             for: owner
         ) { owner, notification in

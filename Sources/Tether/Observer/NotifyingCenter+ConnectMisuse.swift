@@ -43,6 +43,8 @@ extension NotifyingCenter {
     ) -> NotificationObserver { NotificationObserver() }
 }
 
+// Not covered: no program that calls one of these compiles.
+
 extension NotificationObserver {
     @_documentation(visibility: internal)
     public func connect<Object: AnyObject, Method, Sender: AnyObject>(
@@ -60,6 +62,8 @@ extension NotificationObserver {
         theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: () = ()
     ) {}
 }
+
+// Not covered: no program that calls one of these compiles.
 
 extension ObserverCenter {
     @_documentation(visibility: internal)

@@ -11,7 +11,9 @@ final class ObserverKey: Hashable, Sendable {
         owner = nil
         switch Unwrapped(key) {
         case .nothing: value = TypedValue(key)
-        case .value(let content): value = TypedValue(content as? any Hashable ?? key)
+        case .value(let content):
+            // The content of an optional or a box is Hashable where these are.
+            value = TypedValue(content as! any Hashable)
         case .object(let object):
             // Not covered: ends the process; MisuseTests run it apart.
             fatalError(

@@ -14,6 +14,7 @@ import Testing
 
         func changed(_ notification: Notification) { log.add("changed \(notification.object ?? "nothing")") }
         func closed(_ notification: Notification) { log.add("closed") }
+        func cleared() { log.add("cleared") }
     }
 
     private let center = ObserverCenter()
@@ -83,6 +84,14 @@ import Testing
         center.post(name: .sample, object: 6)
         #expect(log.entries.count == 2)
         #expect(center.core.isEmpty)
+    }
+
+    @Test func `O1 an action may take nothing`() {
+        let sidebar = Sidebar(log)
+        center.addObserver(sidebar, action: Sidebar.cleared, name: .sample, object: nil)
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["cleared"])
+        withExtendedLifetime(sidebar) {}
     }
 
     @Test func `R9 target and action are removed for one name, and for all`() {

@@ -127,6 +127,17 @@ import Testing
         withExtendedLifetime(window) {}
     }
 
+    @Test func `P1 a main-actor action runs on the main actor, whatever the poster`() async {
+        let center = ObserverCenter()
+        let log = Log<String>()
+        let window = await Window(log: log)
+        center.addObserver(window, action: Window.changed, name: .sample, object: nil)
+        center.addObserver(window, action: Window.refresh, name: .sample, object: nil)
+        let entries = await afterPosting(1...2, to: center, log: log, count: 4)
+        #expect(entries == ["changed 1", "refresh", "changed 2", "refresh"])
+        withExtendedLifetime(window) {}
+    }
+
     @Test func `P1 a method that is not isolated stays on the target asked for`() {
         let center = ObserverCenter()
         let log = Log<String>()
