@@ -24,8 +24,7 @@ final class Connection: Sendable {
 
     private func send(_ text: String) {
         let bytes = Array(text.utf8)
-        // A client that has gone is an error here, not a signal that ends the program.
-        _ = unsafe Foundation.send(socket, bytes, bytes.count, Int32(noSignal))
+        _ = unsafe Foundation.send(socket, bytes, bytes.count, 0)
     }
 
     /// Waits for the client's lines, and hands each to a handler, until the client goes.
@@ -38,9 +37,3 @@ final class Connection: Sendable {
         }
     }
 }
-
-#if canImport(Darwin)
-private let noSignal = 0
-#else
-private let noSignal = MSG_NOSIGNAL
-#endif

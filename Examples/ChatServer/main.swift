@@ -14,6 +14,8 @@ extension Notification.Name {
     static let said = Notification.Name("said")
 }
 
+// A client that has gone is an error of `send`, not a signal that ends the program.
+_ = unsafe signal(SIGPIPE, SIG_IGN)
 let center = ObserverCenter()
 let listener = Listener()
 say("listening on 127.0.0.1:\(listener.port)")

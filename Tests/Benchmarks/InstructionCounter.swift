@@ -2,7 +2,7 @@ import Foundation
 
 /// Counts the instructions of a row's sides with Valgrind, which makes figures that no other load of the machine changes.
 ///
-/// Each side runs in a process of its own, once and twice as long: the difference is the work without what sets it up.
+/// Each side runs in a process of its own, once and three times as long: the difference is the work without what sets it up.
 struct InstructionCounter {
     private let program: URL
     private let valgrind: URL

@@ -80,7 +80,6 @@ extension Checks {
         final class Local<Value> { var value: Value? }
         check("a local generic class") { Local<[Int]>() }
         check("a key path that captures") { \[Int].[Int.random(in: 0..<9)] as AnyObject }
-        check("a boxed value") { Namespace<String>() as AnyObject }
         check("a class of the main actor") { MainActor.assumeIsolated { Isolated() } }
         deinitOrder()
     }

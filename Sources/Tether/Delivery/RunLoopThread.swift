@@ -57,8 +57,9 @@ public final class RunLoopThread: Thread {
         loop.exit()
     }
 
-    /// Ends the thread after the drain that it is at, which delivers what was pending when it began. All else that is
-    /// pending is dropped at once, counted, and so is what is posted later. A thread that was not started never runs.
+    /// Ends the thread after the drain that it is at, which delivers what was pending when it began. What its own
+    /// handlers post still runs inline. All else that is pending, or is posted later, is dropped and counted: at once, or,
+    /// behind that drain, when it ends (D5). A thread that was not started never runs.
     ///
     /// *Thread safety*: may be called on any thread, and in a handler that the thread runs.
     public override func cancel() {

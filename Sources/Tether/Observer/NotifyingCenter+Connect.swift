@@ -84,7 +84,7 @@ extension NotifyingCenter {
     func connect<Object: AnyObject, Owner: AnyObject>(
         _ request: ObservationRequest, to call: @escaping Calling<Object>.Body, of object: Object, owner: Owner
     ) -> NotificationObserver {
-        if Owner.self == AnySender.self { return observe(request, for: object, call) }
+        if AnySender.stands(for: owner) { return observe(request, for: object, call) }
         let observer = NotificationObserver()
         guard let held = HeldForCalls(object) else { return observer }
         let call = held.calling(call)

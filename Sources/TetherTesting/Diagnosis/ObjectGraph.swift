@@ -88,6 +88,11 @@ final class ObjectGraph {
         visit(roots, from: nil)
         var next = 0
         while next < steps.count, found.count < targets.count {
+            // Objects that were copied for an earlier search are walked again in this one.
+            if next % 1024 == 1023, DispatchTime.now() >= deadline {
+                isExhausted = true
+                break
+            }
             let node = steps[next].edge.node
             if targets.contains(node) { found[nodes[node].object] = path(to: next, in: steps) }
             visit(edges(of: node), from: next)
