@@ -37,6 +37,8 @@ internal import Synchronization
     private var free: UnsafeMutablePointer<PostingFrame>
     /// What ends with the thread; touched by it alone.
     private var exitActions: [@Sendable () -> Void] = []
+    /// What ends the deliveries under way on the thread, which never return if it exits in one; the innermost last.
+    private var unfinished: [() -> Void] = []
     /// The thread's own posting queue and run loop, made when they are first asked for.
     var postingQueue: PostingQueue?
     private var queuesToClose: [WeakQueue] = []
@@ -92,6 +94,14 @@ internal import Synchronization
         exitActions.append(action)
     }
 
+    /// Calls a body that calls handlers, and another one if a handler ends the thread in it.
+    static func deliver(_ body: () -> Void, orAtExit ending: @escaping () -> Void) {
+        let thread = current
+        thread.unfinished.append(ending)
+        body()
+        thread.unfinished.removeLast()
+    }
+
     private struct WeakQueue { weak var queue: PostingQueue? }
 
     /// Asks for a queue to be closed when this thread exits, if it still is there.
@@ -106,6 +116,7 @@ internal import Synchronization
 
     private func exit() {
         let centers = endLevels()
+        while let ending = unfinished.popLast() { ending() }
         while let entry = queuesToClose.popLast() { entry.queue?.close() }
         // What ends here may post, which takes another record.
         while let action = exitActions.popLast() { action() }

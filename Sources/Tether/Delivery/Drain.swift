@@ -20,7 +20,13 @@ final class Drain: Sendable {
 
     /// Delivers what is pending now, or the first of it, on the calling thread.
     func run(atMost limit: Int = .max) {
-        if use() { mailbox?.take()?.drain(number, atMost: limit) }
+        guard use(), let mailbox = mailbox?.take() else { return }
+        let number = number
+        PostingThread.deliver {
+            mailbox.drain(number, atMost: limit)
+        } orAtExit: {
+            mailbox.forsake(number)
+        }
     }
 
     /// Drops what is pending now, and counts it.

@@ -18,13 +18,16 @@ final class Inbox: Sendable {
         var muting: UInt64 = 0
     }
 
-    struct State: Sendable {
+    /// SAFETY: `called` is only looked at while its thread is at the call, or has ended in it.
+    @safe struct State: Sendable {
         var route: Route
         /// The route that a drain or poster which is delivering now leaves for later.
         var nextRoute: Route?
         var pending = FIFO<Delivery>()
         /// Whether a drain, or a poster that delivers what was left from before a switch, is calling the handler.
         var isDelivering = false
+        /// The registration that the drain calls, which holds it meanwhile: for ever, if its thread ends in the handler.
+        var called: Unmanaged<Registration>?
         var dropped = 0
         /// Whether the sender has gone, so that the observer ends when nothing is pending any more (M5).
         var isLast = false
@@ -36,6 +39,10 @@ final class Inbox: Sendable {
         var hasQuestions = false
         /// Whether the main queue is about to be asked about what is kept.
         var isAskScheduled = false
+
+        init(route: Route) {
+            self.route = route
+        }
 
         /// What is kept while muted, oldest first.
         var kept: [Delivery] { (flow.kept.map { [$0] } ?? []) + keptQuestions }
@@ -54,6 +61,8 @@ final class Inbox: Sendable {
         mutating func begin(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
             guard let delivery = take(ticket, from: mailbox) else { return nil }
             isDelivering = true
+            // SAFETY: who delivers holds it; see `called`.
+            unsafe called = .passUnretained(delivery.registration)
             return delivery
         }
 
@@ -218,12 +227,16 @@ final class Inbox: Sendable {
 
     /// Delivers everything that is pending, on the poster: what was left from before a switch, then what joins.
     func deliverPending(for registration: Registration) {
-        while let delivery = withState({ state -> Delivery? in
-            let delivery = state.pending.popFirst()
-            state.isDelivering = delivery != nil
-            return delivery
-        }) {
-            delivery.registration.run(delivery.notification)
+        PostingThread.deliver {
+            while let delivery = withState({ state -> Delivery? in
+                let delivery = state.pending.popFirst()
+                state.isDelivering = delivery != nil
+                return delivery
+            }) {
+                delivery.registration.run(delivery.notification)
+            }
+        } orAtExit: {
+            self.forsake(registration)
         }
         leave()?.deliver()
         endIfDone(registration)
@@ -250,6 +263,30 @@ final class Inbox: Sendable {
             return state.isDone
         }
         if isDone { registration.end() }
+    }
+
+    /// Ends the delivery of a drain in which the handler ended its thread.
+    func forsake(in mailbox: Mailbox) {
+        let registration = withState { state -> Registration? in
+            guard state.route.mailbox === mailbox, state.isDelivering else { return nil }
+            // SAFETY: the thread that exits holds it; see `called`.
+            return unsafe state.called?.takeUnretainedValue()
+        }
+        if let registration { forsake(registration) }
+    }
+
+    /// Ends the delivery of an observer whose handler ended its thread: a once observer is used up by it (R7).
+    private func forsake(_ registration: Registration) {
+        let dropped = withState { state -> [Delivery] in
+            state.isDelivering = false
+            // No post of a sender that has gone would come to deliver what is pending on the poster.
+            guard state.isLast, state.route.isPoster else { return [] }
+            state.dropped += state.pending.count
+            return state.pending.removeAll()
+        }
+        withExtendedLifetime(dropped) {}
+        leave()?.deliver()
+        if registration.isOnce { registration.end() } else { endIfDone(registration) }
     }
 
     /// Takes out the delivery of a turn, if it is in hand; after `begin`.

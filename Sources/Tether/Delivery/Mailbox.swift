@@ -81,15 +81,25 @@ final class Mailbox: Sendable {
             next = end
         }
         // The turns are let go after it, with no lock held.
-        let (rest, leaving) = withExtendedLifetime(turns) {
-            state.withLock { state in
-                let (rest, leaving) = state.endDrain(number)
-                return (rest.map(makeDrain), leaving)
-            }
+        withExtendedLifetime(turns) { endDrain(number) }
+    }
+
+    private func endDrain(_ number: UInt64) {
+        let (rest, leaving) = state.withLock { state in
+            let (rest, leaving) = state.endDrain(number)
+            return (rest.map(makeDrain), leaving)
         }
         let joined = leaving.compactMap { $0.leave() }
         if let rest { schedule(rest) }
         for deliveries in joined { deliveries.deliver() }
+    }
+
+    /// Ends a drain in which a handler ended its thread: drops what is pending, and counts it.
+    func forsake(_ number: UInt64) {
+        let inboxes = state.withLock { $0.inboxesInHand(of: number) }
+        abandon(number)
+        for inbox in inboxes { inbox.forsake(in: self) }
+        endDrain(number)
     }
 
     /// Whether a drain that is running is to deliver no more.

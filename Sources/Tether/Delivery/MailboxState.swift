@@ -84,6 +84,12 @@ struct MailboxState {
         }
     }
 
+    /// Whose turns a drain has taken, of which it may be at one; empty if it is not running.
+    func inboxesInHand(of number: UInt64) -> [Inbox] {
+        guard phase == .draining, number == drainNumber else { return [] }
+        return inHand.compactMap(\.inbox)
+    }
+
     /// Ends a drain, whose turns the caller still holds: the drain to schedule for the rest, and the inboxes that wait to
     /// leave.
     mutating func endDrain(_ number: UInt64) -> (drain: UInt64?, leaving: [Inbox]) {
