@@ -2,31 +2,84 @@ import Foundation
 import Tether
 
 /// An object that is an owner, a sender, or both, and tells the player of its end.
-class LibraryObject {
-    final let id: Int
-    private unowned let world: LibraryWorld
+///
+/// All are equal to each other, which is not to matter (M4).
+protocol LibraryObject: Wrappable {
+    nonisolated var id: Int { get }
+}
 
-    init(id: Int, world: LibraryWorld) {
-        self.id = id
-        self.world = world
-    }
+extension LibraryObject {
+    nonisolated static func == (one: Self, other: Self) -> Bool { true }
+    nonisolated func hash(into hasher: inout Hasher) {}
+}
 
-    deinit { world.ended(self) }
+/// The world of an object.
+///
+/// SAFETY: everything of a run is on one thread.
+private struct LibraryHome: @unchecked Sendable {
+    unowned let world: LibraryWorld
+}
 
-    /// Objects of several classes, by turns.
-    static func make(id: Int, world: LibraryWorld) -> LibraryObject {
-        switch id % 3 {
-        case 0: LibraryObject(id: id, world: world)
-        case 1: LibrarySubclass(id: id, world: world)
-        default: LibraryGeneric<Int>(id: id, world: world)
+extension LibraryWorld {
+    /// Makes objects of several kinds, by turns.
+    func makeObject(_ id: Int) -> any LibraryObject {
+        let home = LibraryHome(world: self)
+        return switch id % 5 {
+        case 0: LibraryClass(id: id, home: home)
+        case 1: LibrarySubclass(id: id, home: home)
+        case 2: LibraryGeneric<Int>(id: id, home: home)
+        case 3: LibraryActor(id: id, home: home)
+        default: LibraryExecutorActor(id: id, home: home)
         }
     }
 }
 
-private final class LibrarySubclass: LibraryObject {}
+/// SAFETY: nothing of it changes.
+private class LibraryClass: LibraryObject, @unchecked Sendable {
+    final let id: Int
+    private let home: LibraryHome
 
-private final class LibraryGeneric<Value>: LibraryObject {
+    init(id: Int, home: LibraryHome) {
+        self.id = id
+        self.home = home
+    }
+
+    deinit { home.world.ended(self) }
+}
+
+private final class LibrarySubclass: LibraryClass, @unchecked Sendable {}
+
+private final class LibraryGeneric<Value>: LibraryClass, @unchecked Sendable {
     private let values: [Value] = []
+}
+
+private actor LibraryActor: LibraryObject {
+    nonisolated let id: Int
+    private let home: LibraryHome
+
+    init(id: Int, home: LibraryHome) {
+        self.id = id
+        self.home = home
+    }
+
+    deinit { home.world.ended(self) }
+}
+
+/// An actor with an executor of its own.
+private actor LibraryExecutorActor: LibraryObject {
+    private static let executor = ManualExecutor()
+    nonisolated let id: Int
+    private let home: LibraryHome
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe LibraryExecutorActor.executor.asUnownedSerialExecutor()
+    }
+
+    init(id: Int, home: LibraryHome) {
+        self.id = id
+        self.home = home
+    }
+
+    deinit { home.world.ended(self) }
 }
 
 /// What a handler captures: it tells the player of its calls and of its release.
@@ -44,19 +97,10 @@ final class LibraryCapture: @unchecked Sendable {
 
     deinit { player.released(id) }
 
-    func call(_ notification: Notification, owner: LibraryObject?) {
+    func call(_ notification: Notification, owner: (any LibraryObject)?) {
         let content = notification.userInfo?[LibraryPayload.key]
         let number = (content as? LibraryPayload)?.number ?? content as? Int ?? -1
-        player.called(id, number: number, sender: sender(of: notification), hasOwner: owner != nil)
-    }
-
-    private func sender(of notification: Notification) -> History.PostedSender {
-        guard let object = notification.object else { return .nobody }
-        if let object = object as? LibraryObject { return .object(object.id) }
-        guard let value = object as? AnyHashable else { return .unknown }
-        return LibraryWorld.values
-            .firstIndex { AnyHashable($0) == value && type(of: $0 as Any) == type(of: value.base) }
-            .map(History.PostedSender.value) ?? .unknown
+        player.called(id, number: number, sender: LibraryForms.sender(of: notification), hasOwner: owner != nil)
     }
 }
 
@@ -73,32 +117,3 @@ final class LibraryPayload {
 
     deinit { player.payloadReleased(number) }
 }
-
-/// Holds jobs until they are run or dropped.
-///
-/// SAFETY: everything of a run is on one thread.
-class LibraryScheduler: DeliveryScheduler, @unchecked Sendable {
-    private var jobs: [@Sendable () -> Void] = []
-
-    func schedule(_ job: @escaping @Sendable () -> Void) { jobs.append(job) }
-
-    /// Runs the jobs that wait now; those that running makes wait.
-    func run() {
-        let due = jobs
-        jobs = []
-        for job in due { job() }
-    }
-
-    func runAll() {
-        while !jobs.isEmpty { run() }
-    }
-
-    func drop() {
-        let dropped = jobs
-        jobs = []
-        withExtendedLifetime(dropped) {}
-    }
-}
-
-final class LibraryFirstScheduler: LibraryScheduler, @unchecked Sendable {}
-final class LibrarySecondScheduler: LibraryScheduler, @unchecked Sendable {}

@@ -7,7 +7,7 @@ extension LibraryWorld {
         center place: Int, name index: Int, sender: ModelOperation.Sender, number: Int, form: ModelOperation.PostForm
     ) {
         let (center, name, object) = (
-            centers[place], LibraryWorld.names[index], sender == .nobody ? nil : self.sender(sender)
+            centers[place], LibraryWorld.names[index], self.sender(sender)
         )
         withExtendedLifetime((center, object)) {
             let userInfo = [LibraryPayload.key: LibraryPayload(number: number, player: player) as Any]

@@ -6,13 +6,15 @@ import Foundation
 /// The library, as operations are performed on it.
 ///
 /// What is passed to a call is held for it, and let go of where the call has returned.
-///
-/// SAFETY: `dying` has objects whose `deinit` is running, and lets go of them in it.
-@safe final class LibraryWorld: World {
+final class LibraryWorld: World {
     static let names = (0..<Places.names).map { Notification.Name("model.\($0)") }
-    static let keys: [any Hashable & Sendable] = [0, 1, "1"]
-    static let values: [any Hashable & Sendable] = [1, Int8(1), "1", "a longer value that is not kept in place"]
-    static let schedulerTypes = ["LibraryFirstScheduler", "LibrarySecondScheduler"]
+    /// Senders and keys; some are equal across types, and so not the same (M4).
+    static let values: [any Hashable & Sendable] = [
+        1, Int8(1), 1.0, "1", Substring("1"), [1], [1.0], "a longer value that is not kept in place",
+    ]
+    static let targets = [
+        "custom LibraryFirstScheduler", "custom LibrarySecondScheduler", LibraryLoop.description,
+    ]
 
     let mode: LifetimeMode
     let player: Player
@@ -21,10 +23,11 @@ import Foundation
     var centers: [ObserverCenter] = []
     var queues: [PostingQueue] = []
     var channels: [[Channel?]]
-    private let schedulers: [LibraryScheduler] = [LibraryFirstScheduler(), LibrarySecondScheduler()]
+    let schedulers: [any LibraryTarget] = [LibraryFirstScheduler(), LibrarySecondScheduler(), LibraryLoop()]
     private var tokens: [NotificationObserver?] = Array(repeating: nil, count: Places.tokens)
-    private var objects: [LibraryObject?] = Array(repeating: nil, count: Places.objects)
-    private var dying: [Unmanaged<LibraryObject>] = unsafe []
+    private var objects: [(any LibraryObject)?] = Array(repeating: nil, count: Places.objects)
+    /// Those whose `deinit` is running, in which they are let go of.
+    private var dying: [any LibraryObject] = []
     private var descriptions: [String] = []
     var userInfos: [Int: [AnyHashable: Any]] = [:]
 
@@ -60,7 +63,7 @@ import Foundation
     // MARK: Objects
 
     func makeObject(_ id: Int, at place: Int) {
-        let object = LibraryObject.make(id: id, world: self)
+        let object = makeObject(id)
         descriptions.append("\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))")
         objects[place] = object
     }
@@ -76,23 +79,22 @@ import Foundation
     }
 
     /// Called in an object's `deinit`.
-    func ended(_ object: LibraryObject) {
-        // SAFETY: only used in this call, in which the object's memory stays.
-        unsafe dying.append(.passUnretained(object))
+    func ended(_ object: any LibraryObject) {
+        dying.append(object)
         player.ended(object.id)
-        unsafe dying.removeLast()
+        dying.removeLast()
     }
 
-    private func object(at place: Int) -> LibraryObject? {
-        // SAFETY: as in `ended`.
-        place == ModelOperation.dying ? unsafe dying.last?.takeUnretainedValue() : objects[place]
+    func object(at place: Int) -> (any LibraryObject)? {
+        place == ModelOperation.dying ? dying.last : objects[place]
     }
 
     func sender(_ sender: ModelOperation.Sender) -> Any? {
         switch sender {
         case .nobody: nil
-        case .object(let place): object(at: place)
-        case .value(let value): LibraryWorld.values[value]
+        case .nothing: Int?.none as Any
+        case .object(let place, let form): object(at: place).flatMap { LibraryForms.wrap($0, form: form) }
+        case .value(let value, let form): LibraryForms.wrap(LibraryWorld.values[value], form: form)
         }
     }
 
@@ -116,42 +118,6 @@ import Foundation
         letGo(old)
     }
 
-    @inline(never)
-    private func makeObserver(_ observation: Observation, id: Int) -> NotificationObserver? {
-        let (center, capture) = (centers[observation.center], LibraryCapture(id: id, player: player))
-        let name = observation.name.map { LibraryWorld.names[$0] }
-        let owner = observation.owner.flatMap(object)
-        if observation.usesFoundationsCalls {
-            let sender = sender(observation.sender)
-            guard let owner else {
-                return center.addObserver(forName: name, object: sender, queue: nil) { notification in
-                    capture.call(notification, owner: nil)
-                }
-            }
-            center.addObserver(
-                owner, action: { owner in { notification in capture.call(notification, owner: owner) } }, name: name,
-                object: sender)
-            return nil
-        }
-        let sender: AnyObject =
-            if case .object(let place) = observation.sender, let object = object(at: place) {
-                object
-            } else {
-                AnySender.any
-            }
-        let target = observation.scheduler.map { DeliveryTarget.custom(schedulers[$0]) } ?? .poster
-        let key = observation.key.map { LibraryWorld.keys[$0] as any Hashable }
-        guard let owner else {
-            return center.observe(name, from: sender, on: target, once: observation.once, key: key) { notification in
-                capture.call(notification, owner: nil)
-            }
-        }
-        return center.observe(name, from: sender, owner: owner, on: target, once: observation.once, key: key) {
-            owner, notification in
-            capture.call(notification, owner: owner)
-        }
-    }
-
     func dropToken(_ token: Int) { letGo(tokens[token].take()) }
 
     func isActive(_ token: Int) -> Bool { tokens[token]?.isActive ?? false }
@@ -170,7 +136,7 @@ import Foundation
     }
 
     func redirect(token: Int, scheduler: Int?) {
-        with(token) { $0.target = scheduler.map { .custom(schedulers[$0]) } ?? .poster }
+        with(token) { $0.target = scheduler.map { schedulers[$0].target } ?? .poster }
     }
 
     // MARK: Many observers
@@ -188,23 +154,25 @@ import Foundation
         let (sender, owner, center) = (sender.flatMap(object), owner.flatMap(object), centers[center])
         with(sender, owner, center) {
             center.removeObservers(
-                named: name.map { LibraryWorld.names[$0] }, from: sender ?? AnySender.any as AnyObject,
-                owner: owner ?? AnySender.any as AnyObject)
+                named: name.map { LibraryWorld.names[$0] }, from: sender as AnyObject? ?? AnySender.any,
+                owner: owner as AnyObject? ?? AnySender.any)
         }
     }
 
-    func removeToken(center: Int, token: Int, name: Int?, sender: ModelOperation.Sender) {
-        remove(tokens[token], from: centers[center], name: name, sender: self.sender(sender))
+    func removeToken(center: Int, token: Int, form: Int, name: Int?, sender: ModelOperation.Sender) {
+        remove(tokens[token], form: form, from: centers[center], name: name, sender: self.sender(sender))
     }
 
-    func removeObject(center: Int, owner: Int, name: Int?, sender: ModelOperation.Sender) {
-        remove(object(at: owner), from: centers[center], name: name, sender: self.sender(sender))
+    func removeObject(center: Int, owner: Int, form: Int, name: Int?, sender: ModelOperation.Sender) {
+        remove(object(at: owner), form: form, from: centers[center], name: name, sender: self.sender(sender))
     }
 
-    private func remove(_ observer: AnyObject?, from center: ObserverCenter, name: Int?, sender: Any?) {
-        guard let observer else { return }
-        with(observer, center) {
-            withExtendedLifetime(sender) {
+    private func remove(
+        _ observer: (any Wrappable)?, form: Int, from center: ObserverCenter, name: Int?, sender: Any?
+    ) {
+        guard let observer = observer.flatMap({ LibraryForms.wrap($0, form: form) }) else { return }
+        with(center) {
+            withExtendedLifetime((observer, sender)) {
                 center.removeObserver(observer, name: name.map { LibraryWorld.names[$0] }, object: sender)
             }
         }

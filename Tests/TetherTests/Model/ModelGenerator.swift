@@ -26,6 +26,7 @@ struct ModelGenerator {
     private var kinds: [Kind] = []
     private let tokens: Int
     private let names: Int
+    private let values: Int
     /// Of 8, how many observers do something.
     private let activity: Int
     /// The token of the observer whose actions are made, for it to stop itself.
@@ -37,6 +38,7 @@ struct ModelGenerator {
         numbers = SplitMix64(seed: seed)
         tokens = [4, 8, 8, 8, Places.tokens].randomElement(using: &numbers)!
         names = [1, 2, 2, 3, 4, Places.names].randomElement(using: &numbers)!
+        values = [2, 3, Places.values].randomElement(using: &numbers)!
         activity = [0, 2, 3, 4].randomElement(using: &numbers)!
         for kind in Kind.allCases where kind == .observe || kind == .post || chance(3, of: 4) {
             kinds += Array(repeating: kind, count: kind.weight)
@@ -75,11 +77,13 @@ struct ModelGenerator {
 
     private mutating func sender() -> ModelOperation.Sender {
         switch number(8) {
-        case 0...2: .nobody
-        case 3: .value(number(Places.values))
-        default: .object(object())
+        case 0...2: chance(1, of: 16) ? .nothing : .nobody
+        case 3: .value(number(values), form: chance(1, of: 2) ? number(Places.valueForms) : 0)
+        default: .object(object(), form: form())
         }
     }
+
+    private mutating func form() -> Int { chance(1, of: 5) ? number(Places.forms) : 0 }
 
     private mutating func element<Value>(_ values: [Value]) -> Value { values[number(values.count)] }
 
@@ -106,11 +110,11 @@ struct ModelGenerator {
                 owner: maybe(1, of: 2) { $0.object() })
         case .removeToken:
             return .removeToken(
-                center: center(), token: token(), name: maybe(1, of: 3) { $0.name() },
+                center: center(), token: token(), form: form(), name: maybe(1, of: 3) { $0.name() },
                 sender: maybe(1, of: 3) { $0.sender() } ?? .nobody)
         case .removeObject:
             return .removeObject(
-                center: center(), owner: object(), name: maybe(1, of: 3) { $0.name() },
+                center: center(), owner: object(), form: form(), name: maybe(1, of: 3) { $0.name() },
                 sender: maybe(1, of: 3) { $0.sender() } ?? .nobody)
         case .enqueue:
             return .enqueue(
@@ -161,7 +165,8 @@ struct ModelGenerator {
         observation.owner = maybe(2, of: 5) { $0.object() }
         observation.scheduler = maybe(2, of: 5) { $0.scheduler() }
         observation.once = chance(1, of: 6)
-        observation.key = maybe(1, of: 6) { $0.number(Places.keys) }
+        observation.key = maybe(1, of: 6) { $0.number($0.values) }
+        observation.keyForm = chance(1, of: 2) ? number(Places.valueForms) : 0
         observation.isFoundations = chance(1, of: 10)
         observation.keepsToken = chance(3, of: 4)
         let before = own

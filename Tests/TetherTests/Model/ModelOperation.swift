@@ -11,8 +11,8 @@ enum ModelOperation: Sendable {
     /// Ends the observers of an object.
     case stopAll(Int)
     case remove(center: Int, name: Int?, sender: Int?, owner: Int?)
-    case removeToken(center: Int, token: Int, name: Int?, sender: Sender)
-    case removeObject(center: Int, owner: Int, name: Int?, sender: Sender)
+    case removeToken(center: Int, token: Int, form: Int, name: Int?, sender: Sender)
+    case removeObject(center: Int, owner: Int, form: Int, name: Int?, sender: Sender)
     case post(center: Int, name: Int, sender: Sender, form: PostForm)
     case enqueue(center: Int, name: Int, sender: Sender, style: Style, mask: Mask)
     case dequeue(center: Int, name: Int, sender: Sender, mask: Mask)
@@ -35,6 +35,7 @@ enum ModelOperation: Sendable {
     case run(Int)
     /// Runs jobs until none waits.
     case runAll(Int)
+    /// Lets go of jobs, or ends the run loop; another one takes its place.
     case dropJobs(Int)
     /// Makes an object, in place of the one that is there, with what it does in its `deinit`.
     case make(object: Int, atEnd: [ModelOperation])
@@ -47,8 +48,11 @@ enum ModelOperation: Sendable {
     enum Sender: Sendable, Equatable {
         /// None of a post, any of an observer.
         case nobody
-        case object(Int)
-        case value(Int)
+        /// Nobody, by an optional without content in an `Any`.
+        case nothing
+        /// What is at a place, in a form in which it gets into an `Any`; 0 for as it is.
+        case object(Int, form: Int = 0)
+        case value(Int, form: Int = 0)
     }
 
     enum PostForm: Sendable, CaseIterable { case call, notification, channel }
@@ -73,6 +77,8 @@ struct Observation: Sendable {
     var scheduler: Int?
     var once = false
     var key: Int?
+    /// How the key comes: 0 for as it is.
+    var keyForm = 0
     /// By the calls that Foundation's center has, too: those that take value senders.
     var isFoundations = false
     /// Whether the token of an observer with an owner is kept.
@@ -81,7 +87,13 @@ struct Observation: Sendable {
     var actions: [ModelOperation] = []
 
     /// Registered by the calls of Foundation's center: no target, not once, no key.
-    var usesFoundationsCalls: Bool { if case .value = sender { true } else { isFoundations } }
+    var usesFoundationsCalls: Bool {
+        switch sender {
+        case .nobody: isFoundations
+        case .object(_, let form): isFoundations || form > 0
+        case .nothing, .value: true
+        }
+    }
 }
 
 /// How many places there are of everything.
@@ -89,10 +101,12 @@ enum Places {
     static let tokens = 24
     static let objects = 4
     static let centers = 2
-    static let schedulers = 2
+    /// Two schedulers, and a run loop.
+    static let schedulers = 3
     static let names = 40
-    static let values = 4
-    static let keys = 3
+    static let values = 8
+    static let forms = Wrapping.all.count
+    static let valueForms = 5
 }
 
 // MARK: As source
@@ -119,7 +133,10 @@ extension ModelOperation: CustomStringConvertible {
             guard let payload = mirror.children.first else { return value is ModelOperation ? ".purge" : ".\(value)" }
             let parts = Mirror(reflecting: payload.value)
             guard parts.displayStyle == .tuple else { return ".\(payload.label ?? "")(\(source(of: payload.value)))" }
-            let arguments = parts.children.map { "\($0.label ?? ""): \(source(of: $0.value))" }
+            let arguments = parts.children.map { part in
+                let label = part.label.flatMap { $0.hasPrefix(".") ? nil : $0 + ": " } ?? ""
+                return label + source(of: part.value)
+            }
             return ".\(payload.label ?? "")(\(arguments.joined(separator: ", ")))"
         default: return "\(value)"
         }

@@ -112,12 +112,12 @@ final class Player {
         case .remove(let center, let name, let sender, let owner):
             guard isThere(sender), isThere(owner) else { return }
             world.remove(center: center, name: name, sender: sender, owner: owner)
-        case .removeToken(let center, let token, let name, let sender):
+        case .removeToken(let center, let token, let form, let name, let sender):
             guard observers[token] != nil, isThere(sender) else { return }
-            world.removeToken(center: center, token: token, name: name, sender: sender)
-        case .removeObject(let center, let owner, let name, let sender):
+            world.removeToken(center: center, token: token, form: form, name: name, sender: sender)
+        case .removeObject(let center, let owner, let form, let name, let sender):
             guard isThere(owner), isThere(sender) else { return }
-            world.removeObject(center: center, owner: owner, name: name, sender: sender)
+            world.removeObject(center: center, owner: owner, form: form, name: name, sender: sender)
         case .post(let center, let name, let sender, let form):
             guard isThere(sender) else { return }
             posts += 1
@@ -147,7 +147,7 @@ final class Player {
     }
 
     private func isThere(_ sender: ModelOperation.Sender) -> Bool {
-        if case .object(let place) = sender { isThere(place) } else { true }
+        if case .object(let place, _) = sender { isThere(place) } else { true }
     }
 
     private func purge() {
@@ -164,8 +164,8 @@ final class Player {
             guard ownerTableUses < 60 else { return }
             // One that is owner and sender may be found to have gone as the one, and not yet as the other.
             if let owner = asked.owner, owner != ModelOperation.dying { observation.owner = owner / 2 }
-            if case .object(let place) = asked.sender, place != ModelOperation.dying {
-                observation.sender = .object(2 + place / 2)
+            if case .object(let place, let form) = asked.sender, place != ModelOperation.dying {
+                observation.sender = .object(2 + place / 2, form: form)
             }
         }
         guard isThere(observation.sender) else { return }
@@ -248,7 +248,7 @@ final class Player {
             posts += 1
             if enqueued.count == 8 { enqueued.removeFirst() }
             var object: Int?
-            if case .object(let place) = sender, place != ModelOperation.dying { object = objects[place] }
+            if case .object(let place, _) = sender, place != ModelOperation.dying { object = objects[place] }
             enqueued.append((posts, name, sender, object))
             world.enqueue(center: center, name: name, sender: sender, number: posts, style: style, mask: mask)
         case .dequeue(let center, let name, let sender, let mask):
@@ -258,7 +258,7 @@ final class Player {
             guard ago < enqueued.count else { return }
             let one = enqueued[enqueued.count - 1 - ago]
             // With its own sender, who may have gone or be somewhere else by now.
-            if case .object(let place) = one.sender {
+            if case .object(let place, _) = one.sender {
                 guard place != ModelOperation.dying, let object = one.object, objects[place] == object else { return }
             }
             world.dequeueExactly(center: center, name: one.name, sender: one.sender, number: one.number)

@@ -91,9 +91,10 @@ final class ReferenceObject: Counted {
         let observers = attached
         forgetIfUnused()
         for observer in observers { observer.hold() }
-        let releases = observers.sorted { ($0.kept?.place ?? 0) < ($1.kept?.place ?? 0) }
+        var releases = observers.sorted { ($0.kept?.place ?? 0) < ($1.kept?.place ?? 0) }
             .map { $0.unmuteWithOwner() }
-        for release in releases { release.perform() }
+        for index in releases.indices { releases[index].schedule() }
+        for release in releases { release.run() }
         for release in releases { release.letGo() }
         for observer in observers { observer.letGo() }
     }

@@ -27,8 +27,9 @@ extension ReferenceObserver {
     func unmute() {
         guard !hasEnded else { return }
         ownMutings -= 1
-        let release = unmuted()
-        release.perform()
+        var release = unmuted()
+        release.schedule()
+        release.run()
         release.letGo()
     }
 
@@ -43,16 +44,27 @@ extension ReferenceObserver {
         fileprivate let observer: ReferenceObserver
         fileprivate var delivery: ReferenceDelivery?
         fileprivate var delivers = false
+        /// The target on which it has made a job.
+        fileprivate var job: ReferenceScheduler?
         /// What more than may wait was dropped.
         fileprivate var dropped: [ReferenceDelivery] = []
 
-        func perform() {
+        /// Hands the job over, unless it is to run here.
+        mutating func schedule() {
+            guard let job, !job.isCurrent else { return }
+            self.job = nil
+            job.schedule()
+        }
+
+        func run() {
             if delivers { observer.deliverPending() }
+            if let job, job.isCurrent { job.runJob() }
             observer.endIfDone()
         }
 
         func letGo() {
             guard let delivery else { return }
+            job?.letGoOfJob()
             delivery.letGo()
             for delivery in dropped { delivery.letGo() }
             observer.letGo()
@@ -71,8 +83,10 @@ extension ReferenceObserver {
         var release = Release(observer: self, delivery: delivery)
         if isClaimedNow {
             delivery.hold()
-            release.delivers = enqueue(delivery)
-            if !release.delivers { release.dropped = trim() }
+            let step = enqueue(delivery)
+            release.delivers = step == .deliver
+            if step == .schedule { release.job = target }
+            if step != .deliver { release.dropped = trim() }
         }
         return release
     }
@@ -128,7 +142,10 @@ extension ReferenceObserver {
         if hasEnded || (isLast && new.scheduler == nil) || new.scheduler === target { return }
         for delivery in pending { target?.withdraw(delivery) }
         target = new.scheduler
-        for delivery in pending { target?.append(self, delivery) }
-        for delivery in trim() { delivery.letGo() }
+        var hasMadeJob = false
+        for delivery in pending where target?.append(self, delivery) == true { hasMadeJob = true }
+        let (excess, target) = (trim(), target)
+        if hasMadeJob { target?.schedule() }
+        for delivery in excess { delivery.letGo() }
     }
 }

@@ -122,14 +122,16 @@ final class ReferenceObserver: Counted {
             return
         }
         guard claim() else { return deliverLeftovers() }
-        if target == nil, pending.isEmpty, !isDelivering {
+        if pending.isEmpty, target?.isOpenInline ?? !isDelivering {
             call(posted, from: posted.sender)
             if isOnce { end() }
-        } else if enqueue(ReferenceDelivery(posted, world)) {
-            deliverPending()
-        } else {
-            for delivery in trim() { delivery.letGo() }
+            return
         }
+        let step = enqueue(ReferenceDelivery(posted, world))
+        if step == .deliver { return deliverPending() }
+        let (excess, target) = (trim(), target)
+        if step == .schedule { target?.schedule() }
+        for delivery in excess { delivery.letGo() }
     }
 
     /// R7: claims its one delivery, if it has but one.
@@ -139,15 +141,15 @@ final class ReferenceObserver: Counted {
         return !isClaimed && !hasEnded
     }
 
-    /// Puts a delivery behind what is pending; true if the caller is to deliver, on the poster; else it is to trim.
-    func enqueue(_ delivery: ReferenceDelivery) -> Bool {
+    /// What the caller is to do: on the poster to deliver, or else to trim, and to schedule a job if it has made one.
+    enum Step { case deliver, schedule, trim }
+
+    /// Puts a delivery behind what is pending.
+    func enqueue(_ delivery: ReferenceDelivery) -> Step {
         pending.append(delivery)
-        if let target {
-            target.append(self, delivery)
-            return false
-        }
+        if let target { return target.append(self, delivery) ? .schedule : .trim }
         defer { isDelivering = true }
-        return !isDelivering
+        return isDelivering ? .trim : .deliver
     }
 
     private func deliverLeftovers() {

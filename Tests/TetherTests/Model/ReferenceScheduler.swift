@@ -1,22 +1,51 @@
-/// The model of a scheduler as a target: turns in order, and at most one job that stands for them (D4, D7).
+/// The model of a scheduler, or of the thread's run loop, as a target: turns in order, and at most one job that stands for
+/// them (D4, D7).
 final class ReferenceScheduler {
+    let description: String
+    let isLoop: Bool
     private var turns: [(observer: ReferenceObserver, delivery: ReferenceDelivery)] = []
     private var hasJob = false
+    /// Whether the job was handed over; until then, who made it has it.
+    private var isScheduled = false
     private(set) var isDraining = false
+    private var isClosed = false
     /// Observers that switch when the drain ends.
     private var leaving: [ReferenceObserver] = []
 
-    func append(_ observer: ReferenceObserver, _ delivery: ReferenceDelivery) {
+    init(description: String, isLoop: Bool) {
+        self.description = description
+        self.isLoop = isLoop
+    }
+
+    /// D5: every post is made on the loop's thread; it is delivered inline, unless something is pending there.
+    var isOpenInline: Bool { isLoop && !isClosed && turns.isEmpty }
+
+    /// Whether who made a job may run it there and then.
+    var isCurrent: Bool { isLoop && !isClosed }
+
+    /// True if that makes a job, which is to be scheduled, run or let go of.
+    func append(_ observer: ReferenceObserver, _ delivery: ReferenceDelivery) -> Bool {
         turns.append((observer, delivery))
-        if !isDraining { hasJob = true }
+        if isDraining || hasJob { return false }
+        hasJob = true
+        isScheduled = false
+        return true
+    }
+
+    /// Hands the job over, which is dropped where the thread has gone.
+    func schedule() {
+        isScheduled = true
+        if isClosed { dropJob() }
     }
 
     func withdraw(_ delivery: ReferenceDelivery) { turns.removeAll { $0.delivery === delivery } }
 
     func letLeave(_ observer: ReferenceObserver) { leaving.append(observer) }
 
+    func run() { if isScheduled { runJob() } }
+
     /// Runs the job: delivers what is pending now, and asks for a job for the rest.
-    func run() {
+    func runJob() {
         guard hasJob else { return }
         hasJob = false
         isDraining = true
@@ -26,18 +55,28 @@ final class ReferenceScheduler {
         }
         isDraining = false
         hasJob = !turns.isEmpty
+        isScheduled = false
+        let hasRest = hasJob
         let left = leaving
         leaving = []
         let joined = left.filter { $0.switchToPosterWithPending() }
+        if hasRest { schedule() }
         for observer in joined { observer.deliverPending() }
     }
 
     func runAll() {
-        while hasJob { run() }
+        while hasJob, isScheduled { run() }
     }
 
-    /// D2: drops what is pending, counted.
-    func dropJob() {
+    /// D2, D5: drops what is pending, counted; a loop takes no more.
+    func stop() {
+        isClosed = isLoop
+        if isScheduled { dropJob() }
+    }
+
+    func letGoOfJob() { if !isScheduled { dropJob() } }
+
+    private func dropJob() {
         guard hasJob else { return }
         hasJob = false
         let dropped = turns

@@ -10,7 +10,9 @@ final class ReferenceWorld: World {
 
     private(set) var centers: [ReferenceCenter]
     private var queues: [ReferenceQueue]
-    let schedulers = (0..<Places.schedulers).map { _ in ReferenceScheduler() }
+    private(set) var schedulers = LibraryWorld.targets.enumerated().map { place, description in
+        ReferenceScheduler(description: description, isLoop: place == 2)
+    }
     private var tokens: [ReferenceToken?] = Array(repeating: nil, count: Places.tokens)
     private var objects: [ReferenceObject?] = Array(repeating: nil, count: Places.objects)
     /// All objects, but for those that left nothing.
@@ -47,9 +49,9 @@ final class ReferenceWorld: World {
 
     private func sender(_ sender: ModelOperation.Sender) -> ReferenceSender {
         switch sender {
-        case .nobody: .nobody
-        case .object(let place): object(at: place).map(ReferenceSender.object) ?? .nobody
-        case .value(let value): .value(value)
+        case .nobody, .nothing: .nobody
+        case .object(let place, _): object(at: place).map(ReferenceSender.object) ?? .nobody
+        case .value(let value, _): .value(value)
         }
     }
 
@@ -141,7 +143,7 @@ final class ReferenceWorld: World {
         }
     }
 
-    func removeToken(center: Int, token: Int, name: Int?, sender: ModelOperation.Sender) {
+    func removeToken(center: Int, token: Int, form: Int, name: Int?, sender: ModelOperation.Sender) {
         let (sender, center) = (self.sender(sender), centers[center])
         whileHeld(sender.object) {
             center.whileHeld {
@@ -156,7 +158,7 @@ final class ReferenceWorld: World {
         }
     }
 
-    func removeObject(center: Int, owner: Int, name: Int?, sender: ModelOperation.Sender) {
+    func removeObject(center: Int, owner: Int, form: Int, name: Int?, sender: ModelOperation.Sender) {
         let (sender, owner, center) = (self.sender(sender), object(at: owner), centers[center])
         whileHeld(sender.object, owner) {
             center.whileHeld { center.removeAll(name: name, sender: sender, owner: owner) }
@@ -238,7 +240,12 @@ final class ReferenceWorld: World {
 
     func run(_ scheduler: Int) { schedulers[scheduler].run() }
     func runAll(_ scheduler: Int) { schedulers[scheduler].runAll() }
-    func dropJobs(_ scheduler: Int) { schedulers[scheduler].dropJob() }
+
+    func dropJobs(_ scheduler: Int) {
+        let old = schedulers[scheduler]
+        if old.isLoop { schedulers[scheduler] = ReferenceScheduler(description: old.description, isLoop: true) }
+        old.stop()
+    }
 
     // MARK: Looking
 
@@ -255,9 +262,10 @@ final class ReferenceWorld: World {
             name: observer.name.map { LibraryWorld.names[$0].rawValue },
             sender: describe(observer.sender),
             owner: observer.owner.map { $0.isEnding ? "an owner that has gone" : describe($0.id) },
-            target: describe(observer.shownTarget), pending: observer.pending.count + (observer.kept == nil ? 0 : 1),
+            target: observer.shownTarget?.description ?? "poster",
+            pending: observer.pending.count + (observer.kept == nil ? 0 : 1),
             dropped: observer.dropped, muted: observer.mutings, isOnce: observer.isOnce,
-            key: observer.key.map { String(reflecting: LibraryWorld.keys[$0]) })
+            key: observer.key.map { String(reflecting: LibraryWorld.values[$0]) })
     }
 
     private func describe(_ sender: ReferenceSender) -> String? {
@@ -268,15 +276,11 @@ final class ReferenceWorld: World {
         }
     }
 
-    private func describe(_ scheduler: ReferenceScheduler?) -> String {
-        guard let index = schedulers.firstIndex(where: { $0 === scheduler }) else { return "poster" }
-        return "custom \(LibraryWorld.schedulerTypes[index])"
-    }
-
     func picture(ofToken token: Int) -> TokenPicture {
         guard let observer = tokens[token]?.observer, !observer.hasEnded else { return TokenPicture() }
         return TokenPicture(
-            isActive: true, isMuted: observer.isMuted, target: describe(observer.shownTarget), limit: observer.limit)
+            isActive: true, isMuted: observer.isMuted, target: observer.shownTarget?.description ?? "poster",
+            limit: observer.limit)
     }
 
     func attachedCount(to object: Int) -> Int { objects[object]?.attached.count ?? 0 }

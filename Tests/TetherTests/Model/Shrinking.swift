@@ -62,9 +62,17 @@ extension ModelOperation {
         case .observe(let observation): observation.simpler.map { .observe($0) }
         case .make(let object, let atEnd): ModelOperation.simpler(atEnd).map { .make(object: object, atEnd: $0) }
         case .post(let center, let name, let sender, let form):
-            (sender == .nobody ? [] : [.post(center: center, name: name, sender: .nobody, form: form)])
+            sender.simpler.map { .post(center: center, name: name, sender: $0, form: form) }
                 + (form == .call ? [] : [.post(center: center, name: name, sender: sender, form: .call)])
                 + (name == 0 ? [] : [.post(center: center, name: 0, sender: sender, form: form)])
+        case .enqueue(let center, let name, let sender, let style, let mask):
+            sender.simpler.map { .enqueue(center: center, name: name, sender: $0, style: style, mask: mask) }
+        case .removeToken(let center, let token, let form, let name, let sender):
+            sender.simpler.map { .removeToken(center: center, token: token, form: form, name: name, sender: $0) }
+                + (form == 0 ? [] : [.removeToken(center: center, token: token, form: 0, name: name, sender: sender)])
+        case .removeObject(let center, let owner, let form, let name, let sender):
+            sender.simpler.map { .removeObject(center: center, owner: owner, form: form, name: name, sender: $0) }
+                + (form == 0 ? [] : [.removeObject(center: center, owner: owner, form: 0, name: name, sender: sender)])
         case .mute(let token, true): [.mute(token: token, keepingNewest: false)]
         default: []
         }
@@ -85,6 +93,17 @@ extension ModelOperation {
     }
 }
 
+extension ModelOperation.Sender {
+    fileprivate var simpler: [ModelOperation.Sender] {
+        switch self {
+        case .nobody: []
+        case .nothing: [.nobody]
+        case .object(let place, let form): form == 0 ? [.nobody] : [.nobody, .object(place)]
+        case .value(let value, let form): form == 0 ? [.nobody] : [.nobody, .value(value)]
+        }
+    }
+}
+
 extension Observation {
     fileprivate var simpler: [Observation] {
         func with<Value: Equatable>(_ field: WritableKeyPath<Observation, Value>) -> [Observation] {
@@ -99,7 +118,12 @@ extension Observation {
             simpler.actions = actions
             return simpler
         }
-        return lists + with(\.sender) + with(\.owner) + with(\.scheduler) + with(\.once) + with(\.key)
+        let senders = sender.simpler.map { sender in
+            var simpler = self
+            simpler.sender = sender
+            return simpler
+        }
+        return lists + senders + with(\.owner) + with(\.scheduler) + with(\.once) + with(\.key) + with(\.keyForm)
             + with(\.isFoundations) + with(\.keepsToken) + with(\.center)
     }
 }

@@ -11,8 +11,8 @@ protocol World: AnyObject {
 
     func stopAll(_ object: Int)
     func remove(center: Int, name: Int?, sender: Int?, owner: Int?)
-    func removeToken(center: Int, token: Int, name: Int?, sender: ModelOperation.Sender)
-    func removeObject(center: Int, owner: Int, name: Int?, sender: ModelOperation.Sender)
+    func removeToken(center: Int, token: Int, form: Int, name: Int?, sender: ModelOperation.Sender)
+    func removeObject(center: Int, owner: Int, form: Int, name: Int?, sender: ModelOperation.Sender)
 
     func post(center: Int, name: Int, sender: ModelOperation.Sender, number: Int, form: ModelOperation.PostForm)
     func enqueue(
