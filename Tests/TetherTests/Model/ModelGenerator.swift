@@ -29,6 +29,7 @@ struct ModelGenerator {
     private let values: Int
     /// Of 8, how many observers do something.
     private let activity: Int
+    private var schedulers = Places.schedulers
     /// The token of the observer whose actions are made, for it to stop itself.
     private var own: Int?
     /// Whether the operations are those of a `deinit`.
@@ -40,7 +41,13 @@ struct ModelGenerator {
         names = [1, 2, 2, 3, 4, Places.names].randomElement(using: &numbers)!
         values = [2, 3, Places.values].randomElement(using: &numbers)!
         activity = [0, 2, 3, 4].randomElement(using: &numbers)!
-        for kind in Kind.allCases where kind == .observe || kind == .post || chance(3, of: 4) {
+        // Whether what was kept while muted is delivered there and then on the run loop depends on whether a drain was
+        // asked for whose deliveries are all withdrawn by now, of which the model does not know.
+        let usesLoop = chance(1, of: 3)
+        if !usesLoop { schedulers -= 1 }
+        let isMuting: Set<Kind> = [.mute, .muteAll]
+        for kind in Kind.allCases where !(usesLoop && isMuting.contains(kind)) {
+            guard kind == .observe || kind == .post || chance(3, of: 4) else { continue }
             kinds += Array(repeating: kind, count: kind.weight)
         }
     }
@@ -65,7 +72,7 @@ struct ModelGenerator {
 
     private mutating func center() -> Int { chance(1, of: 5) ? 1 : 0 }
     private mutating func name() -> Int { number(names) }
-    private mutating func scheduler() -> Int { number(Places.schedulers) }
+    private mutating func scheduler() -> Int { number(schedulers) }
 
     private mutating func object() -> Int {
         isInDeinit && chance(1, of: 3) ? ModelOperation.dying : number(Places.objects)
