@@ -11,6 +11,9 @@ extension NotifyingCenter {
     /// far as the buffer's size goes (S1). See `ObservationSequence` for its end. A notification in the buffer keeps its
     /// object, as on any queue.
     ///
+    /// On Apple platforms Foundation's own center has a method of this name, which a call with nothing but a name means: give
+    /// a `bufferSize` as well, or write the sequence's type.
+    ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.

@@ -59,6 +59,7 @@ import Testing
         mode.expectAfterEnd(center.core.isEmpty && !tokens.contains { $0.isActive })
     }
 
+    #if !canImport(ObjectiveC)
     @Test func `O5 M5 an address is not used again while the sweep has yet to collect`() {
         let center = LifetimeMode.sweep.makeCenter()
         let calls = Atomic<Int>(0)
@@ -79,6 +80,7 @@ import Testing
         #expect(calls.load(ordering: .relaxed) == 0)
         LifetimeMode.sweep.expectAfterEnd(center.core.isEmpty)
     }
+    #endif
 
     @Test(arguments: LifetimeMode.allCases)
     func `M7 O5 a key is free again for a new owner at a dead owner's address`(mode: LifetimeMode) {

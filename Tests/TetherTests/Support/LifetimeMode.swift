@@ -7,6 +7,11 @@ import Testing
 enum LifetimeMode: CaseIterable, CustomTestStringConvertible {
     case hook, sweep
 
+    #if canImport(ObjectiveC)
+    /// There every end is seen, so that there is nothing for the sweep to end.
+    static let allCases: [LifetimeMode] = [.hook]
+    #endif
+
     func makeCenter() -> ObserverCenter { ObserverCenter(usesExactLifetimes: self == .hook) }
 
     var testDescription: String { self == .hook ? "as it happens" : "by the sweep" }
@@ -26,3 +31,10 @@ enum LifetimeMode: CaseIterable, CustomTestStringConvertible {
         #expect(condition(), comment, sourceLocation: sourceLocation)
     }
 }
+
+/// Whether an owner's observers end after the body of its `deinit`, before its memory goes (O3).
+#if canImport(ObjectiveC)
+let endsFollowDeinit = true
+#else
+let endsFollowDeinit = false
+#endif
