@@ -15,7 +15,7 @@ extension Notification.Name {
 }
 
 // A client that has gone is an error of `send`, not a signal that ends the program.
-_ = unsafe signal(SIGPIPE, SIG_IGN)
+_ = signal(SIGPIPE, SIG_IGN)
 let center = ObserverCenter()
 let listener = Listener()
 say("listening on 127.0.0.1:\(listener.port)")
