@@ -43,7 +43,8 @@ struct ModelGenerator {
         activity = [0, 2, 3, 4].randomElement(using: &numbers)!
         // Whether what was kept while muted is delivered there and then on the run loop depends on whether a drain was
         // asked for whose deliveries are all withdrawn by now, of which the model does not know.
-        let usesLoop = chance(1, of: 3)
+        // Sequences with an even seed have posting queues on the run loop, which post nothing at once in its mode (Q5).
+        let usesLoop = !seed.isMultiple(of: 2) && chance(1, of: 3)
         if !usesLoop { schedulers -= 1 }
         let isMuting: Set<Kind> = [.mute, .muteAll]
         for kind in Kind.allCases where !(usesLoop && isMuting.contains(kind)) {
