@@ -35,7 +35,8 @@ extension ObserverCenter {
     /// center.addObserver(self, action: Sidebar.modelDidChange, name: .modelDidChange, object: nil)
     /// ```
     ///
-    /// As `connect`, with the sender as Foundation passes it. The observer ends with the object.
+    /// As `connect`, in Swift 5 mode too, with the sender as Foundation passes it. The observer ends with the object.
+    @available(swift, introduced: 6)
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> (Notification) -> Void, name: Notification.Name?,
         object: Any?, fileID: StaticString = #fileID, line: UInt = #line
@@ -44,6 +45,7 @@ extension ObserverCenter {
     }
 
     /// Adds an object and one of its methods that takes nothing.
+    @available(swift, introduced: 6)
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> () -> Void, name: Notification.Name?,
         object: Any?, fileID: StaticString = #fileID, line: UInt = #line

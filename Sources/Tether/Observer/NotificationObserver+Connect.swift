@@ -17,6 +17,7 @@ extension NotificationObserver {
     ///   - target: Where the method runs: on the posting thread, inside the post, if left out.
     ///   - once: Whether the observer ends after it has run once.
     ///   - key: At most one live observer of a center has a given key; this one replaces it (M7).
+    @available(swift, introduced: 6)
     public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> (Notification) -> Void, of object: Object,
@@ -29,6 +30,7 @@ extension NotificationObserver {
     }
 
     /// Registers a method that takes nothing as this observer's only handler.
+    @available(swift, introduced: 6)
     public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> () -> Void, of object: Object,

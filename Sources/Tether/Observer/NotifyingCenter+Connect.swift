@@ -15,8 +15,14 @@ extension NotifyingCenter {
     /// runs on the main actor, whoever posts; a nonisolated one on `target` (P1). A method of another actor is called in
     /// a closure of `observe`; here it does not compile.
     ///
-    /// In Swift 5 mode the compiler warns that a method is not `@Sendable`, unless the upcoming feature
-    /// `InferSendableFromCaptures` is enabled.
+    /// In Swift 5 mode a type need not name the actor: the compiler hides that of a `@preconcurrency` declaration, and
+    /// the main actor of default isolation. There, only a method whose type names the main actor compiles, and only with
+    /// the upcoming feature `InferSendableFromCaptures`, because without it no method is `@Sendable`. Any other is called
+    /// in a closure, in which the compiler knows its isolation:
+    ///
+    /// ```swift
+    /// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, note in sidebar.reload(note) }
+    /// ```
     ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
@@ -30,6 +36,7 @@ extension NotifyingCenter {
     ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     /// - Returns: The token, which need not be kept. It is inactive if one of the objects is being deinitialised.
     @discardableResult
+    @available(swift, introduced: 6)
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> (Notification) -> Void, of object: Object,
@@ -43,6 +50,7 @@ extension NotifyingCenter {
 
     /// Observes by calling a method that takes nothing.
     @discardableResult
+    @available(swift, introduced: 6)
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> () -> Void, of object: Object,

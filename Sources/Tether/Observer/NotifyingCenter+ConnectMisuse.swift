@@ -16,7 +16,8 @@ extension NotifyingCenter {
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
         owner: Owner = AnySender.any, on target: DeliveryTarget = .poster, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: Never? = nil
+        theMethodIsOfAnotherActorThanItsTargetOrSwift5ModeHidesItsActorOrItTakesOtherParametersSoCallItInAClosure _:
+            Never? = nil
     ) -> NotificationObserver { NotificationObserver() }
 
     @_documentation(visibility: internal)
@@ -26,7 +27,8 @@ extension NotifyingCenter {
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
         owner: Owner = AnySender.any, on target: DeliveryTarget = .poster, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: () = ()
+        theMethodIsOfAnotherActorThanItsTargetOrSwift5ModeHidesItsActorOrItTakesOtherParametersSoCallItInAClosure _: (
+        ) = ()
     ) -> NotificationObserver { NotificationObserver() }
 
     @_documentation(visibility: internal)
@@ -51,7 +53,8 @@ extension NotificationObserver {
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> Method, of object: Object, on target: DeliveryTarget = .poster,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: Never? = nil
+        theMethodIsOfAnotherActorThanItsTargetOrSwift5ModeHidesItsActorOrItTakesOtherParametersSoCallItInAClosure _:
+            Never? = nil
     ) {}
 
     @_documentation(visibility: internal)
@@ -59,7 +62,8 @@ extension NotificationObserver {
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> Method, of object: Object, on target: DeliveryTarget = .poster,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: () = ()
+        theMethodIsOfAnotherActorThanItsTargetOrSwift5ModeHidesItsActorOrItTakesOtherParametersSoCallItInAClosure _: (
+        ) = ()
     ) {}
 }
 
@@ -70,13 +74,70 @@ extension ObserverCenter {
     public func addObserver<Object: AnyObject, Method>(
         _ observer: Object, action: @escaping @Sendable (Object) -> Method, name: Notification.Name?, object: Any?,
         fileID: StaticString = #fileID, line: UInt = #line,
-        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: Never? = nil
+        theMethodIsOfAnotherActorThanItsTargetOrSwift5ModeHidesItsActorOrItTakesOtherParametersSoCallItInAClosure _:
+            Never? = nil
     ) {}
 
     @_documentation(visibility: internal)
     public func addObserver<Object: AnyObject, Method>(
         _ observer: Object, action: @escaping @Sendable (Object) -> Method, name: Notification.Name?, object: Any?,
         fileID: StaticString = #fileID, line: UInt = #line,
-        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: () = ()
+        theMethodIsOfAnotherActorThanItsTargetOrSwift5ModeHidesItsActorOrItTakesOtherParametersSoCallItInAClosure _: (
+        ) = ()
+    ) {}
+}
+
+// In Swift 5 mode, the type of a method may hide its actor. It then fits a parameter for a method of the main actor, but
+// may be of another.
+
+// Not covered: no program that calls one of these compiles.
+
+extension NotifyingCenter {
+    @_documentation(visibility: internal)
+    @available(swift, obsoleted: 6)
+    @discardableResult
+    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object,
+        owner: Owner = AnySender.any, on target: MainActorTarget, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        theMethodIsOfAnotherActorThanItsTargetOrSwift5ModeHidesItsActorOrItTakesOtherParametersSoCallItInAClosure _:
+            Never? = nil
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @available(swift, obsoleted: 6)
+    @discardableResult
+    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object,
+        owner: Owner = AnySender.any, on target: MainActorTarget, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        theMethodIsOfAnotherActorThanItsTargetOrSwift5ModeHidesItsActorOrItTakesOtherParametersSoCallItInAClosure _: (
+        ) = ()
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+// Not covered: no program that calls one of these compiles.
+
+extension NotificationObserver {
+    @_documentation(visibility: internal)
+    @available(swift, obsoleted: 6)
+    public func connect<Object: AnyObject, Method, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object, on target: MainActorTarget,
+        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        theMethodIsOfAnotherActorThanItsTargetOrSwift5ModeHidesItsActorOrItTakesOtherParametersSoCallItInAClosure _:
+            Never? = nil
+    ) {}
+
+    @_documentation(visibility: internal)
+    @available(swift, obsoleted: 6)
+    public func connect<Object: AnyObject, Method, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object, on target: MainActorTarget,
+        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        theMethodIsOfAnotherActorThanItsTargetOrSwift5ModeHidesItsActorOrItTakesOtherParametersSoCallItInAClosure _: (
+        ) = ()
     ) {}
 }

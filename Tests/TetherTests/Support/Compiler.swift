@@ -7,13 +7,13 @@ import Testing
 struct Compiler {
     private let executable: URL
     private let products: URL
-    private let mode: Int
+    private let options: [String]
 
     struct NotFound: Error {}
 
-    /// Finds the compiler, to be used in a language mode.
-    init(mode: Int = 6) throws {
-        self.mode = mode
+    /// Finds the compiler, to be used in a language mode and with more options.
+    init(mode: Int = 6, options: [String] = []) throws {
+        self.options = ["-swift-version", "\(mode)"] + options
         let candidates = Compiler.besideTheRuntime() + Compiler.inPath()
         guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }),
             let binary = Bundle.main.executableURL
@@ -49,13 +49,14 @@ struct Compiler {
 
         let process = Process()
         process.executableURL = executable
-        process.arguments = [
-            // Not `-typecheck`, which does not look at what is sent between isolations.
-            "-emit-sil", "-o", folder.appending(path: "Snippet.sil").path,
-            "-swift-version", "\(mode)", "-parse-as-library", "-I", products.appending(path: "Modules").path,
-            "-Xcc", "-fmodule-map-file=\(products.appending(path: "COwnerLifetime.build/module.modulemap").path)",
-            "-module-cache-path", products.appending(path: "ModuleCache").path, file.path,
-        ]
+        process.arguments =
+            [
+                // Not `-typecheck`, which does not look at what is sent between isolations.
+                "-emit-sil", "-o", folder.appending(path: "Snippet.sil").path,
+                "-parse-as-library", "-I", products.appending(path: "Modules").path,
+                "-Xcc", "-fmodule-map-file=\(products.appending(path: "COwnerLifetime.build/module.modulemap").path)",
+                "-module-cache-path", products.appending(path: "ModuleCache").path, file.path,
+            ] + options
         let output = Pipe()
         process.standardError = output
         process.standardOutput = output
