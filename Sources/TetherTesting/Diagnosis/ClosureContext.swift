@@ -80,16 +80,15 @@ struct ClosureContext: Sendable {
                 layout = isThin ? .none : .function
             } else if name.isBox {
                 layout = .reference
+            } else if let type = name.type(in: environment), let itsSize = type.size, let itsAlignment = type.alignment
+            {
+                (size, alignment) = (itsSize, itsAlignment)
+                layout = name.ownership == .strong ? TypeLayout.value(of: type) : .none
+            } else if name.ownership == .strong || name.isExistential {
+                return nil
             } else {
-                let type = environment.isEmpty ? name.type() : name.type(in: environment)
-                if let type, let itsSize = type.size, let itsAlignment = type.alignment {
-                    (size, alignment) = (itsSize, itsAlignment)
-                    layout = name.ownership == .strong ? TypeLayout.value(of: type) : .none
-                } else if name.ownership == .strong {
-                    return nil
-                } else {
-                    layout = .none
-                }
+                // One reference, to an object of whatever class.
+                layout = .none
             }
             offset = (previous + alignment - 1) & ~(alignment - 1)
             end = offset + size

@@ -25,6 +25,14 @@ struct MangledName: Hashable, Sendable {
     /// The whole name, where it is text.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// Whether it is that of any type of a protocol, or an optional one: a reference to such may be several words.
+    var isExistential: Bool {
+        let name = bytes.prefix(strippedCount)
+        let wrapped = name.suffix(2).elementsEqual("Sg".utf8) ? name.dropLast(2) : name
+        return wrapped.last == UInt8(ascii: "p")
+            || ["Xl", "Xc", "XP"].contains { wrapped.suffix(2).elementsEqual($0.utf8) }
+    }
+
     /// How a value of it refers to what it refers to.
     enum Ownership { case strong, weak, unowned, unmanaged }
 
@@ -55,23 +63,25 @@ struct MangledName: Hashable, Sendable {
 
     // MARK: The type
 
-    /// The type, as the runtime finds it, whatever its ownership; `nil` if it cannot.
-    func type(context: UInt? = nil, arguments: UInt? = nil) -> RuntimeType? {
+    /// The type, as the runtime finds it with the arguments of a generic type; `nil` if it cannot.
+    func type(context: UInt, arguments: UInt) -> RuntimeType? {
+        guard parameters != nil else { return nil }
         // SAFETY: a name from a descriptor, whose offsets are relative to where it stands; its context and arguments are
-        // those of the type that the descriptor describes.
+        // those of the type that the descriptor describes, which bind all its parameters.
         let found = unsafe _getTypeByMangledNameInContext(
             UnsafePointer(bitPattern: address)!, UInt(strippedCount),
-            genericContext: context.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) },
-            genericArguments: arguments.flatMap { unsafe UnsafeRawPointer(bitPattern: $0) })
+            genericContext: UnsafeRawPointer(bitPattern: context),
+            genericArguments: UnsafeRawPointer(bitPattern: arguments))
         return found.map { RuntimeType($0) }
     }
 
-    /// The type, with the generic parameters of a closure.
+    /// The type, whatever its ownership, with the generic parameters of a closure, all of which must be known.
     func type(in environment: GenericEnvironment) -> RuntimeType? {
+        guard let parameters, parameters.allSatisfy(environment.binds) else { return nil }
         let name = address
         let count = UInt(strippedCount)
         return unsafe environment.withPointers { environment, arguments in
-            // SAFETY: as above, with an environment that has the descriptor's own parameters.
+            // SAFETY: as above, with an environment that binds the parameters in the name.
             unsafe _getTypeByMangledNameInEnvironment(
                 UnsafePointer(bitPattern: name)!, count, genericEnvironment: environment, genericArguments: arguments)
         }.map { RuntimeType($0) }
@@ -85,14 +95,18 @@ struct GenericEnvironment {
     /// The arguments by depth and index; `nil` where a parameter is not known.
     private var levels: [[UInt?]] = []
 
-    var isEmpty: Bool { levels.isEmpty }
-
     /// Adds a parameter by its mangled name: `x`, `q_`, `q0_`, … at depth 0; `qd__`, `qd_0_`, … at depth 1.
     mutating func add(_ name: String, metadata: UInt) {
         guard let (depth, index) = GenericEnvironment.place(of: name), index < 16 else { return }
         while levels.count <= depth { levels.append([]) }
         while levels[depth].count <= index { levels[depth].append(nil) }
         levels[depth][index] = metadata
+    }
+
+    /// Whether it is known what a parameter stands for.
+    func binds(_ name: String) -> Bool {
+        guard let (depth, index) = GenericEnvironment.place(of: name), depth < levels.count else { return false }
+        return index < levels[depth].count && levels[depth][index] != nil
     }
 
     private static func place(of name: String) -> (depth: Int, index: Int)? {

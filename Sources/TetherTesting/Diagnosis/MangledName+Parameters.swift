@@ -1,0 +1,114 @@
+extension MangledName {
+    /// The generic parameters in it; `nil` where it has a parameter pack, or something that is not recognised.
+    ///
+    /// The runtime ends the process when it is asked for a type with a pack, or with a parameter, that it is not told.
+    /// So letters that stand for parameters are told from those of identifiers, substitutions and symbolic references,
+    /// whose lengths are known (`Mangling.rst`). Where a letter is taken for a parameter that is none, a type is untold.
+    var parameters: Set<String>? {
+        var scanner = Scanner(rest: bytes[...])
+        var found: Set<String> = []
+        while let byte = scanner.rest.popFirst() {
+            switch byte {
+            case 0x01..<0x18: guard scanner.skip(4) else { return nil }
+            case 0x18..<0x20: guard scanner.skip(8) else { return nil }
+            case UInt8(ascii: "x"): found.insert("x")
+            case UInt8(ascii: "q"):
+                guard let place = scanner.parameter() else { return nil }
+                found.insert("q" + place)
+            case UInt8(ascii: "Q"):
+                switch scanner.next() {
+                // An associated type of the first parameter, and of another.
+                case "z", "Z": found.insert("x")
+                case "y", "Y":
+                    guard let place = scanner.parameter() else { return nil }
+                    found.insert("q" + place)
+                case "o": guard scanner.index() != nil else { return nil }
+                default: return nil
+                }
+            case UInt8(ascii: "S"):
+                _ = scanner.number()
+                guard let kind = scanner.next(), kind != "c" || scanner.next() != nil else { return nil }
+            case UInt8(ascii: "B"):
+                guard scanner.next() != nil else { return nil }
+                if scanner.number() != nil, scanner.next() != "_" { return nil }
+            case UInt8(ascii: "A"): guard scanner.skipSubstitutions() else { return nil }
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                guard scanner.skipIdentifier(beginning: byte) else { return nil }
+            default: break
+            }
+        }
+        return found
+    }
+
+    /// What is left of a name.
+    private struct Scanner {
+        var rest: ArraySlice<UInt8>
+
+        mutating func next() -> Character? { rest.popFirst().map { Character(Unicode.Scalar($0)) } }
+
+        mutating func skip(_ count: Int) -> Bool {
+            guard count <= rest.count else { return false }
+            rest.removeFirst(count)
+            return true
+        }
+
+        /// Takes digits, if there are any.
+        mutating func digits() -> String {
+            let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            rest.removeFirst(digits.count)
+            return String(decoding: digits, as: UTF8.self)
+        }
+
+        mutating func number() -> Int? { Int(digits()) }
+
+        /// `_`, `0_`, `1_`, …
+        mutating func index() -> String? {
+            let digits = digits()
+            return next() == "_" ? digits + "_" : nil
+        }
+
+        /// What follows `q`: an index, or `d` and two.
+        mutating func parameter() -> String? {
+            guard rest.first == UInt8(ascii: "d") else { return index() }
+            _ = next()
+            guard let depth = index(), let index = index() else { return nil }
+            return "d" + depth + index
+        }
+
+        /// Substitutions: lower case letters with numbers between them, the last one a capital letter or `_`.
+        mutating func skipSubstitutions() -> Bool {
+            while let next = next() {
+                if next == "_" || next.isUppercase { return true }
+                if !next.isLowercase && !next.isNumber { return false }
+            }
+            return false
+        }
+
+        /// A length and a text; behind a `0` words of earlier ones, the last one a capital letter, and such parts.
+        mutating func skipIdentifier(beginning first: UInt8) -> Bool {
+            guard first == UInt8(ascii: "0") else {
+                return skipText(Int(String(Unicode.Scalar(first)) + digits()))
+            }
+            // `00` begins one that is not of ASCII alone.
+            if rest.first == UInt8(ascii: "0") {
+                _ = next()
+                return skipText(number())
+            }
+            var hasWords = true
+            while hasWords {
+                while hasWords, let letter = rest.first.map({ Character(Unicode.Scalar($0)) }), letter.isLetter {
+                    _ = next()
+                    hasWords = letter.isLowercase
+                }
+                if rest.first == UInt8(ascii: "0") {
+                    _ = next()
+                    return true
+                }
+                guard skipText(number()) else { return false }
+            }
+            return true
+        }
+
+        private mutating func skipText(_ count: Int?) -> Bool { count.map { $0 > 0 && skip($0) } ?? false }
+    }
+}
