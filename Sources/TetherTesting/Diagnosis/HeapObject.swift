@@ -12,6 +12,8 @@ struct HeapObject: Hashable {
         let object: HeapObject
         /// Whether it is a function's context: an object itself, if that is all that the closure captures.
         let isClosure: Bool
+        /// The type of the value, where the object is the box in which an existential keeps one.
+        var boxed: RuntimeType?
     }
 
     /// What it was when it was copied.
@@ -47,6 +49,14 @@ struct HeapObject: Hashable {
             }
             return Contents(type: nil, references: TypeLayout.value(of: type).references(in: bytes, at: offset))
         }
+    }
+
+    /// The references of a value of a type, which it is the box of.
+    func references(boxed type: RuntimeType) -> [Reference] {
+        guard let size = type.size, let alignment = type.alignment,
+            let value = Memory.bytes(at: address &+ UInt((16 + alignment - 1) & ~(alignment - 1)), count: size)
+        else { return [] }
+        return TypeLayout.value(of: type).references(in: value)
     }
 
     /// The copy, or a larger one that is still of the same kind.

@@ -2,11 +2,16 @@ internal import Dispatch
 
 /// Objects and what they refer to, each copied once, when a search comes to it first.
 ///
+/// Boxes, in which existentials keep large values, are such objects too, however many share one; in a path they are part
+/// of what refers to them.
+///
 /// The searches of one diagnosis share it: the model behind thirty handlers is read once. They have a budget of time
 /// together, and one of objects; behind the end of it nothing more is read, and `isExhausted` says so.
 final class ObjectGraph {
     private struct Node {
         let object: HeapObject
+        /// The type of the value, if it is a box.
+        let boxed: RuntimeType?
         /// What it was when it was copied.
         var type: RuntimeType?
         /// `nil` until it is copied.
@@ -15,8 +20,7 @@ final class ObjectGraph {
 
     private struct Edge {
         let node: Int
-        let label: String
-        let isClosure: Bool
+        let reference: HeapObject.Reference
     }
 
     private var nodes: [Node] = []
@@ -34,10 +38,12 @@ final class ObjectGraph {
         self.limit = limit
     }
 
-    private func node(_ object: HeapObject) -> Int {
+    private func node(_ object: HeapObject) -> Int { node(object, boxed: nil) }
+
+    private func node(_ object: HeapObject, boxed: RuntimeType?) -> Int {
         if let number = numbers[object.address] { return number }
         numbers[object.address] = nodes.count
-        nodes.append(Node(object: object))
+        nodes.append(Node(object: object, boxed: boxed))
         return nodes.count - 1
     }
 
@@ -49,7 +55,8 @@ final class ObjectGraph {
             return []
         }
         count += 1
-        let contents = nodes[number].object.contents()
+        let (object, boxed) = (nodes[number].object, nodes[number].boxed)
+        let contents = boxed.map { .init(type: nil, references: object.references(boxed: $0)) } ?? object.contents()
         let edges = (contents?.references ?? []).map(edge)
         nodes[number].type = contents?.type
         nodes[number].edges = edges
@@ -57,7 +64,7 @@ final class ObjectGraph {
     }
 
     private func edge(_ reference: HeapObject.Reference) -> Edge {
-        Edge(node: node(reference.object), label: reference.label, isClosure: reference.isClosure)
+        Edge(node: node(reference.object, boxed: reference.boxed), reference: reference)
     }
 
     // MARK: Searching
@@ -105,12 +112,16 @@ final class ObjectGraph {
         var path: [ReferencePath.Step] = []
         var position: Int? = end
         while let current = position {
-            let edge = steps[current].edge
-            let node = nodes[edge.node]
+            var reference = steps[current].edge.reference
+            let node = nodes[steps[current].edge.node]
             // The last one, which its asker holds, may not have been copied yet.
             let type = node.type ?? (current == end ? node.object.contents()?.type : nil)
-            path.append(ReferencePath.Step(label: edge.label, isClosure: edge.isClosure, type: type))
             position = steps[current].from
+            while let outer = position, nodes[steps[outer].edge.node].boxed != nil {
+                reference = reference.inside(steps[outer].edge.reference.label)
+                position = steps[outer].from
+            }
+            path.append(ReferencePath.Step(label: reference.label, isClosure: reference.isClosure, type: type))
         }
         return ReferencePath(steps: path.reversed())
     }

@@ -73,19 +73,15 @@ indirect enum TypeLayout: Sendable {
 
     // MARK: Reading a value
 
-    /// The references in a value's bytes.
-    ///
-    /// `depth` counts values that are boxed in others: in memory that changes meanwhile there may be no end to them.
-    func references(in bytes: [UInt8], at offset: Int = 0, depth: Int = 0) -> [HeapObject.Reference] {
+    /// The references in a value's bytes, which may be to values that are boxed in others.
+    func references(in bytes: [UInt8], at offset: Int = 0) -> [HeapObject.Reference] {
         switch self {
         case .reference: return reference(bytes.load(UInt.self, at: offset))
         case .function: return reference(bytes.load(UInt.self, at: offset + 8), isClosure: true)
-        case .existential: return existential(bytes, at: offset, depth: depth)
+        case .existential: return existential(bytes, at: offset)
         case .fields(let fields):
             return fields.flatMap { field in
-                field.layout.references(in: bytes, at: offset + field.offset, depth: depth).map {
-                    $0.inside(field.label)
-                }
+                field.layout.references(in: bytes, at: offset + field.offset).map { $0.inside(field.label) }
             }
         case .cases(let type):
             guard let size = type.size, offset + size <= bytes.count,
@@ -93,7 +89,7 @@ indirect enum TypeLayout: Sendable {
             else { return [] }
             return payload.isIndirect
                 ? reference(payload.bytes.load(UInt.self, at: 0))
-                : TypeLayout.value(of: payload.type).references(in: payload.bytes, depth: depth)
+                : TypeLayout.value(of: payload.type).references(in: payload.bytes)
         case .none: return []
         }
     }
@@ -107,17 +103,15 @@ indirect enum TypeLayout: Sendable {
         ]
     }
 
-    private func existential(_ bytes: [UInt8], at offset: Int, depth: Int) -> [HeapObject.Reference] {
-        guard depth < 16, let metadata = bytes.load(UInt.self, at: offset + 24), metadata != 0,
-            let type = RuntimeType(found: metadata), let isBoxed = type.isBoxedInExistential, let size = type.size
+    private func existential(_ bytes: [UInt8], at offset: Int) -> [HeapObject.Reference] {
+        guard let metadata = bytes.load(UInt.self, at: offset + 24), metadata != 0,
+            let type = RuntimeType(found: metadata), let isBoxed = type.isBoxedInExistential
         else { return [] }
         let layout = TypeLayout.value(of: type)
         if layout.isNone { return [] }
-        if !isBoxed { return layout.references(in: bytes, at: offset, depth: depth) }
-        guard let box = bytes.load(UInt.self, at: offset), let alignment = type.alignment,
-            let value = Memory.bytes(at: box &+ UInt((16 + alignment - 1) & ~(alignment - 1)), count: size)
-        else { return [] }
-        return layout.references(in: value, depth: depth + 1)
+        if !isBoxed { return layout.references(in: bytes, at: offset) }
+        guard let box = bytes.load(UInt.self, at: offset) else { return [] }
+        return [HeapObject.Reference(label: "", object: HeapObject(address: box), isClosure: false, boxed: type)]
     }
 }
 
@@ -128,6 +122,6 @@ extension HeapObject.Reference {
             if label.isEmpty || label.hasPrefix("[") { outer + label } else if outer.isEmpty { label } else {
                 "\(outer).\(label)"
             }
-        return HeapObject.Reference(label: joined, object: object, isClosure: isClosure)
+        return HeapObject.Reference(label: joined, object: object, isClosure: isClosure, boxed: boxed)
     }
 }

@@ -128,6 +128,40 @@ import TetherVerification
         empty(root)
     }
 
+    /// A value that is too large for an existential, so that each stands in a box.
+    private struct Sum: Sendable {
+        let first: any Sendable
+        let second: any Sendable
+
+        /// A tree of so many levels, all leaves of which are one object.
+        init(depth: Int, _ leaf: Item) {
+            let isLast = depth == 1
+            first = isLast ? leaf : Sum(depth: depth - 1, leaf)
+            second = isLast ? leaf : Sum(depth: depth - 1, leaf)
+        }
+
+        init(_ both: any Sendable) { (first, second) = (both, both) }
+    }
+
+    @Test func `L3 a boxed value is looked into once, however many ways there are to it`() {
+        let owner = Item()
+        var value: any Sendable = owner
+        for _ in 0..<50 { value = Sum(value) }
+        let handler: @Sendable (Notification) -> Void = { [value] _ in withExtendedLifetime(value) {} }
+        let graph = ObjectGraph(limit: 60)
+        let path = graph.paths(from: ReferencePath.roots(.plain(handler)), to: [HeapObject(owner)]).values.first
+        #expect(path?.sentence(from: .closure) == "captures it")
+        #expect(graph.count < 60 && !graph.isExhausted)
+    }
+
+    @Test func `L3 boxed values count as objects, before which the limits end the search`() {
+        let (owner, value) = (Item(), Sum(depth: 9, Item()) as any Sendable)
+        let handler: @Sendable (Notification) -> Void = { [value] _ in withExtendedLifetime(value) {} }
+        let graph = ObjectGraph(limit: SelfCapture.limit)
+        #expect(graph.paths(from: ReferencePath.roots(.plain(handler)), to: [HeapObject(owner)]).isEmpty)
+        #expect(graph.count == SelfCapture.limit && graph.isExhausted)
+    }
+
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(1_000_000_000_000), .seconds(Int64.max / 1_000_000_000)])
     func `L2 a limit that is longer than time can be told lies in the future`(limit: Duration) {
         #expect(DispatchTime.after(limit) > DispatchTime.now() + .seconds(1_000_000_000))

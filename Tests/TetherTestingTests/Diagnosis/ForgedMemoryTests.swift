@@ -105,6 +105,10 @@ import Tether
         let (box, metadata) = (Words([UInt](repeating: 0, count: 16)), RuntimeType(Large.self).metadata)
         box.set(5, box.address)
         box.set(8, metadata)
-        #expect(TypeLayout.existential.references(in: [box.address, 0, 0, metadata].bytes).isEmpty)
+        let roots = TypeLayout.existential.references(in: [box.address, 0, 0, metadata].bytes)
+        let graph = ObjectGraph()
+        #expect(graph.paths(from: roots, to: [HeapObject(Object())]).isEmpty)
+        #expect(graph.count == 1 && !graph.isExhausted)
+        withExtendedLifetime(box) {}
     }
 }
