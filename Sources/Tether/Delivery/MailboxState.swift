@@ -86,6 +86,7 @@ struct MailboxState {
 
     /// Whose turns a drain has taken, of which it may be at one; empty if it is not running.
     func inboxesInHand(of number: UInt64) -> [Inbox] {
+        // Not covered: the drain was cancelled by the handler that then ended its thread.
         guard phase == .draining, number == drainNumber else { return [] }
         return inHand.compactMap(\.inbox)
     }

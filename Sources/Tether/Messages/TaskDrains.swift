@@ -31,6 +31,7 @@ final class TaskDrains: DrainScheduler {
             if state.number == number { state.task = task }
             return state.isCancelled
         }
+        // Not covered: the observer ended between the two locks.
         if isCancelled { task.cancel() }
     }
 

@@ -94,9 +94,9 @@ final class OwnerTable: Sendable {
             body(record, &records)
             return record
         }
+        // Not covered: a weak reference, which is what there is over the Objective-C runtime, does not keep an address
+        // from being used again before the sweep has come by; `.ci/apple run` executes it.
         if let ended, !isBeingDeinitialised(object) {
-            // Not covered: a weak reference, which is what there is over the Objective-C runtime, does not keep an address
-            // from being used again before the sweep has come by; `.ci/apple run` executes it.
             end(ended)
             shard(of: identity).records.withLock { remove(ended, from: &$0) }
             return use(object, exactly: exactly, body)
