@@ -52,9 +52,26 @@ public final class RunLoopThread: Thread {
         CFRunLoopAddSource(CFRunLoopGetCurrent(), stopper, RunLoop.Mode.default.cfMode)
         loop.begin()
         body?()
+        let observer = outermostStopper()
+        CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
         while !isCancelled { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 1.0e10, false) }
+        CFRunLoopObserverInvalidate(observer)
         CFRunLoopSourceInvalidate(stopper)
         loop.exit()
+    }
+
+    /// Keeps a cancelled thread's outermost run from sleeping, because the source that stops the loop stops only the run
+    /// that is innermost: one that a handler began, perhaps. Runs in handlers still sleep, lest they spin.
+    private func outermostStopper() -> CFRunLoopObserver? {
+        let moments: CFRunLoopActivity = [.entry, .beforeWaiting, .exit]
+        var depth = 0
+        return CFRunLoopObserverCreateWithHandler(nil, moments.rawValue, true, 0) { [unowned self] _, moment in
+            switch moment {
+            case .entry: depth += 1
+            case .exit: depth -= 1
+            default: if depth == 1, isCancelled { CFRunLoopStop(CFRunLoopGetCurrent()) }
+            }
+        }
     }
 
     /// Ends the thread after the drain that it is at, which delivers what was pending when it began. What its own

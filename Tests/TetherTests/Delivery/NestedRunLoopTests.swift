@@ -1,0 +1,56 @@
+import CoreFoundation
+import Foundation
+import Testing
+import Tether
+
+/// A thread that is cancelled while a handler of its runs the run loop itself.
+@Suite struct NestedRunLoopTests {
+    private let center = ObserverCenter()
+    private let thread = RunLoopThread(name: "worker")
+
+    /// Whether the thread ends in time.
+    private func ends() -> Bool {
+        let limit = ContinuousClock.now + .seconds(20)
+        while !thread.isFinished, .now < limit { sched_yield() }
+        return thread.isFinished
+    }
+
+    @Test func `D5 a thread that is cancelled elsewhere while a handler runs its run loop ends after the handler`() {
+        let isNested = Gate()
+        let token = center.observe(.sample, on: .thread(thread)) { _ in
+            RunLoop.current.perform { isNested.open() }
+            _ = RunLoop.current.run(mode: .default, before: .distantFuture)
+        }
+        thread.start()
+        center.post(.sample, number: 1)
+        isNested.pass()
+        thread.cancel()
+        #expect(ends())
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D5 a run loop that goes on in a handler of a cancelled thread sleeps, and the thread ends after it`() {
+        let passes = Log<Int>()
+        // SAFETY: a thread may be cancelled from any thread.
+        nonisolated(unsafe) let worker = thread
+        let token = center.observe(.sample, on: .thread(thread)) { _ in
+            unsafe worker.cancel()
+            let isDone = Flag()
+            let timer = Timer(timeInterval: 0.05, repeats: false) { _ in
+                isDone.raise()
+                CFRunLoopStop(CFRunLoopGetCurrent())
+            }
+            RunLoop.current.add(timer, forMode: .default)
+            while !isDone.isRaised {
+                _ = RunLoop.current.run(mode: .default, before: .distantFuture)
+                passes.add(1)
+            }
+        }
+        thread.start()
+        center.post(.sample, number: 1)
+        #expect(ends())
+        // One that the cancellation ends, and one that the timer does.
+        #expect((1...2).contains(passes.entries.count))
+        withExtendedLifetime(token) {}
+    }
+}
