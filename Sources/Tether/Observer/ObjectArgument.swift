@@ -13,11 +13,13 @@ enum ObjectArgument: String {
                 "\(rawValue): \(Object.self) is a C++ class, the end of whose instances cannot be seen; pass "
                     + "a Swift object that holds the instance.")
         }
-        guard type(of: object as AnyObject) != ObjectArgument.box else {
+        let isClassless = ObjectArgument.isClassless(object)
+        guard !isClassless, type(of: object as AnyObject) != ObjectArgument.box else {
             // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
-                "\(rawValue): \(object) is a value in a box, and each cast to AnyObject makes another box; "
-                    + "pass a class instance, or a Hashable value to addObserver(forName:object:queue:using:).")
+                "\(rawValue): \(isClassless ? "an error" : "\(object)") is a value in a box, and each cast "
+                    + "to AnyObject makes another box; pass a class instance, or a Hashable value to "
+                    + "addObserver(forName:object:queue:using:).")
         }
         #if canImport(ObjectiveC)
         // SAFETY: the reference's bits are looked at, not read through; the caller holds the object.
@@ -34,6 +36,19 @@ enum ObjectArgument: String {
     private static let box: AnyClass = type(of: Boxed() as AnyObject)
 
     private struct Boxed {}
+
+    /// Whether a reference is to memory that is counted as an object is, but of no class, as an error's box is on Linux: a
+    /// cast of an optional error to `AnyObject` takes that. Its type is not to be asked for.
+    private static func isClassless(_ object: some AnyObject) -> Bool {
+        #if canImport(ObjectiveC)
+        return false
+        #else
+        // SAFETY: without Objective-C the first word of all that is counted is the address of metadata, which begins with
+        // the kind: ABI, which the compiler upholds. The caller holds the object.
+        let object = unsafe Unmanaged.passUnretained(object).toOpaque()
+        return unsafe !MetadataKind(object.load(as: UnsafePointer<UInt>.self).pointee).isClass
+        #endif
+    }
 
     /// Whether the bits of a reference are a value instead of an address, as Objective-C's tagged pointers are: they have
     /// the highest bit set, or, on a Mac with an Intel processor, the lowest.

@@ -9,6 +9,7 @@ import Tether
         static func == (a: HashableObject, b: HashableObject) -> Bool { a === b }
         func hash(into hasher: inout Hasher) {}
     }
+    private final class Failure: Error {}
     private final class Owner: Sendable { func changed(_ notification: Notification) {} }
 
     private func sentence(_ result: ExitTest.Result) -> String {
@@ -124,5 +125,25 @@ import Tether
             ObserverCenter().observe(.sample, owner: Unhashable() as AnyObject) { _, _ in }
         }
         #expect(sentence(owner).contains("observe(_:owner:): Unhashable(number: 41) is a value in a box"))
+    }
+
+    @Test func `X1 O1 M4 an error that was cast to AnyObject from an optional is refused, where that is a box`()
+        async throws
+    {
+        #if !canImport(ObjectiveC)
+        let results = [
+            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let error: (any Error)? = Failure()
+                ObserverCenter().observe(.sample, owner: error as AnyObject) { (_: Notification) in }
+            },
+            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let error: (any Error)? = Failure()
+                _ = ObserverCenter().observe(.sample, from: error as AnyObject) { _ in }
+            },
+        ]
+        for (sentence, call) in zip(results.map(sentence), ["owner", "from"]) {
+            #expect(sentence.contains("observe(_:\(call):): an error is a value in a box, and each cast to AnyObject"))
+        }
+        #endif
     }
 }
