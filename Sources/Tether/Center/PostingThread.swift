@@ -235,7 +235,7 @@ internal import Synchronization
         guard tether_fence_all_threads() else {
             // Not covered: ends the process; MemoryFenceTests run it apart.
             fatalError(
-                "NotificationObserver.stop(): the system refuses membarrier, which it allowed when the program started; "
+                "Ending an observer: the system refuses membarrier, which it allowed when the program started; "
                     + "start the program with TETHER_WITHOUT_MEMBARRIER=1, or let its sandbox allow membarrier.")
         }
     }
