@@ -36,7 +36,7 @@ import Tether
         let token = center.observe(.sample, on: .thread(thread)) { _ in
             unsafe worker.cancel()
             let isDone = Flag()
-            let timer = Timer(timeInterval: 0.05, repeats: false) { _ in
+            let timer = Timer(fire: Date(timeIntervalSinceNow: 0.05), interval: 0, repeats: false) { _ in
                 isDone.raise()
                 CFRunLoopStop(CFRunLoopGetCurrent())
             }
