@@ -36,7 +36,7 @@ extension ObserverCenter {
     /// ```
     ///
     /// As `connect`, in Swift 5 mode too, with the sender as Foundation passes it. The observer ends with the object.
-    @available(swift, introduced: 6)
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> (Notification) -> Void, name: Notification.Name?,
         object: Any?, fileID: StaticString = #fileID, line: UInt = #line
@@ -45,7 +45,7 @@ extension ObserverCenter {
     }
 
     /// Adds an object and one of its methods that takes nothing.
-    @available(swift, introduced: 6)
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> () -> Void, name: Notification.Name?,
         object: Any?, fileID: StaticString = #fileID, line: UInt = #line
@@ -54,6 +54,7 @@ extension ObserverCenter {
     }
 
     /// Adds an object and one of its methods of the main actor, which is called there (P1).
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> @MainActor (Notification) -> Void,
         name: Notification.Name?,
@@ -63,6 +64,7 @@ extension ObserverCenter {
     }
 
     /// Adds an object and one of its methods of the main actor that takes nothing (P1).
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> @MainActor () -> Void, name: Notification.Name?,
         object: Any?, fileID: StaticString = #fileID, line: UInt = #line

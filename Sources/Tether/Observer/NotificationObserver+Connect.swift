@@ -17,7 +17,7 @@ extension NotificationObserver {
     ///   - target: Where the method runs: on the posting thread, inside the post, if left out.
     ///   - once: Whether the observer ends after it has run once.
     ///   - key: At most one live observer of a center has a given key; this one replaces it (M7).
-    @available(swift, introduced: 6)
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> (Notification) -> Void, of object: Object,
@@ -30,7 +30,7 @@ extension NotificationObserver {
     }
 
     /// Registers a method that takes nothing as this observer's only handler.
-    @available(swift, introduced: 6)
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> () -> Void, of object: Object,
@@ -43,6 +43,7 @@ extension NotificationObserver {
     }
 
     /// Registers a method of the main actor, called on the main actor, as this observer's only handler (P1).
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> @MainActor (Notification) -> Void, of object: Object,
@@ -56,6 +57,7 @@ extension NotificationObserver {
 
     /// Registers a method of the main actor that takes nothing, called on the main actor, as this observer's only
     /// handler (P1).
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> @MainActor () -> Void, of object: Object,

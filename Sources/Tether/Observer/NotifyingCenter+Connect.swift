@@ -15,10 +15,9 @@ extension NotifyingCenter {
     /// runs on the main actor, whoever posts; a nonisolated one on `target` (P1). A method of another actor is called in
     /// a closure of `observe`; here it does not compile.
     ///
-    /// In Swift 5 mode a type need not name the actor: the compiler hides that of a `@preconcurrency` declaration, and
-    /// the main actor of default isolation. There, only a method whose type names the main actor compiles, and only with
-    /// the upcoming feature `InferSendableFromCaptures`, because without it no method is `@Sendable`. Any other is called
-    /// in a closure, in which the compiler knows its isolation:
+    /// In Swift 5 mode it does not compile, because there a method's type need not name its actor: the compiler hides
+    /// that of a `@preconcurrency` declaration, and the main actor of default isolation. Call the method in a closure, in
+    /// which the compiler knows its isolation:
     ///
     /// ```swift
     /// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, note in sidebar.reload(note) }
@@ -36,7 +35,7 @@ extension NotifyingCenter {
     ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     /// - Returns: The token, which need not be kept. It is inactive if one of the objects is being deinitialised.
     @discardableResult
-    @available(swift, introduced: 6)
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> (Notification) -> Void, of object: Object,
@@ -50,7 +49,7 @@ extension NotifyingCenter {
 
     /// Observes by calling a method that takes nothing.
     @discardableResult
-    @available(swift, introduced: 6)
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> () -> Void, of object: Object,
@@ -64,6 +63,7 @@ extension NotifyingCenter {
 
     /// Observes by calling a method of the main actor, on the main actor (P1).
     @discardableResult
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> @MainActor (Notification) -> Void, of object: Object,
@@ -77,6 +77,7 @@ extension NotifyingCenter {
 
     /// Observes by calling a method of the main actor that takes nothing, on the main actor (P1).
     @discardableResult
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = AnySender.any,
         to method: @escaping @Sendable (Object) -> @MainActor () -> Void, of object: Object,

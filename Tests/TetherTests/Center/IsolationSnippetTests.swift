@@ -165,7 +165,7 @@ import Testing
                 "main actor-isolated"
             ),
             ("property.observe(name, on: .main) { _ in window.closed() }", "main actor-isolated"),
-            ("center.connect(name, to: Stove.changed, of: stove, on: .mainActor)", "CallItInAClosure"),
+            ("center.connect(name, to: Stove.changed, of: stove, on: .mainActor)", "Kitchen"),
             ("center.observe(name, owner: stove, on: .mainActor) { stove, _ in stove.closed() }", "Kitchen"),
         ])
     }
@@ -186,8 +186,8 @@ import Testing
                 ("property.connect(name, to: Window.closed, of: window, on: .main)", remedy),
                 ("center.addObserver(stove, action: Stove.changed, name: name, object: nil)", remedy),
                 ("center.addObserver(stove, action: Stove.closed, name: name, object: nil)", remedy),
-                ("center.connect(name, to: Stove.changed, of: stove, on: .mainActor)", remedy),
-                ("property.connect(name, to: Stove.closed, of: stove, on: .mainActor)", remedy),
+                ("center.connect(name, to: Stove.changed, of: stove, on: .mainActor)", "Kitchen"),
+                ("property.connect(name, to: Stove.closed, of: stove, on: .mainActor)", "Kitchen"),
             ], mode: mode)
     }
 
