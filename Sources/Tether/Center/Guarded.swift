@@ -9,7 +9,8 @@ internal import Synchronization
 /// priority may keep the one that has the lock from running.
 ///
 /// The sanitizer does not see what the kernel hands over, and would take every access under the lock for a race. The
-/// atomic here says the same in words that it knows, for half a nanosecond.
+/// atomic here says the same in words that it knows, for half a nanosecond. The value must have a size, because the
+/// sanitizer takes an access to one without for an access to what follows it.
 package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
     /// Whether a thread has the lock. Only a hint, which saves tries that would fail: each is a system call.

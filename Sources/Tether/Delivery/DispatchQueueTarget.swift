@@ -9,7 +9,7 @@ struct DispatchDrains: DrainScheduler {
     /// Where a queue itself keeps its mailbox: on Linux the same queue comes in many wrappers, so that identity is
     /// to be had from the queue only.
     private static let key = DispatchSpecificKey<Unretained<Mailbox>>()
-    private static let lock = Guarded(())
+    private static let lock = Guarded(0)
 
     /// The mailbox that all observers on a serial queue share.
     static func mailbox(of queue: DispatchQueue) -> Mailbox {

@@ -4,7 +4,7 @@ internal import COwnerLifetime
 internal import Synchronization
 
 extension OwnerLifetime {
-    private static let installation = Guarded(())
+    private static let installation = Guarded(0)
 
     /// Puts the hook into a class's metadata; false where it cannot be written.
     ///
@@ -37,7 +37,7 @@ extension OwnerLifetime {
     }
 
     private static let hasProof = Atomic<Bool>(false)
-    private static let proving = Guarded(())
+    private static let proving = Guarded(0)
 
     /// Whether the hook was seen to work: called once for a private object, before that object's `deinit`.
     ///

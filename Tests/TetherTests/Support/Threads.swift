@@ -15,7 +15,7 @@ func onThreads(
         }.start()
         return done
     }
-    let deadline = DispatchTime.now() + 60
+    let deadline = DispatchTime.now() + 300
     let haveReturned = done.map { $0.wait(timeout: deadline) == .success }.allSatisfy(\.self)
     if !haveReturned { Issue.record("A thread did not return.", sourceLocation: sourceLocation) }
     return haveReturned
