@@ -35,7 +35,8 @@ extension ObserverCenter {
     /// center.addObserver(self, action: Sidebar.modelDidChange, name: .modelDidChange, object: nil)
     /// ```
     ///
-    /// As `connect`, in Swift 5 mode too, with the sender as Foundation passes it. The observer ends with the object.
+    /// As `connect`, which is not there in Swift 5 mode either, with the sender as Foundation passes it. The observer ends
+    /// with the object.
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> (Notification) -> Void, name: Notification.Name?,

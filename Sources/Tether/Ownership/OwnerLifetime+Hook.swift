@@ -55,6 +55,7 @@ extension OwnerLifetime {
         // Not covered: the second callback, which is for senders, and the canary is none.
         unsafe tether_hook_set_callbacks(
             { object in unsafe Canary.willEnd(object) }, { _, _, _ in })
+        // SAFETY: a class's metatype is the address of its metadata.
         guard unsafe install(in: unsafeBitCast(Canary.self, to: UnsafeMutableRawPointer.self)) else { return false }
         Canary.order.store(0, ordering: .relaxed)
         // SAFETY: the only reference, given back below.
