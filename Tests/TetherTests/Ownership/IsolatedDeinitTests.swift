@@ -51,8 +51,11 @@ import Testing
         let token = center.observe(.sample, from: sender.object!) { [object = capture.object!] _ in object.touch() }
         capture.release()
         sender.release()
-        // As whatever follows the sender looks at it.
+        // As whatever follows the sender looks at it, which it does for the first time in a quarter of a millisecond.
         OwnerLifetime.purge()
+        let wait = Gate()
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(100)) { wait.open() }
+        wait.pass()
         #expect(token.isActive && log.entries == [])
         HeldActor.run(until: log.entries == ["isolated deinit"])
         gone.pass()
