@@ -107,3 +107,27 @@ extension ObserverCenter {
         }
     }
 }
+
+// Calls that do not compile, and stand here for the reasons that NotifyingCenter+Connect.swift gives.
+
+// Not covered: no program that calls one of these compiles.
+
+extension ObserverCenter {
+    @_documentation(visibility: internal)
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    public func addObserver<Object: AnyObject, Method>(
+        _ observer: Object, action: @escaping @Sendable (Object) -> Method, name: Notification.Name?, object: Any?,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _:
+            Never? = nil
+    ) {}
+
+    @_documentation(visibility: internal)
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    public func addObserver<Object: AnyObject, Method>(
+        _ observer: Object, action: @escaping @Sendable (Object) -> Method, name: Notification.Name?, object: Any?,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: (
+        ) = ()
+    ) {}
+}

@@ -77,3 +77,29 @@ extension NotificationObserver {
         request.register(self, with: propertyCenter, receiver: object, handler: held.calling(call))
     }
 }
+
+// Calls that do not compile, and stand here for the reasons that NotifyingCenter+Connect.swift gives.
+
+// Not covered: no program that calls one of these compiles.
+
+extension NotificationObserver {
+    @_documentation(visibility: internal)
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    public func connect<Object: AnyObject, Method, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object, on target: DeliveryTarget = .poster,
+        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _:
+            Never? = nil
+    ) {}
+
+    @_documentation(visibility: internal)
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    public func connect<Object: AnyObject, Method, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object, on target: DeliveryTarget = .poster,
+        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: (
+        ) = ()
+    ) {}
+}

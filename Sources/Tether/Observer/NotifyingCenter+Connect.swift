@@ -103,3 +103,56 @@ extension NotifyingCenter {
         return observer
     }
 }
+
+// Calls that do not compile.
+//
+// Swift converts a method of a global actor, given as `Type.method`, to a function type without that actor, and says
+// nothing. Such a method fits the two generic methods below without a conversion, so that the compiler prefers them, and
+// finds them ambiguous: it reports an error, which has the label of the last parameter. In Swift 5 mode, in which the type
+// may hide the actor, none of the methods called `connect` is available.
+//
+// They stand in the file of the methods that they protect, and below them, because the compiler tries overloads in the
+// order of their declarations, which between files is that of the build: where it came to these first, and the name was
+// `.init("…")`, it took the conversion.
+
+// Not covered: no program that calls one of these compiles.
+
+extension NotifyingCenter {
+    @_documentation(visibility: internal)
+    @discardableResult
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object,
+        owner: Owner = AnySender.any, on target: DeliveryTarget = .poster, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _:
+            Never? = nil
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @discardableResult
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object,
+        owner: Owner = AnySender.any, on target: DeliveryTarget = .poster, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: (
+        ) = ()
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @available(
+        *, unavailable,
+        message: "call an actor's method in a closure: 'observe(name, owner: cache) { cache, note in cache.clear() }'"
+    )
+    @discardableResult
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    public func connect<Object: Actor, Method, Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        to method: @escaping @Sendable (isolated Object) -> Method, of object: Object,
+        owner: Owner = AnySender.any, on target: DeliveryTarget = .poster, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> NotificationObserver { NotificationObserver() }
+}

@@ -191,6 +191,24 @@ import Testing
             ], mode: mode)
     }
 
+    @Test func `P1 a method of another actor does not compile, however the name is written`() throws {
+        // The compiler tries the methods in another order for each.
+        let names = [
+            "nil", ".some(name)", ".init(\"x\")", "Notification.Name(\"x\")", ".init(rawValue: \"x\" + \"y\")",
+        ]
+        try expectErrors(
+            names.flatMap { name in
+                [
+                    "center.connect(\(name), to: Stove.changed, of: stove)",
+                    "center.connect(\(name), from: sender, to: Stove.closed, of: stove, owner: index, on: .main)",
+                    "center.connect(\(name), to: Window.closed, of: window, on: .main)",
+                    "small.connect(\(name), from: sender, to: Stove.changed, of: stove, once: true, key: 1)",
+                    "property.connect(\(name), to: Stove.closed, of: stove)",
+                    "center.addObserver(stove, action: Stove.closed, name: \(name), object: sender)",
+                ].map { ($0, because: "CallItInAClosure") }
+            })
+    }
+
     @Test func `P3 a capture that is not Sendable does not compile in a handler for another actor`() throws {
         let captured = [
             "let value = Unsafe(); center.observe(name, owner: index) { _, _ in value.count += 1 }",
