@@ -34,9 +34,10 @@ extension Trait where Self == NoLeaksTrait {
     /// ```
     ///
     /// Deliveries that are pending when the test returns, on whatever target, are made first, and waited for as they
-    /// are, up to the limit. Each failure says why the thing is still there, as far as that can be found out, at the line
-    /// of the registration, or of `track(_:)`; one more is recorded at the line of the test. Tests may run in parallel,
-    /// also on `ObserverCenter.default`; for work on queues and threads see `LeakTracker.adopt(_:)`.
+    /// are, up to the limit. Each thing that is left is one failure. It says why the thing is still there, as far as that
+    /// can be found out, and stands at the line of the registration, or of `track(_:)`; at the test, where that file is
+    /// not on this machine. Tests may run in parallel, also on `ObserverCenter.default`; for work on queues and threads
+    /// see `LeakTracker.adopt(_:)`.
     public static var verifiesNoLeaks: Self { verifiesNoLeaks() }
 
     /// As `verifiesNoLeaks`, with limits of its own.

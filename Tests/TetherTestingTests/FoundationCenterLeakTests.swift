@@ -23,7 +23,7 @@ import TetherVerification
             line = #line + 1
             center.observe(.modelDidChange, owner: sidebar) { _ in sidebar.reload() }
         }
-        #expect(messages.count == 2)
+        #expect(messages.count == 1)
         #expect(
             messages.first?.hasPrefix(
                 "Sidebar, an owner, observed for at \(file):\(line), is still alive: it is kept by the handler registered "

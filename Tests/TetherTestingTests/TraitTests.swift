@@ -35,12 +35,12 @@ import TetherVerification
             keep.add(ObserverCenter.default.observe(name) { _ in })
             await Task.yield()
         }
-        #expect(messages.count == 2)
+        #expect(messages.count == 1)
         #expect(messages.first?.hasPrefix("the observer of TraitTests leak \(number) registered at ") == true)
         keep.drop()
     }
 
-    @Test func `L2 a leak is reported where it was registered, and where the test is`() async throws {
+    @Test func `L2 a leak is reported once, where it was registered, with the path that opens the file`() async throws {
         let test = try #require(Test.current)
         let issues = Issues()
         let keep = Keep()
@@ -54,7 +54,37 @@ import TetherVerification
             if issue.severity == .error { issues.add(issue) }
             return true
         }
-        #expect(issues.places == ["TraitTests.swift:\(line)", "TraitTests.swift:\(test.sourceLocation.line)"])
+        #expect(issues.places == ["TraitTests.swift:\(line)"])
+        #expect(issues.paths == [#filePath])
+        keep.drop()
+    }
+
+    @Test func `L2 a leak that was registered in another file is reported with that one's path`() async {
+        let issues = Issues()
+        await withKnownIssue {
+            await verifyNoLeaks(limit: .zero) { plantedElsewhere(.default) }
+        } matching: { issue in
+            if issue.severity == .error { issues.add(issue) }
+            return true
+        }
+        let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        #expect(issues.paths == [folder + "/Support/Planted.swift"])
+    }
+
+    @Test func `L2 a leak in a file that is not there is reported where the test is`() async throws {
+        let (issues, keep) = (Issues(), Keep())
+        let line = #line + 2
+        await withKnownIssue {
+            await verifyNoLeaks(limit: .zero) {
+                keep.add(
+                    ObserverCenter.default.observe(.modelDidChange, fileID: "Elsewhere/None.swift", line: 7) { _ in })
+            }
+        } matching: { issue in
+            if issue.severity == .error { issues.add(issue) }
+            return true
+        }
+        #expect(issues.places == ["TraitTests.swift:\(line)"])
+        #expect(issues.messages.first?.contains("registered at Elsewhere/None.swift:7") == true)
         keep.drop()
     }
 
@@ -67,7 +97,7 @@ import TetherVerification
                 }
             }
         }
-        #expect(messages.count == 4)
+        #expect(messages.count == 3)
         keep.drop()
     }
 }
@@ -91,7 +121,7 @@ import TetherVerification
                 scope?.adopt { keep.add(ObserverCenter.default.observe(.modelDidChange) { _ in }) }
             }
         }
-        #expect(messages.count == 2)
+        #expect(messages.count == 1)
         keep.drop()
     }
 
@@ -141,7 +171,7 @@ import TetherVerification
         let keep = Keep()
         await verifyNoLeaks {
             let messages = await planted { keep.add(ObserverCenter.default.observe(.modelDidChange) { _ in }) }
-            #expect(messages.count == 2)
+            #expect(messages.count == 1)
         }
         keep.drop()
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Tether
 import TetherVerification
 
 @testable import TetherTesting
@@ -9,8 +10,7 @@ extension Notification.Name {
     static let modelDidClose = Notification.Name("modelDidClose")
 }
 
-/// Runs a body that plants leaks, and returns what the verification says of it, in order: the reports at the places of
-/// the leaks, then the one at the test's own.
+/// Runs a body that plants leaks, and returns what the verification says of it, in order.
 func planted(
     limit: Duration = .zero, explanation: Duration = .seconds(300),
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
@@ -36,9 +36,17 @@ final class Issues: @unchecked Sendable {
 
     var severities: [Issue.Severity] { lock.withLock { all.map(\.severity) } }
 
+    var paths: [String] { lock.withLock { all.map { $0.sourceLocation?.filePath ?? "?" } } }
+
     var places: [String] {
         lock.withLock { all.map { "\($0.sourceLocation?.fileName ?? "?"):\($0.sourceLocation?.line ?? 0)" } }
     }
+}
+
+/// Observes, in this file, for an owner that nothing but its own handler keeps.
+func plantedElsewhere(_ center: ObserverCenter) {
+    let owner = Keep()
+    center.observe(.modelDidChange, owner: owner) { _, note in owner.add(note) }
 }
 
 /// What a test keeps beyond its scope, until it says otherwise.
