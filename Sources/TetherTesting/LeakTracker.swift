@@ -12,9 +12,19 @@ public import Tether
 /// }
 /// ```
 ///
+/// What a test tells a scope, if anything:
+///
+/// | Call | When it is needed |
+/// |---|---|
+/// | `track(_:)` | for an object that owns no observer, and must go with the test: a model, a view |
+/// | `probe(_:)` | to learn whether a closure has been released, where nothing that it captures is an object of yours |
+/// | `Probe.touch()` | in that closure, which captures the probe by using it |
+/// | `keep(_:)` | for an object that is to outlive the test, such as a cache that all tests share |
+/// | `adopt(_:)` | on a queue or a thread to which the test hands work that registers observers |
+///
 /// A registration belongs to the scope that is `current` where it is made: in the test's own tasks that goes by itself.
-/// Work that a test hands to a queue or a thread takes the scope along with `adopt(_:)`. What is registered without a
-/// scope, on a center that this one uses, is reported as belonging to nobody: a warning, which fails no test.
+/// What is registered without a scope, on a center that this one uses, is reported as belonging to nobody: a warning,
+/// which fails no test.
 ///
 /// *Thread safety*: any thread.
 public final class LeakTracker: Sendable {

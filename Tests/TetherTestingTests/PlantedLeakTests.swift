@@ -212,6 +212,19 @@ import TetherVerification
         }
     }
 
+    // MARK: A local variable
+
+    @Test func `L3 of an object that a local variable of the test keeps that is said to be possible`() async {
+        let (center, sidebar) = (center, Sidebar())
+        let messages = await planted {
+            track(sidebar)
+            sidebar.token = center.observe(.modelDidChange) { _ in }
+        }
+        #expect(messages.count == 2)
+        #expect(messages.first?.contains("Look for it in a local variable outside of what is verified, ") == true)
+        sidebar.token = nil
+    }
+
     // MARK: A ring of two
 
     @Test func `L2 L3 a tracked object in a ring of two is named, with the way around`() async {

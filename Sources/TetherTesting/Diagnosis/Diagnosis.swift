@@ -102,9 +102,11 @@ struct Diagnosis {
         }
         return keep
             ? "\(references), and none of them was found in what this scope's handlers, pending notifications and "
-                + "objects hold. Look for it in a global, a task, a thread or a closure of the test's own; if the test "
-                + "keeps it on purpose, say so with the scope's keep(_:)"
-            : "\(references), which nothing of this scope holds. Look for it in a global, or in an object that outlives "
-                + "the test; stop() it, or let it go, before the test ends"
+                + "objects hold. Look for it in a local variable outside of what is verified, in a global, a task, a "
+                + "thread or a closure of the test's own; if the test keeps it on purpose, say so with the scope's "
+                + "keep(_:)"
+            : "\(references), which nothing of this scope holds. Look for it in a local variable outside of what is "
+                + "verified, in a global, or in an object that outlives the test; stop() it, or let it go, before the "
+                + "test ends"
     }
 }
