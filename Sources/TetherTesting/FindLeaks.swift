@@ -13,6 +13,8 @@
 ///     to let it go; not longer than `limit`. Only a body that leaves something behind waits that long.
 ///   - explanation: How long the search may take, in all, for why things are still there. What it did not get to is said
 ///     to be untold.
+///   - body: What to run, in a scope of its own: `LeakTracker.current`.
+/// - Returns: A sentence for each thing that is left.
 @available(*, noasync, message: "Use the form that is awaited.")
 @_disfavoredOverload
 public func findLeaks(

@@ -49,6 +49,8 @@ public final class NotificationRecorder: @unchecked Sendable {
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe. Leave it out for any.
     ///   - target: Where it is delivered to.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     public init<Sender: AnyObject>(
         _ center: some NotifyingCenter, _ name: Notification.Name?, from sender: Sender = AnySender.any,
         on target: DeliveryTarget = .poster, fileID: StaticString = #fileID, line: UInt = #line

@@ -20,6 +20,10 @@ internal import TetherTesting
 ///     to let it go; not longer than `limit`. Only a body that leaves something behind waits that long.
 ///   - explanation: How long the search may take, in all, for why things are still there. What it did not get to is said
 ///     to be untold.
+///   - fileID: The file of the call, which audits and reports name.
+///   - filePath: The path of that file, which a failure opens.
+///   - line: The line of the call.
+///   - column: The column of the call.
 ///   - body: What to run, in a scope of its own: `LeakTracker.current`.
 /// - Returns: What the body returns.
 @available(*, noasync, message: "Use the form that is awaited.")
