@@ -28,3 +28,10 @@ citations() {
 }
 
 format() { swift format lint --strict --recursive Sources Tests Examples Package.swift; }
+
+# The documentation of the libraries that the tests were built with.
+documentation() {
+    debug_build
+    limited .ci/documentation $build/debug "$build/documentation" | tee "$logs/documentation.txt"
+    tail -n 1 "$logs/documentation.txt" >"$logs/documentation.summary"
+}
