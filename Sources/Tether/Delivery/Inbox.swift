@@ -32,6 +32,9 @@ final class Inbox: Sendable {
         /// Whether the sender has gone, so that the observer ends when nothing is pending any more (M5).
         var isLast = false
         var hasEnded = false
+        /// The mailbox whose next drain is to deliver what is left on the poster. Held, because a mailbox is otherwise held
+        /// by who delivers there.
+        var leftTo: Mailbox?
         var flow = FlowControl<Delivery>()
         /// What was posted while muted, after what is kept, and may turn out to be for the registration.
         var keptQuestions: [Delivery] = []
@@ -78,11 +81,21 @@ final class Inbox: Sendable {
             return delivery
         }
 
+        /// Whether pending deliveries wait for a post to deliver them on the poster.
+        var hasLeftovers: Bool { route.isPoster && !pending.isEmpty && !isDelivering }
+
         /// Whether pending deliveries wait for a post to deliver them on the poster; if so, the caller is to do it.
         mutating func beginLeftovers() -> Bool {
-            guard route.isPoster, !pending.isEmpty, !isDelivering else { return false }
+            guard hasLeftovers else { return false }
             isDelivering = true
             return true
+        }
+
+        /// Drops, counted, what is left on the poster if the sender has gone: no post comes that would deliver it.
+        mutating func dropIfLast() -> [Delivery] {
+            guard isLast, hasLeftovers else { return [] }
+            dropped += pending.count
+            return pending.removeAll()
         }
     }
 
@@ -225,21 +238,57 @@ final class Inbox: Sendable {
             step: drain.map { .schedule($0, mailbox) } ?? .none, released: isQuestion ? [] : trim(&state))
     }
 
-    /// Delivers everything that is pending, on the poster: what was left from before a switch, then what joins.
-    func deliverPending(for registration: Registration) {
+    /// Delivers what is pending, on the poster, and what joins meanwhile, or no more than a share; after `beginLeftovers`.
+    func deliverPending(for registration: Registration, atMost share: Int = .max) {
         PostingThread.deliver {
+            var left = share
             while let delivery = withState({ state -> Delivery? in
-                let delivery = state.pending.popFirst()
+                let delivery = left > 0 ? state.pending.popFirst() : nil
                 state.isDelivering = delivery != nil
                 return delivery
             }) {
                 delivery.registration.run(delivery.notification)
+                left -= 1
             }
         } orAtExit: {
             self.forsake(registration)
         }
-        leave()?.deliver()
+        // What joins a drain of another target just now has nobody else to deliver it.
+        // Not covered: another thread switches there and back, between the deliveries and this.
+        if leave(), share == .max { deliverLeftovers() }
         endIfDone(registration)
+    }
+
+    /// Delivers what was left on the poster, unless a post has begun to; at a drain's end or beginning what is there now,
+    /// and has the next drain deliver what joins meanwhile: a handler that posts to itself must not starve the queue (D7).
+    func deliverLeftovers(in mailbox: Mailbox? = nil) {
+        let (held, registration, count) = withState { state -> (Mailbox?, Registration?, Int) in
+            let held = state.leftTo.take()
+            return (held, state.beginLeftovers() ? state.pending.first?.registration : nil, state.pending.count)
+        }
+        if let registration { deliverPending(for: registration, atMost: mailbox == nil ? .max : count) }
+        if let mailbox { leave(to: mailbox) }
+        withExtendedLifetime(held) {}
+    }
+
+    /// Has the next drain of a mailbox deliver what is left on the poster.
+    func leave(to mailbox: Mailbox) {
+        let (drain, forgone) = withState { state -> (Drain?, Mailbox?) in
+            guard state.hasLeftovers else { return (nil, nil) }
+            let forgone = state.leftTo
+            state.leftTo = mailbox
+            return (mailbox.deliverLater(self), forgone)
+        }
+        if let drain { mailbox.schedule(drain) }
+        withExtendedLifetime(forgone) {}
+    }
+
+    /// Leaves to the next post what a drain would have delivered; drops it, counted, if the sender has gone, of which no
+    /// post comes.
+    func forgoLeftovers() {
+        let (held, dropped) = withState { ($0.leftTo.take(), $0.dropIfLast()) }
+        if let registration = dropped.first?.registration { endIfDone(registration) }
+        withExtendedLifetime((held, dropped)) {}
     }
 
     /// Delivers turns of a mailbox's drain, as far as they are still ours there.
@@ -279,16 +328,10 @@ final class Inbox: Sendable {
     private func forsake(_ registration: Registration) {
         let dropped = withState { state -> [Delivery] in
             state.isDelivering = false
-            // No post of a sender that has gone would come to deliver what is pending on the poster.
-            // Not covered: one handler drops the sender, switches to the poster and ends its thread.
-            if state.isLast, state.route.isPoster {
-                state.dropped += state.pending.count
-                return state.pending.removeAll()
-            }
-            return []
+            return state.dropIfLast()
         }
         withExtendedLifetime(dropped) {}
-        leave()?.deliver()
+        if leave() { deliverLeftovers() }
         if registration.isOnce { registration.end() } else { endIfDone(registration) }
     }
 
@@ -346,24 +389,14 @@ final class Inbox: Sendable {
 
     /// Takes the switch that was left for later, or leaves it again if a new drain has begun.
     ///
-    /// What joined the drain and is now on the poster is returned for the caller to deliver, with no lock held: no post may
-    /// come that would.
-    func leave() -> Joined? {
-        let (moved, joined) = withState { state -> (Move?, Joined?) in
+    /// True if what joined the drain is on the poster now: the caller is to see to it, because no post may come that would.
+    func leave() -> Bool {
+        let (moved, hasLeftovers) = withState { state -> (Move?, Bool) in
             let moved = moveUnlessDelivering(&state)
-            guard moved != nil, let first = state.pending.first, state.beginLeftovers() else { return (moved, nil) }
-            return (moved, Joined(inbox: self, registration: first.registration))
+            return (moved, moved != nil && state.hasLeftovers)
         }
         moved?.finish()
-        return joined
-    }
-
-    /// Deliveries that joined a drain, on the poster now; posts join them until they are made.
-    struct Joined {
-        fileprivate let inbox: Inbox
-        fileprivate let registration: Registration
-
-        func deliver() { inbox.deliverPending(for: registration) }
+        return hasLeftovers
     }
 
     private func moveUnlessDelivering(_ state: inout State) -> Move? {
@@ -432,7 +465,7 @@ final class Inbox: Sendable {
             let forgone = state.nextRoute.take()
             let deliveries = state.pending.removeAll()
             state.route.mailbox?.withdraw(deliveries.map(\.ticket))
-            return [forgone, deliveries, state.takeKept()]
+            return [forgone, deliveries, state.takeKept(), state.leftTo.take()]
         }
     }
 }

@@ -68,11 +68,19 @@ final class Mailbox: Sendable {
         }
     }
 
+    /// Has the next drain deliver what an inbox has left on the poster. The caller has the inbox's lock, and schedules the
+    /// drain that is returned after it let go.
+    func deliverLater(_ inbox: Inbox) -> Drain? { state.withLock { $0.deliverLater(inbox).map(makeDrain) } }
+
     func schedule(_ drain: Drain) { scheduler.schedule(drain) }
 
     /// Delivers what was pending when it began, on the calling thread, and schedules a drain for the rest (D7).
     func drain(_ number: UInt64, atMost count: Int = .max) {
-        guard let turns = state.withLock({ $0.beginDrain(number, atMost: count) }) else { return }
+        let begun = state.withLock { state in
+            state.beginDrain(number, atMost: count).map { (turns: $0, leftovers: state.takeLeftovers()) }
+        }
+        guard let (turns, leftovers) = begun else { return }
+        for inbox in leftovers { inbox.deliverLeftovers(in: self) }
         var next = turns.startIndex
         while next < turns.endIndex {
             let inbox = turns[next].inbox
@@ -89,9 +97,9 @@ final class Mailbox: Sendable {
             let (rest, leaving) = state.endDrain(number)
             return (rest.map(makeDrain), leaving)
         }
-        let joined = leaving.compactMap { $0.leave() }
+        let joined = leaving.filter { $0.leave() }
         if let rest { schedule(rest) }
-        for deliveries in joined { deliveries.deliver() }
+        for inbox in joined { inbox.deliverLeftovers(in: self) }
     }
 
     /// Ends a drain in which a handler ended its thread: drops what is pending, and counts it.
@@ -107,12 +115,14 @@ final class Mailbox: Sendable {
 
     /// Drops what is pending, and counts it.
     func abandon(_ number: UInt64) {
-        let dropped = state.withLock { state in
-            let dropped = state.abandon(number)
-            if dropped != nil { abandoned.store(number, ordering: .releasing) }
-            return dropped
+        let taken = state.withLock { state in
+            state.abandon(number).map { dropped in
+                abandoned.store(number, ordering: .releasing)
+                return (dropped: dropped, leftovers: state.takeLeftovers())
+            }
         }
-        guard let dropped else { return }
+        guard let (dropped, leftovers) = taken else { return }
         for turn in dropped { turn.inbox?.drop(turn.ticket, from: self) }
+        for inbox in leftovers { inbox.forgoLeftovers() }
     }
 }

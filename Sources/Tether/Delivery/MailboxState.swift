@@ -21,6 +21,8 @@ struct MailboxState {
     private var drainNumber: UInt64 = 0
     /// Inboxes that move to another target when the drain that is running ends.
     private var leaving: [Inbox] = []
+    /// Inboxes that have left to the poster, with something that the next drain is to deliver, if no post does before.
+    private var leftovers: [Inbox] = []
     /// How many turns no drain has taken yet, and were not withdrawn.
     private(set) var count = 0
 
@@ -99,12 +101,25 @@ struct MailboxState {
         inHand = []
         let leaving = leaving
         self.leaving = []
-        return (count > 0 ? schedule() : nil, leaving)
+        return (count > 0 || !leftovers.isEmpty ? schedule() : nil, leaving)
     }
 
     /// Lets an inbox leave when the drain that is running ends.
     mutating func letLeave(_ inbox: Inbox) {
         leaving.append(inbox)
+    }
+
+    /// Has the next drain deliver what an inbox has left on the poster; the drain that must now be scheduled, if any.
+    mutating func deliverLater(_ inbox: Inbox) -> UInt64? {
+        leftovers.append(inbox)
+        return phase == .idle ? schedule() : nil
+    }
+
+    /// Takes out the inboxes of which a drain that begins is to deliver what they have left, or one that is abandoned not.
+    mutating func takeLeftovers() -> [Inbox] {
+        let taken = leftovers
+        leftovers = []
+        return taken
     }
 
     /// Withdraws all turns of a drain that will not run, or not go on; `nil` if the drain is out of date.

@@ -122,9 +122,7 @@ extension ReferenceObserver {
     func switchToPosterWithPending() -> Bool {
         guard next != nil else { return false }
         switchIfFree()
-        guard next == nil, target == nil, !pending.isEmpty, !isDelivering else { return false }
-        isDelivering = true
-        return true
+        return next == nil && hasLeftovers
     }
 
     /// Switches, unless a drain, or a poster, finishes what is pending where it runs.

@@ -152,15 +152,33 @@ final class ReferenceObserver: Counted {
         return isDelivering ? .trim : .deliver
     }
 
-    private func deliverLeftovers() {
-        guard target == nil, !pending.isEmpty, !isDelivering else { return }
-        isDelivering = true
-        deliverPending()
+    /// Whether something waits on the poster, which nobody delivers yet.
+    var hasLeftovers: Bool { target == nil && !pending.isEmpty && !isDelivering }
+
+    private func deliverLeftovers() { if hasLeftovers { deliverPending() } }
+
+    /// D7: at the end of a job, or at the beginning of the next, delivers what waits now, and leaves the rest to another.
+    func deliverLeftovers(in scheduler: ReferenceScheduler) {
+        if hasLeftovers { deliverPending(atMost: pending.count) }
+        if hasLeftovers { scheduler.deliverLater(self) }
     }
 
-    /// Delivers what waits on the poster, and what joins it.
-    func deliverPending() {
-        while !pending.isEmpty {
+    /// What a job that is dropped would have delivered waits for the next post; none comes of a sender that has gone.
+    func forgoLeftovers() {
+        guard isLast, hasLeftovers else { return }
+        let forgone = pending
+        pending = []
+        dropped += forgone.count
+        endIfDone()
+        for delivery in forgone { delivery.letGo() }
+    }
+
+    /// Delivers what waits on the poster, and what joins it, or no more than a share.
+    func deliverPending(atMost share: Int = .max) {
+        isDelivering = true
+        var left = share
+        while left > 0, !pending.isEmpty {
+            left -= 1
             let delivery = pending.removeFirst()
             whileHeld { run(delivery) }
             delivery.letGo()

@@ -11,6 +11,8 @@ final class ReferenceScheduler {
     private var isClosed = false
     /// Observers that switch when the drain ends.
     private var leaving: [ReferenceObserver] = []
+    /// Observers that have left to the poster, with something that the next job delivers, if no post does before.
+    private var leftovers: [ReferenceObserver] = []
 
     init(description: String, isLoop: Bool) {
         self.description = description
@@ -42,6 +44,19 @@ final class ReferenceScheduler {
 
     func letLeave(_ observer: ReferenceObserver) { leaving.append(observer) }
 
+    /// Has the next job deliver what an observer has left on the poster.
+    func deliverLater(_ observer: ReferenceObserver) {
+        leftovers.append(observer)
+        if isDraining || hasJob { return }
+        hasJob = true
+        schedule()
+    }
+
+    private func takeLeftovers() -> [ReferenceObserver] {
+        defer { leftovers = [] }
+        return leftovers
+    }
+
     func run() { if isScheduled { runJob() } }
 
     /// Runs the job: delivers what is pending now, and asks for a job for the rest.
@@ -49,19 +64,21 @@ final class ReferenceScheduler {
         guard hasJob else { return }
         hasJob = false
         isDraining = true
-        for due in turns where turns.contains(where: { $0.delivery === due.delivery }) {
+        let begun = turns
+        for observer in takeLeftovers() { observer.deliverLeftovers(in: self) }
+        for due in begun where turns.contains(where: { $0.delivery === due.delivery }) {
             withdraw(due.delivery)
             due.observer.deliver(due.delivery)
         }
         isDraining = false
-        hasJob = !turns.isEmpty
+        hasJob = !turns.isEmpty || !leftovers.isEmpty
         isScheduled = false
         let hasRest = hasJob
         let left = leaving
         leaving = []
         let joined = left.filter { $0.switchToPosterWithPending() }
         if hasRest { schedule() }
-        for observer in joined { observer.deliverPending() }
+        for observer in joined { observer.deliverLeftovers(in: self) }
     }
 
     func runAll() {
@@ -81,6 +98,8 @@ final class ReferenceScheduler {
         hasJob = false
         let dropped = turns
         turns = []
+        let left = takeLeftovers()
         for turn in dropped { turn.observer.drop(turn.delivery) }
+        for observer in left { observer.forgoLeftovers() }
     }
 }
