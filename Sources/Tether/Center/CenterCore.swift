@@ -269,8 +269,11 @@ internal import Synchronization
     /// Ends every registration of a sender that has gone, after what is pending for it.
     ///
     /// Until then it stays where it is: it pins the sender's address, so no post can match it.
-    func endAll(from sender: ObjectIdentifier) {
-        for registration in registrations(from: .object(sender)) { registration.take()?.endAfterPending() }
+    func endAll(from sender: OwnerRecord) {
+        for registration in registrations(from: .object(sender.identity)) {
+            guard let registration = registration.take(), registration.details?.sender === sender else { continue }
+            registration.endAfterPending()
+        }
     }
 
     /// Ends the registrations that match what is given; those that another thread ends meanwhile are not kept (R8).

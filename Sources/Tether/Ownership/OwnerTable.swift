@@ -225,7 +225,7 @@ final class OwnerTable: Sendable {
     }
 
     private func endSenderWatches(of record: OwnerRecord) {
-        for center in change(record, { $0.senderWatches.map(\.center) }) { center.endAll(from: record.identity) }
+        for center in change(record, { $0.senderWatches.map(\.center) }) { center.endAll(from: record) }
     }
 
     // MARK: The sweep
@@ -254,7 +254,10 @@ final class OwnerTable: Sendable {
 
     /// Ends what belongs to an object that has gone.
     private func end(_ record: OwnerRecord) {
-        shard(of: record.identity).records.withLock { $0.muted[record.identity] = nil }
+        shard(of: record.identity).records.withLock { records in
+            // A weak reference lets another object have the address, and its own record there.
+            if records.all[record.identity] === record { records.muted[record.identity] = nil }
+        }
         var attachments = change(record) { $0.attachments.removeAll() }
         attachments.end()
         // While the `deinit` runs the strong references still have their share of the unowned count (M5). Where the count

@@ -80,6 +80,39 @@ import Testing
         #expect(calls.load(ordering: .relaxed) == 0)
         LifetimeMode.sweep.expectAfterEnd(center.core.isEmpty)
     }
+    #else
+    @Test func `O5 the end of a dead sender's observers leaves alone those of the next object at its address`() {
+        let (center, other) = (LifetimeMode.sweep.makeCenter(), LifetimeMode.sweep.makeCenter())
+        let calls = Atomic<Int>(0)
+        let sender = Holder<Large>()
+        let renewed = Holder<NotificationObserver>()
+        var reused = 0
+        for _ in 0..<rounds {
+            sender.object = Large()
+            let address = ObjectIdentifier(sender.object!)
+            // Both centers watch the dead sender; when the first one's observer ends, the new sender gets one on the other.
+            let capture = Holder(
+                LoggedObject("capture", Log()) { _ in
+                    guard let new = sender.object, ObjectIdentifier(new) == address else { return }
+                    renewed.object = other.observe(.sample, from: new) { _ in calls.wrappingAdd(1, ordering: .relaxed) }
+                })
+            let first = Holder(
+                center.observe(.sample, from: sender.object!) { [capture = capture.object!] _ in capture.touch() })
+            capture.release()
+            let second = other.observe(.sample, from: sender.object!) { _ in }
+            sender.release()
+            sender.object = Large()
+            if ObjectIdentifier(sender.object!) == address { reused += 1 }
+            let token = center.observe(.other, from: sender.object!) { _ in }
+            #expect(renewed.object.map(\.isActive) ?? true && token.isActive)
+            other.post(name: .sample, object: sender.object!)
+            withExtendedLifetime(second) { first.release() }
+            sender.release()
+            renewed.release()
+        }
+        #expect(reused > 0)
+        #expect(calls.load(ordering: .relaxed) == reused)
+    }
     #endif
 
     @Test(arguments: LifetimeMode.allCases)

@@ -164,6 +164,27 @@ import Testing
         }
         #expect(reused > 0)
     }
+
+    @Test func `O5 the late end of a dead owner's record leaves alone the muting of the next object at its address`()
+        throws
+    {
+        let object = Holder<Plain>()
+        var reused = 0
+        for _ in 0..<1000 {
+            object.object = Plain()
+            let dead = try #require(table.watchSender(object.object!, for: makeCore()))
+            object.release()
+            object.object = Plain()
+            if ObjectIdentifier(object.object!) == dead.identity {
+                reused += 1
+                _ = table.mute(object.object!, keepingNewest: false)
+                table.collect(dead)
+                #expect(table.unmute(object.object!) != nil)
+            }
+            object.release()
+        }
+        #expect(reused > 0)
+    }
     #endif
 
     #if !canImport(ObjectiveC)
