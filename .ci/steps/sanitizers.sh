@@ -38,6 +38,7 @@ find_valgrind() {
     command -v valgrind && return
     local sudo=
     ((EUID == 0)) || sudo=sudo
+    echo 'Installing valgrind.'
     if ! { $sudo apt-get update && $sudo apt-get install --yes --no-install-recommends valgrind; }; then
         echo "Valgrind is missing and cannot be installed here; .ci/run --without-memcheck leaves it out."
         return 1

@@ -25,15 +25,15 @@ readme_commands() {
     done
 }
 
-# Where the system has no membarrier, posting threads fence what they announce.
-without_fence() {
-    debug_build
-    TETHER_WITHOUT_MEMBARRIER=1 limited swift test --skip-build
-}
-
 release_tests() {
     release_build
     limited swift test --skip-build "${release_options[@]}"
+}
+
+# Where the system has no membarrier, posting threads fence what they announce.
+without_fence() {
+    release_build
+    TETHER_WITHOUT_MEMBARRIER=1 limited swift test --skip-build "${release_options[@]}"
 }
 
 # The diagnosis of a model that other threads change while it is walked.
@@ -59,7 +59,7 @@ soak() {
 
 long_model() {
     release_build
-    TETHER_MODEL_OPERATIONS=20000000 limited swift test --skip-build "${release_options[@]}" --filter ModelTests
+    TETHER_MODEL_OPERATIONS=20000000 limited swift test --skip-build "${release_options[@]}" --filter '\.ModelTests'
 }
 
 long_storms() {
