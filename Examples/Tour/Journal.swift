@@ -47,7 +47,7 @@ final class Journal: Sendable {
 
     /// Notes the owner's end; called at the first line of its `deinit`.
     func end(of owner: some Owner) {
-        let observers = NotificationObserver.attached(to: owner).count
+        let observers = OwnerObservers(of: owner).count
         state.withLock { $0.left = (observers, $0.captures) }
     }
 

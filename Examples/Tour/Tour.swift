@@ -47,7 +47,7 @@ extension Notification.Name {
         print("\n2. Four owners go, and walker 2, a sender. What each had has gone when its deinit begins.")
         for name in ["Window", "Title", "Cache<Data>", "Backup"] { letGo(name, of: &owners, after: first.count) }
         secondWalker = nil
-        for journal in owners.filter({ NotificationObserver.attached(to: $0).isEmpty }).map(\.journal) {
+        for journal in owners.filter({ OwnerObservers(of: $0).isEmpty }).map(\.journal) {
             print("   \(journal.name.padded(to: 13))lives on; its observer has ended, because \(journal.reason)")
         }
 
@@ -57,7 +57,7 @@ extension Notification.Name {
         print("\n4. walker 1 posts the other half: \(second.count). It reaches who is left.")
         await walker.post(second, to: center)
         await settle()
-        Journal.printTable(of: owners.filter { !NotificationObserver.attached(to: $0).isEmpty }.map(\.journal))
+        Journal.printTable(of: owners.filter { !OwnerObservers(of: $0).isEmpty }.map(\.journal))
 
         print("\n5. The other owners are let go.")
         for name in owners.map(\.journal.name) { letGo(name, of: &owners, after: first.count + second.count) }
@@ -76,7 +76,7 @@ extension Notification.Name {
     private func letGo(_ name: String, of owners: inout [any Owner], after fileCount: Int) {
         guard let index = owners.firstIndex(where: { $0.journal.name == name }) else { return }
         let journal = owners[index].journal
-        let rows = NotificationObserver.audit(ofOwner: owners[index])
+        let rows = OwnerObservers(of: owners[index]).audit()
         let pending = rows.reduce(0) { $0 + $1.pending }
         let had = [(rows.count, "observer"), (journal.captures, "capture"), (pending, "undelivered post")]
             .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: ", ")
@@ -95,7 +95,7 @@ extension Notification.Name {
                 last = center.observe(.settled, on: target, once: true) { _ in continuation.resume() }
                 center.post(name: .settled, object: nil)
             }
-            await last?.stopped()
+            await last?.stopAndWait()
         }
     }
 }

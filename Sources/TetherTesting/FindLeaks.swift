@@ -15,7 +15,7 @@
 ///     to be untold.
 ///   - body: What to run, in a scope of its own: `LeakTracker.current`.
 /// - Returns: A sentence for each thing that is left.
-@available(*, noasync, message: "Use the form that is awaited.")
+@available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
 @_disfavoredOverload
 public func findLeaks(
     within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),

@@ -52,7 +52,7 @@ public final class NotificationRecorder: @unchecked Sendable {
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     public init<Sender: AnyObject>(
-        _ center: some NotifyingCenter, _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ center: some NotifyingCenter, _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         on target: DeliveryTarget = .poster, fileID: StaticString = #fileID, line: UInt = #line
     ) {
         token = center.observe(name, from: sender, on: target, fileID: fileID, line: line) { [log] notification in
@@ -91,7 +91,7 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// Suspends until so many have been delivered in all.
     /// - Returns: Whether they were, within the limit.
     @discardableResult
-    public func wait(for count: Int, limit: Duration = .seconds(10)) async -> Bool {
+    public func wait(for count: Int, within limit: Duration = .seconds(10)) async -> Bool {
         await withCheckedContinuation { continuation in
             whenDelivered(count, limit: limit) { continuation.resume(returning: $0) }
         }
@@ -99,9 +99,9 @@ public final class NotificationRecorder: @unchecked Sendable {
 
     /// Waits on this thread until so many have been delivered in all.
     /// - Returns: Whether they were, within the limit.
-    @available(*, noasync, message: "Use 'await wait(for:)' instead.")
+    @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
     @discardableResult
-    public func waitBlocking(for count: Int, limit: Duration = .seconds(10)) -> Bool {
+    public func wait(for count: Int, within limit: Duration = .seconds(10)) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let outcome = Guarded(false)
         whenDelivered(count, limit: limit) { isDelivered in

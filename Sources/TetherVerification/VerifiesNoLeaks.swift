@@ -48,7 +48,7 @@ extension Trait where Self == NoLeaksTrait {
     ///   - explanation: How long the search may take, in all, for why things are still there. What it did not get to is
     ///     said to be untold.
     public static func verifiesNoLeaks(
-        limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2)
+        within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2)
     ) -> Self {
         NoLeaksTrait(limits: LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation))
     }

@@ -26,10 +26,10 @@ internal import TetherTesting
 ///   - column: The column of the call.
 ///   - body: What to run, in a scope of its own: `LeakTracker.current`.
 /// - Returns: What the body returns.
-@available(*, noasync, message: "Use the form that is awaited.")
+@available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
 @_disfavoredOverload
 public func verifyNoLeaks<Result>(
-    limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
+    within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column, _ body: () throws -> Result
 ) rethrows -> Result {
@@ -45,9 +45,9 @@ public func verifyNoLeaks<Result>(
 /// Runs an asynchronous body, in a test of XCTest or of Swift Testing, and fails that test if the body leaves behind an
 /// observer, an owner that was observed for, or an object given to `track(_:)`.
 ///
-/// See `verifyNoLeaks(limit:release:explanation:fileID:filePath:line:column:_:)`; here nothing blocks.
+/// See `verifyNoLeaks(within:release:explanation:fileID:filePath:line:column:_:)`; here nothing blocks.
 public func verifyNoLeaks<Result>(
-    limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
+    within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Result

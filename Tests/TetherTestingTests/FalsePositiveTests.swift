@@ -55,14 +55,14 @@ import TetherVerification
         let (center, keep, gate) = (center, Keep(), DispatchSemaphore(value: 0))
         let queue = DispatchQueue(label: "slow")
         let recorder = NotificationRecorder(center, .modelDidChange, on: .dispatchQueue(queue))
-        await verifyNoLeaks(limit: limit, release: limit, explanation: limit) {
+        await verifyNoLeaks(within: limit, release: limit, explanation: limit) {
             queue.async { _ = gate.wait(timeout: .now() + 300) }
             keep.add(center.observe(.modelDidChange, on: .dispatchQueue(queue), once: true) { _ in keep.drop() })
             center.post(name: .modelDidChange, object: nil)
             Thread.detachNewThread { gate.signal() }
         }
-        #expect(await recorder.wait(for: 1, limit: limit))
-        await verifyNoLeaks(limit: limit) { center.post(name: .modelDidChange, object: nil) }
+        #expect(await recorder.wait(for: 1, within: limit))
+        await verifyNoLeaks(within: limit) { center.post(name: .modelDidChange, object: nil) }
     }
 
     @Test func `L2 a handler that never returns is told of`() async {

@@ -157,7 +157,7 @@ import TetherVerification
         let sidebar = leaks.track(Sidebar(), "the owner")
         center.observe(.one, owner: sidebar, on: .dispatchQueue(queue)) { _, _ in }
         do { center.post(name: .one, object: leaks.track(Sidebar(), "the object")) }
-        if !isPlanted { NotificationObserver.stopAll(attachedTo: sidebar) }
+        if !isPlanted { OwnerObservers(of: sidebar).stop() }
         let told = found
         #expect(told.count == (isPlanted ? 3 : 1))
         #expect(told[0].hasPrefix("the owner is still alive"))

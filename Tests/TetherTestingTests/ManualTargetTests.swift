@@ -90,9 +90,9 @@ import TetherVerification
     @Test func `a recorder waits for a number of deliveries, by event`() async {
         let recorder = NotificationRecorder(center, nil, on: .dispatchQueue(DispatchQueue(label: "work")))
         post("a", "b", "c")
-        #expect(await recorder.wait(for: 3, limit: .seconds(300)))
+        #expect(await recorder.wait(for: 3, within: .seconds(300)))
         #expect(recorder.names.map(\.rawValue) == ["a", "b", "c"])
         #expect(await recorder.wait(for: 2))
-        #expect(await !recorder.wait(for: 4, limit: .zero))
+        #expect(await !recorder.wait(for: 4, within: .zero))
     }
 }

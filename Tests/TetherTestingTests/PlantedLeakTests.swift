@@ -42,7 +42,7 @@ import TetherVerification
                 == "Sidebar, an owner, observed for at \(file):\(line), is still alive: it is kept by the handler "
                 + "registered at \(file):\(line) (modelDidChange), which captures it. Use the owner that the handler is "
                 + "handed, or capture it weakly there.")
-        if let leaked = unsafe leaked { NotificationObserver.stopAll(attachedTo: leaked) }
+        if let leaked = unsafe leaked { OwnerObservers(of: leaked).stop() }
         #expect(unsafe leaked == nil)
     }
 
@@ -261,6 +261,6 @@ import TetherVerification
         #expect(messages.count == 2)
         #expect(messages.first?.hasPrefix("Model, tracked at ") == true)
         #expect(messages.first?.contains("which captures Sidebar, whose `model` is it.") == true)
-        if let leaked = unsafe leaked { NotificationObserver.stopAll(attachedTo: leaked) }
+        if let leaked = unsafe leaked { OwnerObservers(of: leaked).stop() }
     }
 }

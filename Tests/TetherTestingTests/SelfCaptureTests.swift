@@ -27,7 +27,7 @@ import Tether
             issues.add(issue)
             return true
         }
-        NotificationObserver.stopAll(attachedTo: owner)
+        OwnerObservers(of: owner).stop()
         owner.helper = nil
         return (issues.messages, issues.places)
     }
@@ -96,7 +96,7 @@ import Tether
         #expect(!ObserverCenter.warnsOfSelfCapture)
         let (center, owner) = (ObserverCenter(), Owner())
         center.observe(.modelDidChange, owner: owner) { _ in owner.changes += 1 }
-        NotificationObserver.stopAll(attachedTo: owner)
+        OwnerObservers(of: owner).stop()
     }
 
     @Test func `L3 handlers that do not capture their owner are not reported`() {
@@ -110,7 +110,7 @@ import Tether
             }
             // Not its own owner.
             center.observe(.modelDidChange, owner: center) { _ in owner.changes += 1 }
-            NotificationObserver.stopAll(attachedTo: center)
+            OwnerObservers(of: center).stop()
         }
         #expect(messages.isEmpty)
     }

@@ -44,7 +44,7 @@ import TetherVerification
         let test = try #require(Test.current)
         let issues = Issues()
         let keep = Keep()
-        let trait: NoLeaksTrait = .verifiesNoLeaks(limit: .zero)
+        let trait: NoLeaksTrait = .verifiesNoLeaks(within: .zero)
         let line = #line + 3
         try await withKnownIssue {
             try await trait.provideScope(for: test, testCase: Test.Case.current) {
@@ -62,7 +62,7 @@ import TetherVerification
     @Test func `L2 a leak that was registered in another file is reported with that one's path`() async {
         let issues = Issues()
         await withKnownIssue {
-            await verifyNoLeaks(limit: .zero) { plantedElsewhere(.default) }
+            await verifyNoLeaks(within: .zero) { plantedElsewhere(.default) }
         } matching: { issue in
             if issue.severity == .error { issues.add(issue) }
             return true
@@ -75,7 +75,7 @@ import TetherVerification
         let (issues, keep) = (Issues(), Keep())
         let line = #line + 2
         await withKnownIssue {
-            await verifyNoLeaks(limit: .zero) {
+            await verifyNoLeaks(within: .zero) {
                 keep.add(
                     ObserverCenter.default.observe(.modelDidChange, fileID: "Elsewhere/None.swift", line: 7) { _ in })
             }

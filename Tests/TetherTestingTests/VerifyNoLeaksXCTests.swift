@@ -29,7 +29,7 @@ final class VerifyNoLeaksXCTests: XCTestCase {
         let keep = Keep()
         expected = []
         let line = UInt(#line) + 1
-        verifyNoLeaks(limit: .zero) {
+        verifyNoLeaks(within: .zero) {
             keep.add(center.observe(.modelDidChange) { _ in })
         }
         let failures = try XCTUnwrap(expected)

@@ -70,15 +70,6 @@ import Tether
         String(decoding: result.standardErrorContent, as: UTF8.self)
     }
 
-    @Test func `X1 a channel refuses a notification of another name`() async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            ObserverCenter().channel(for: .sample).post(Notification(name: .other))
-        }
-        let words = "the notification's name is \(Notification.Name.other.rawValue), the channel's is "
-        #expect(sentence(result).contains("Channel.post(_:): \(words)\(Notification.Name.sample.rawValue)"))
-        #expect(sentence(result).contains("post it through the center"))
-    }
-
     @Test func `X1 D5 a thread that has not prepared itself is refused`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = DeliveryTarget.thread(Thread {})

@@ -110,6 +110,6 @@ extension Notification.Name {
             last = center.observe(.sample, on: .main, once: true) { _ in continuation.resume() }
             center.post(name: .sample, object: nil)
         }
-        await last?.stopped()
+        await last?.stopAndWait()
     }
 }

@@ -142,8 +142,7 @@ final class Bucket: UnorderedListElement, @unchecked Sendable {
     var senders: [SenderKey: Bucket] = [:] {
         didSet { hasSenders.store(!senders.isEmpty, ordering: .sequentiallyConsistent) }
     }
-    /// How many channels, and how many cached names, hold the node.
-    var channels = 0
+    /// How many cached names hold the node.
     var cachings = 0
 
     // What posts read without the lock.
@@ -157,7 +156,7 @@ final class Bucket: UnorderedListElement, @unchecked Sendable {
     /// Whether it has observers.
     var isObserved: Bool { anySender.map { $0.count > 0 } ?? false || !senders.isEmpty }
 
-    var isUnused: Bool { !isObserved && channels == 0 && cachings == 0 }
+    var isUnused: Bool { !isObserved && cachings == 0 }
 
     /// The bucket of observers of any sender, which stays as long as the node does.
     func makeAnySender() -> Bucket {

@@ -72,17 +72,16 @@ internal import Synchronization
     /// Calls every match in registration order; `notification` is made only if there is one, and not even then if it is
     /// said to be bare and the cache has it.
     func post(
-        name: Notification.Name, node: NameNode? = nil, isBare: Bool = false, sender: () -> SenderKey?,
-        notification: () -> Notification
+        name: Notification.Name, isBare: Bool = false, sender: () -> SenderKey?, notification: () -> Notification
     ) {
         unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
-            switch quickMatch(name: name, node: node) {
+            switch quickMatch(name) {
             case .nothing: break
-            case .only(let entry, let cached?) where isBare:
+            case .only(let entry, let cached) where isBare:
                 unsafe cached._withUnsafeGuaranteedRef { unsafe CenterCore.call(entry, with: $0.bare, at: frame) }
             case .only(let entry, _): unsafe CenterCore.call(entry, with: notification(), at: frame)
             case .unknown:
-                let matches = match(name: name, node: node, sender: sender)
+                let matches = match(name: name, sender: sender)
                 if matches.count == 1, let only = matches.entries.0 {
                     unsafe CenterCore.call(only, with: notification(), at: frame)
                 } else if matches.count > 1 {
@@ -96,50 +95,42 @@ internal import Synchronization
     /// What a post reaches, as far as that is told without the lock.
     @safe private enum QuickMatch {
         case nothing
-        case only(Registry.Matches.Entry, Unmanaged<CachedName>?)
+        case only(Registry.Matches.Entry, Unmanaged<CachedName>)
         case unknown
     }
 
     /// Matches a name that is in the cache, where nobody observes a sender of it, or any name.
     @inline(__always)
-    private func quickMatch(name: Notification.Name, node: NameNode?) -> QuickMatch {
+    private func quickMatch(_ name: Notification.Name) -> QuickMatch {
         let replacement = replacements.load(ordering: .acquiring)
         // SAFETY: cache, nodes and slots outlive every post that may see them; see `retire`.
         guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.outlook }), replacement & 1 == 0 else {
             return .unknown
         }
-        let outlook: NameNode.Outlook
-        var known: Unmanaged<CachedName>?
-        if let node {
-            // SAFETY: the caller holds the node.
-            outlook = unsafe Unmanaged.passUnretained(node)._withUnsafeGuaranteedRef { $0.outlook }
-        } else {
-            guard let cache = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)),
-                let cached = unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef({
-                    unsafe $0.find(StringBits(name.rawValue))
-                })
-            else {
-                return .unknown
-            }
-            outlook = unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node._withUnsafeGuaranteedRef { $0.outlook } }
-            unsafe known = cached
+        guard let cache = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)),
+            let cached = unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef({
+                unsafe $0.find(StringBits(name.rawValue))
+            })
+        else {
+            return .unknown
         }
+        let outlook = unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node._withUnsafeGuaranteedRef { $0.outlook } }
         switch outlook {
         case .nothing: return .nothing
         case .more: return .unknown
         case .only(let slots):
             let entry = unsafe Registry.Matches.Entry(slots)
             // Not covered: the unknown, where a keyed observer is being replaced just now.
-            return replacements.load(ordering: .acquiring) == replacement ? unsafe .only(entry, known) : .unknown
+            return replacements.load(ordering: .acquiring) == replacement ? unsafe .only(entry, cached) : .unknown
         }
     }
 
     /// What a post reaches, under the lock.
     @inline(never)
-    private func match(name: Notification.Name, node: NameNode?, sender: () -> SenderKey?) -> Registry.Matches {
+    private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
         let (matches, released) = state.withLock { state -> (Registry.Matches, Registry.Leftovers) in
             var leftovers: Registry.Leftovers = []
-            let node = node ?? state.registry.cachedNode(name, willBeObserved: false, leftovers: &leftovers)
+            let node = state.registry.cachedNode(name, willBeObserved: false, leftovers: &leftovers)
             let matches = state.registry.matches(name: name, node: node, sender: sender)
             return (matches, retire(leftovers, in: &state))
         }
@@ -371,24 +362,4 @@ internal import Synchronization
 
     /// Whether nothing is kept: no name, sender, key or registration, nothing that waits for a post (M9).
     var isEmpty: Bool { state.withLock { $0.registry.isEmpty && $0.retired.isEmpty } }
-
-    // MARK: Channels
-
-    func holdNode(_ name: Notification.Name) -> NameNode {
-        state.withLock { state in
-            let node = state.registry.node(name)
-            node.channels += 1
-            return node
-        }
-    }
-
-    func releaseNode(_ node: NameNode) {
-        let released = state.withLock { state in
-            node.channels -= 1
-            var leftovers: Registry.Leftovers = []
-            state.registry.discardIfUnused(node, leftovers: &leftovers)
-            return retire(leftovers, in: &state)
-        }
-        withExtendedLifetime(released) {}
-    }
 }

@@ -66,14 +66,14 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     /// Registers a closure; the `observe` methods are the better way.
     public func register(
-        name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
         OwnRegistration(
             observer: observe(
                 ObservationRequest(
                     name: name, sender: sender.map(SenderFilter.object) ?? .any, target: .poster,
                     site: RegistrationSite(file: #fileID, line: #line)),
-                receiver))
+                handler))
     }
 }
 

@@ -226,7 +226,7 @@ struct Registry {
     var isEmpty: Bool {
         count == 0 && senders.isEmpty && keyed.isEmpty && anyName.isUnused
             && names.count <= NameCache.smallestCapacity
-            && names.values.allSatisfy { !$0.isObserved && $0.channels == 0 }
+            && names.values.allSatisfy { !$0.isObserved }
     }
 
     /// Forgets the cache, and with it every name that nobody observes.

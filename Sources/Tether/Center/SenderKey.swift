@@ -40,7 +40,7 @@ enum SenderFilter {
 
     /// A sender that may be left out.
     init<Sender: AnyObject>(_ sender: Sender) {
-        if AnySender.stands(for: sender) {
+        if Omitted.stands(for: sender) {
             self = .any
         } else {
             ObjectArgument.sender.check(sender)

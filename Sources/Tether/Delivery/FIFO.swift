@@ -52,6 +52,15 @@ struct FIFO<Element> {
         return newer.firstIndex(where: condition).map { newer.remove(at: $0) }
     }
 
+    /// Takes out the newest `count`, oldest first.
+    mutating func removeNewest(_ count: Int) -> [Element] {
+        let (ofOlder, ofNewer) = (Swift.max(0, count - newer.count), Swift.min(count, newer.count))
+        let taken = Array(older.prefix(ofOlder).reversed()) + newer.suffix(ofNewer)
+        older.removeFirst(ofOlder)
+        newer.removeLast(ofNewer)
+        return taken
+    }
+
     /// Takes everything out.
     mutating func removeAll() -> [Element] {
         let taken = elements

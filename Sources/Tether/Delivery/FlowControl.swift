@@ -22,7 +22,7 @@ struct Muting: Sendable {
 /// An observer is muted by its token, and by what it shares mutings with: its owner, or its property. Those apply theirs
 /// with no lock in common, so that one's end may come before its beginning: the count is below zero meanwhile.
 struct FlowControl<Element> {
-    var backlog = DeliveryBacklog.unbounded
+    var backlog = BufferingPolicy.unbounded
     private var own = 0
     private var shared = 0
     /// Whether a muting since the observer was last unmuted asked for the newest to be kept.

@@ -21,25 +21,22 @@ extension Inbox {
         return Reception(released: displaced)
     }
 
-    /// Drops the oldest of more deliveries than may wait.
+    /// Drops the oldest, or the newest, of more deliveries than may wait.
     func trim(_ state: inout State) -> [Delivery] {
         guard state.pending.count > state.flow.backlog.limit else { return [] }
-        var excess = state.hasQuestions ? excessBeforeQuestions(state) : state.pending.count - state.flow.backlog.limit
-        var dropped: [Delivery] = []
-        while excess > 0, let delivery = state.pending.popFirst() {
-            dropped.append(delivery)
-            excess -= 1
-        }
+        let excess = state.hasQuestions ? excessBeforeQuestions(state) : state.pending.count - state.flow.backlog.limit
+        var dropped = state.flow.backlog.keepsOldest ? state.pending.removeNewest(excess) : []
+        while excess > dropped.count, let delivery = state.pending.popFirst() { dropped.append(delivery) }
         state.route.mailbox?.withdraw(dropped.map(\.ticket))
         state.dropped += dropped.count
         return dropped
     }
 
     /// How many deliveries may wait.
-    var backlog: DeliveryBacklog { withState(\.flow.backlog) }
+    var backlog: BufferingPolicy { withState(\.flow.backlog) }
 
     /// Sets how many deliveries may wait; the caller releases what this returns.
-    func setBacklog(_ backlog: DeliveryBacklog) -> any Sendable {
+    func setBacklog(_ backlog: BufferingPolicy) -> any Sendable {
         withState { state -> [Delivery] in
             guard !state.hasEnded else { return [] }
             state.flow.backlog = backlog
@@ -166,12 +163,12 @@ extension Registration {
     func unmute(by muter: Inbox.Muter) -> Inbox.Release? { madeInbox.unmute(by: muter, self) }
 
     /// Sets how many deliveries may wait; the caller releases what this returns.
-    func setBacklog(_ backlog: DeliveryBacklog) -> (any Sendable)? {
+    func setBacklog(_ backlog: BufferingPolicy) -> (any Sendable)? {
         hasEnded ? nil : madeInbox.setBacklog(backlog)
     }
 
     /// Takes over what a property has for all its registrations; called before any post can see this one.
-    func inherit(_ muting: Muting, _ backlog: DeliveryBacklog) {
+    func inherit(_ muting: Muting, _ backlog: BufferingPolicy) {
         if muting.count > 0 { mute(by: .others(count: muting.count), keepingNewest: muting.keepsNewest) }
         if backlog != .unbounded { _ = setBacklog(backlog) }
     }

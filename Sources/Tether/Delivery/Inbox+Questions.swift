@@ -27,15 +27,20 @@ extension Inbox {
         }
     }
 
-    /// How many of the oldest deliveries are more than may wait, whatever the answers to the questions among them.
+    /// How many of the oldest deliveries, or of the newest, are more than may wait, whatever the answers to the questions among
+    /// them.
     func excessBeforeQuestions(_ state: State) -> Int {
         var left = state.flow.backlog.limit
-        let newest = state.pending.elements.lastIndex { delivery in
+        func isExcess(_ delivery: Delivery) -> Bool {
             if left == 0 { return true }
             if delivery.question == 0 { left -= 1 }
             return false
         }
-        return newest.map { $0 + 1 } ?? 0
+        let elements = state.pending.elements
+        if state.flow.backlog.keepsOldest {
+            return elements.firstIndex(where: isExcess).map { elements.count - $0 } ?? 0
+        }
+        return elements.lastIndex(where: isExcess).map { $0 + 1 } ?? 0
     }
 
     /// Asks about all questions that there are now; on the main queue, with no lock held.

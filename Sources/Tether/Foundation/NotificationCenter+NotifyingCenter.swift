@@ -15,10 +15,10 @@ extension NotificationCenter: NotifyingCenter {
     ///
     /// The closure is called on the posting thread, inside the post.
     public func register(
-        name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
         FoundationRegistration(
-            center: self, token: addObserver(forName: name, object: sender, queue: nil, using: receiver))
+            center: self, token: addObserver(forName: name, object: sender, queue: nil, using: handler))
     }
 }
 

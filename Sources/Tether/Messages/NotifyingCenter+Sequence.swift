@@ -19,14 +19,14 @@ extension NotifyingCenter {
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, which is not retained: the sequence ends when it has (M5). Leave it out for any.
     ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
-    ///   - size: How much is kept until it is taken; all of it, if left out. A size of less than 1 stops the program.
+    ///   - policy: How much is kept until it is taken; all of it, if left out. A number of less than 1 stops the program.
     public func notifications<Sender: AnyObject, Owner: AnyObject>(
-        named name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner = AnySender.any,
-        bufferSize size: BufferSize = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+        named name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument,
+        bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
     ) -> ObservationSequence<Notification> {
         sequence(
             ObservationRequest(name, from: sender, on: .poster, once: false, key: nil, at: fileID, line), for: owner,
-            size
+            policy
         ) { $0.withoutEndingObject }
     }
 
@@ -35,18 +35,18 @@ extension NotifyingCenter {
     /// Where `prepare` is given, each post is asked by it what is delivered, and with `nil` is not: see
     /// `RegistrationCompanion`.
     func sequence<Element, Owner: AnyObject>(
-        _ request: ObservationRequest, for owner: Owner, _ size: BufferSize,
+        _ request: ObservationRequest, for owner: Owner, _ policy: BufferingPolicy,
         prepare: (@Sendable (Notification) -> Notification?)? = nil,
         convert: @escaping @Sendable (Notification) -> Element?
     ) -> ObservationSequence<Element> {
-        let buffer = SequenceBuffer<Element>(size, prepare: prepare)
+        let buffer = SequenceBuffer<Element>(policy, prepare: prepare)
         var request = request
         request.companion = buffer
         let handler: @Sendable (Notification) -> Void = { [buffer] notification in
             if let element = convert(notification) { buffer.offer(element) }
         }
         let observer =
-            AnySender.stands(for: owner)
+            Omitted.stands(for: owner)
             ? observe(request, handler) : observe(request, for: owner) { _, notification in handler(notification) }
         return ObservationSequence(subscription: SequenceSubscription(buffer, observer))
     }

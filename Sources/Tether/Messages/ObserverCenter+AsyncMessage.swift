@@ -13,7 +13,7 @@ extension ObserverCenter {
     /// ends is dropped. A plain notification of the message's name is asked, in its post, what message it makes
     /// (`BridgedAsyncMessage`).
     ///
-    /// `stop()` cancels a call that is under way (P4); `await stopped()` waits for it. The token's `target` cannot be
+    /// `stop()` cancels a call that is under way (P4); `await stopAndWait()` waits for it. The token's `target` cannot be
     /// switched. Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - subject: The object that the messages are about. It is matched by identity and not retained: when it has ended, so
@@ -39,7 +39,8 @@ extension ObserverCenter {
         _ handler: @escaping @Sendable (Message) async -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
-            AsyncObservationRequest(Message.self, of: AnySender.any, once: once, key: key, at: fileID, line), handler)
+            AsyncObservationRequest(Message.self, of: Omitted.argument, once: once, key: key, at: fileID, line), handler
+        )
     }
 
     /// Observes async messages about an object, given their type, until the returned token goes or is stopped.
@@ -59,7 +60,8 @@ extension ObserverCenter {
         _ handler: @escaping @Sendable (Message) async -> Void
     ) -> NotificationObserver {
         observeMessages(
-            AsyncObservationRequest(Message.self, of: AnySender.any, once: once, key: key, at: fileID, line), handler)
+            AsyncObservationRequest(Message.self, of: Omitted.argument, once: once, key: key, at: fileID, line), handler
+        )
     }
 
     /// Observes async messages about an object, as long as another object, the owner, lives.
@@ -94,7 +96,7 @@ extension ObserverCenter {
         _ handler: @escaping @Sendable (Owner, Message) async -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
-            AsyncObservationRequest(Message.self, of: AnySender.any, once: once, key: key, at: fileID, line),
+            AsyncObservationRequest(Message.self, of: Omitted.argument, once: once, key: key, at: fileID, line),
             for: owner, handler)
     }
 
@@ -118,7 +120,7 @@ extension ObserverCenter {
         _ handler: @escaping @Sendable (Owner, Message) async -> Void
     ) -> NotificationObserver {
         observeMessages(
-            AsyncObservationRequest(Message.self, of: AnySender.any, once: once, key: key, at: fileID, line),
+            AsyncObservationRequest(Message.self, of: Omitted.argument, once: once, key: key, at: fileID, line),
             for: owner, handler)
     }
 }

@@ -26,7 +26,7 @@ extension ObserverCenter {
         _ handler: @escaping @Sendable (Message) -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
-            ObservationRequest(Message.self, of: AnySender.any, on: target, once: once, key: key, at: fileID, line),
+            ObservationRequest(Message.self, of: Omitted.argument, on: target, once: once, key: key, at: fileID, line),
             handler)
     }
 
@@ -47,7 +47,7 @@ extension ObserverCenter {
         _ handler: @escaping @Sendable (Message) -> Void
     ) -> NotificationObserver {
         observeMessages(
-            ObservationRequest(Message.self, of: AnySender.any, on: target, once: once, key: key, at: fileID, line),
+            ObservationRequest(Message.self, of: Omitted.argument, on: target, once: once, key: key, at: fileID, line),
             handler)
     }
 
@@ -78,7 +78,7 @@ extension ObserverCenter {
         _ handler: @escaping @Sendable (Owner, Message) -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
-            ObservationRequest(Message.self, of: AnySender.any, on: target, once: once, key: key, at: fileID, line),
+            ObservationRequest(Message.self, of: Omitted.argument, on: target, once: once, key: key, at: fileID, line),
             for: owner, handler)
     }
 
@@ -103,7 +103,7 @@ extension ObserverCenter {
         _ handler: @escaping @Sendable (Owner, Message) -> Void
     ) -> NotificationObserver {
         observeMessages(
-            ObservationRequest(Message.self, of: AnySender.any, on: target, once: once, key: key, at: fileID, line),
+            ObservationRequest(Message.self, of: Omitted.argument, on: target, once: once, key: key, at: fileID, line),
             for: owner, handler)
     }
 }

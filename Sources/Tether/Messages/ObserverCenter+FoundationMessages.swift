@@ -88,7 +88,7 @@ extension ObserverCenter {
         using observer: @escaping @MainActor (Message) -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
-            ObservationRequest(Message.self, of: AnySender.any, once: false, key: nil, at: fileID, line), observer)
+            ObservationRequest(Message.self, of: Omitted.argument, once: false, key: nil, at: fileID, line), observer)
     }
 
     /// Adds an observer of main-actor messages about an object, given their type; see `observe(of:for:once:key:fileID:line:_:)`.
@@ -108,7 +108,7 @@ extension ObserverCenter {
         using observer: @escaping @MainActor (Message) -> Void
     ) -> NotificationObserver {
         observeMessages(
-            ObservationRequest(Message.self, of: AnySender.any, once: false, key: nil, at: fileID, line), observer)
+            ObservationRequest(Message.self, of: Omitted.argument, once: false, key: nil, at: fileID, line), observer)
     }
 
     /// Adds an observer of async messages about an object; see `observe(of:for:once:key:fileID:line:_:)`.
@@ -128,7 +128,8 @@ extension ObserverCenter {
         using observer: @escaping @Sendable (Message) async -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
-            AsyncObservationRequest(Message.self, of: AnySender.any, once: false, key: nil, at: fileID, line), observer)
+            AsyncObservationRequest(Message.self, of: Omitted.argument, once: false, key: nil, at: fileID, line),
+            observer)
     }
 
     /// Adds an observer of async messages about an object, given their type; see `observe(of:for:once:key:fileID:line:_:)`.
@@ -148,6 +149,7 @@ extension ObserverCenter {
         using observer: @escaping @Sendable (Message) async -> Void
     ) -> NotificationObserver {
         observeMessages(
-            AsyncObservationRequest(Message.self, of: AnySender.any, once: false, key: nil, at: fileID, line), observer)
+            AsyncObservationRequest(Message.self, of: Omitted.argument, once: false, key: nil, at: fileID, line),
+            observer)
     }
 }

@@ -37,7 +37,7 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor (Message) -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
-            ObservationRequest(Message.self, of: AnySender.any, once: once, key: key, at: fileID, line), handler)
+            ObservationRequest(Message.self, of: Omitted.argument, once: once, key: key, at: fileID, line), handler)
     }
 
     /// Observes main-actor messages about an object, given their type, until the returned token goes or is stopped.
@@ -57,7 +57,7 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor (Message) -> Void
     ) -> NotificationObserver {
         observeMessages(
-            ObservationRequest(Message.self, of: AnySender.any, once: once, key: key, at: fileID, line), handler)
+            ObservationRequest(Message.self, of: Omitted.argument, once: once, key: key, at: fileID, line), handler)
     }
 
     /// Observes main-actor messages about an object, as long as another object, the owner, lives.
@@ -90,7 +90,7 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor (Owner, Message) -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
-            ObservationRequest(Message.self, of: AnySender.any, once: once, key: key, at: fileID, line), for: owner,
+            ObservationRequest(Message.self, of: Omitted.argument, once: once, key: key, at: fileID, line), for: owner,
             handler)
     }
 
@@ -113,7 +113,7 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor (Owner, Message) -> Void
     ) -> NotificationObserver {
         observeMessages(
-            ObservationRequest(Message.self, of: AnySender.any, once: once, key: key, at: fileID, line), for: owner,
+            ObservationRequest(Message.self, of: Omitted.argument, once: once, key: key, at: fileID, line), for: owner,
             handler)
     }
 }

@@ -20,14 +20,14 @@ extension ObserverCenter {
     ///     when it has (M5).
     ///   - identifier: Which messages.
     ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
-    ///   - size: How much is kept until it is taken. A size of less than 1 stops the program.
+    ///   - policy: How much is kept until it is taken. A number of less than 1 stops the program.
     public func messages<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
     >(
-        of subject: Message.Subject, for identifier: Identifier, owner: Owner = AnySender.any,
-        bufferSize size: BufferSize = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+        of subject: Message.Subject, for identifier: Identifier, owner: Owner = Omitted.argument,
+        bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
     ) -> ObservationSequence<Message> where Identifier.MessageType == Message, Message.Subject: AnyObject {
-        messages(about: subject, for: owner, size, at: fileID, line)
+        messages(about: subject, for: owner, policy, at: fileID, line)
     }
 
     /// The async messages about any subject that are posted from now on, as an async sequence.
@@ -35,35 +35,36 @@ extension ObserverCenter {
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
     >(
         of subject: Message.Subject.Type = Message.Subject.self, for identifier: Identifier,
-        owner: Owner = AnySender.any,
-        bufferSize size: BufferSize = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+        owner: Owner = Omitted.argument,
+        bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
     ) -> ObservationSequence<Message> where Identifier.MessageType == Message {
-        messages(about: AnySender.any, for: owner, size, at: fileID, line)
+        messages(about: Omitted.argument, for: owner, policy, at: fileID, line)
     }
 
     /// The async messages about an object that are posted from now on, given their type.
     public func messages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
-        of subject: Message.Subject, for type: Message.Type, owner: Owner = AnySender.any,
-        bufferSize size: BufferSize = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+        of subject: Message.Subject, for type: Message.Type, owner: Owner = Omitted.argument,
+        bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
     ) -> ObservationSequence<Message> where Message.Subject: AnyObject {
-        messages(about: subject, for: owner, size, at: fileID, line)
+        messages(about: subject, for: owner, policy, at: fileID, line)
     }
 
     /// The async messages about any subject that are posted from now on, given their type.
     public func messages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
-        of subject: Message.Subject.Type = Message.Subject.self, for type: Message.Type, owner: Owner = AnySender.any,
-        bufferSize size: BufferSize = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+        of subject: Message.Subject.Type = Message.Subject.self, for type: Message.Type,
+        owner: Owner = Omitted.argument,
+        bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
     ) -> ObservationSequence<Message> {
-        messages(about: AnySender.any, for: owner, size, at: fileID, line)
+        messages(about: Omitted.argument, for: owner, policy, at: fileID, line)
     }
 
     private func messages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
-        about subject: AnyObject, for owner: Owner, _ size: BufferSize, at file: StaticString, _ line: UInt
+        about subject: AnyObject, for owner: Owner, _ policy: BufferingPolicy, at file: StaticString, _ line: UInt
     ) -> ObservationSequence<Message> {
         sequence(
             ObservationRequest(
                 MessageNames.name(of: Message.self), from: subject, on: .poster, once: false, key: nil, at: file, line),
-            for: owner, size, prepare: { MessageEnvelope.notification($0, as: Message.self) },
+            for: owner, policy, prepare: { MessageEnvelope.notification($0, as: Message.self) },
             convert: { MessageEnvelope.message(in: $0) })
     }
 }

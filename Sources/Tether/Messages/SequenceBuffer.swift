@@ -9,14 +9,16 @@ final class SequenceBuffer<Element>: RegistrationCompanion, @unchecked Sendable 
     private typealias Consumer = CheckedContinuation<Handover?, Never>
 
     private let state: Guarded<SequenceState<Handover, Consumer>>
+    private let policy: BufferingPolicy
     /// Says in words that ThreadSanitizer knows that who resumes a consumer comes before it: where the consumer was not
     /// suspended yet, the sanitizer does not see it.
     private let handovers = Atomic<UInt>(0)
     /// What makes of a post what is delivered, if that is not every post as it is.
     private let preparation: (@Sendable (Notification) -> Notification?)?
 
-    init(_ size: BufferSize, prepare: (@Sendable (Notification) -> Notification?)? = nil) {
-        state = Guarded(SequenceState(limit: size.limit))
+    init(_ policy: BufferingPolicy, prepare: (@Sendable (Notification) -> Notification?)? = nil) {
+        state = Guarded(SequenceState(policy))
+        self.policy = policy
         preparation = prepare
     }
 
@@ -60,6 +62,8 @@ final class SequenceBuffer<Element>: RegistrationCompanion, @unchecked Sendable 
         let hasSenderEnded = registration.details?.sender?.reference.hasEnded ?? false
         finish(keepingElements: !hasOwnerEnded && (hasSenderEnded || registration.center.isClosed))
     }
+
+    override var targetDescription: String? { policy == .unbounded ? "sequence" : "sequence, \(policy)" }
 
     override var counts: (pending: Int, dropped: Int) { state.withLock { ($0.count, $0.dropped) } }
 }

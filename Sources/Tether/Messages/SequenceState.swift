@@ -1,13 +1,13 @@
 /// What was posted and not taken yet, or who waits for it: a value whose methods say what must happen next.
 struct SequenceState<Element, Consumer> {
-    private let limit: BufferSize.Limit
+    private let policy: BufferingPolicy
     private var elements = FIFO<Element>()
     private var consumers = FIFO<Consumer>()
     private(set) var dropped = 0
     private(set) var isFinished = false
 
-    init(limit: BufferSize.Limit) {
-        self.limit = limit
+    init(_ policy: BufferingPolicy) {
+        self.policy = policy
     }
 
     var count: Int { elements.count }
@@ -23,18 +23,14 @@ struct SequenceState<Element, Consumer> {
     mutating func offer(_ element: Element) -> Offer {
         if isFinished { return .dropped(element) }
         if let consumer = consumers.popFirst() { return .handed(to: consumer) }
-        switch limit {
-        case .oldest(let limit) where elements.count == limit:
+        if policy.keepsOldest, elements.count == policy.limit {
             dropped += 1
             return .dropped(element)
-        default:
-            elements.append(element)
-            if case .newest(let limit) = limit, elements.count > limit, let oldest = elements.popFirst() {
-                dropped += 1
-                return .dropped(oldest)
-            }
-            return .kept
         }
+        elements.append(element)
+        guard elements.count > policy.limit, let oldest = elements.popFirst() else { return .kept }
+        dropped += 1
+        return .dropped(oldest)
     }
 
     enum Take {

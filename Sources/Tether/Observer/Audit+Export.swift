@@ -63,13 +63,14 @@ extension Audit {
         struct Observer: Encodable {
             let center, file, target: String
             let name, sender, owner, key: String?
-            let line, pending, dropped, muted: Int
+            let line, pending, dropped, muteCount: Int
             let isOnce: Bool
 
             init(_ row: Row) {
                 (center, file, target) = (row.center, row.file, row.target)
                 (name, sender, owner, key) = (row.name?.rawValue, row.sender, row.owner, row.key)
-                (line, pending, dropped, muted, isOnce) = (row.line, row.pending, row.dropped, row.muted, row.isOnce)
+                (line, pending, dropped) = (row.line, row.pending, row.dropped)
+                (muteCount, isOnce) = (row.muteCount, row.isOnce)
             }
         }
 

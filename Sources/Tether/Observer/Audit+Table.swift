@@ -22,7 +22,7 @@ extension Audit: CustomStringConvertible {
         var columns: [(title: String, cells: [String])] = [
             ("name", rows.map { $0.name?.rawValue ?? "any" }),
             ("sender", rows.map { $0.sender ?? "any" }),
-            ("owner", rows.map { $0.owner ?? "its token" }),
+            ("owner", rows.map { $0.owner ?? "its \($0.holder)" }),
             ("target", rows.map(\.target)),
             ("registered at", rows.map { "\($0.file):\($0.line)" }),
             ("notes", rows.map { $0.notes.joined(separator: ", ") }),
@@ -46,7 +46,7 @@ extension Audit.Row {
         if let key { notes.append("key \(key)") }
         if pending > 0 { notes.append("\(pending) pending") }
         if dropped > 0 { notes.append("\(dropped) dropped") }
-        if muted > 0 { notes.append(muted == 1 ? "muted" : "muted \(muted) times") }
+        if muteCount > 0 { notes.append(muteCount == 1 ? "muted" : "muted \(muteCount) times") }
         return notes
     }
 }

@@ -20,24 +20,26 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let name: Notification.Name?
         /// The sender that it observes, its type and address or its value; `nil` for any.
         public let sender: String?
-        /// The owner that it is attached to, its type and address; `nil` for one that its token holds.
+        /// The owner that it is attached to, its type and address; `nil` for one that its token, or its sequence, holds.
         public let owner: String?
         /// The file, as `Module/File.swift`, in which it was registered.
         public let file: String
         /// The line at which it was registered.
         public let line: Int
-        /// Where it delivers.
+        /// Where it delivers: a target, or an async sequence with what that keeps, as "sequence, newest 2".
         public let target: String
         /// How many deliveries wait for it, on its target or, kept while it is muted, until it is not.
         public let pending: Int
         /// How many deliveries to it were dropped: by its target, by its backlog, or while it was muted.
         public let dropped: Int
         /// How many mutings of it and of its owner are in force; 0 if it is not muted.
-        public let muted: Int
+        public let muteCount: Int
         /// Whether it ends after it has run once.
         public let isOnce: Bool
         /// The key that makes it the only one.
         public let key: String?
+        /// What holds it if no owner does.
+        let holder: String
     }
 
     /// The rows, in registration order.
@@ -101,12 +103,13 @@ extension Audit.Row {
         owner = registration.owned?.record?.description(as: "an owner")
         file = registration.site.file
         line = registration.site.line
-        target = report.target
+        target = details?.companion?.targetDescription ?? report.target
         pending = report.pending + report.kept + kept.pending
         dropped = report.dropped + kept.dropped
-        muted = report.muted
+        muteCount = report.muted
         isOnce = registration.isOnce
         key = details?.key?.description
+        holder = details?.companion?.targetDescription == nil ? "token" : "sequence"
         if registration.hasEnded { return nil }
     }
 
@@ -131,7 +134,7 @@ extension Audit.Row: CustomStringConvertible {
     /// The row in one line.
     public var description: String {
         let subject = "\(name?.rawValue ?? "any name") from \(sender ?? "any sender")"
-        let holder = owner.map { "for \($0)" } ?? "for its token"
+        let holder = owner.map { "for \($0)" } ?? "for its \(holder)"
         return "\(subject) \(holder) on \(target), registered at \(file):\(line)"
             + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
     }
@@ -142,28 +145,5 @@ extension NotifyingCenter {
     public func audit() -> Audit {
         let core = own?.core ?? ForeignCenters.shared.knownCore(of: self)
         return Audit(core?.registrations() ?? [], ledgers: core.map { [$0.ledger] } ?? [])
-    }
-}
-
-// MARK: The observers of an owner
-
-extension NotificationObserver {
-    /// The live observers that are attached to an owner, on all centers, in order of attachment (O7).
-    ///
-    /// Complexity: O(observers of the owner). Any thread.
-    public static func attached(to owner: AnyObject) -> [NotificationObserver] {
-        OwnerTable.shared.observers(of: owner).filter(\.isActive)
-    }
-
-    /// Ends all observers that are attached to an owner, on all centers (O7).
-    ///
-    /// Complexity: O(observers of the owner). Any thread.
-    public static func stopAll(attachedTo owner: AnyObject) {
-        for observer in OwnerTable.shared.observers(of: owner) { observer.stop() }
-    }
-
-    /// The observers of an owner, on all centers, in order of attachment (L1).
-    public static func audit(ofOwner owner: AnyObject) -> Audit {
-        Audit(OwnerTable.shared.observers(of: owner).compactMap { $0.registration.map(Unretained.init) })
     }
 }

@@ -19,7 +19,7 @@ extension NotificationObserver {
     ///   - key: At most one live observer of a center has a given key; this one replaces it (M7).
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> (Notification) -> Void, of object: Object,
         on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -32,7 +32,7 @@ extension NotificationObserver {
     /// Registers a method that takes nothing as this observer's only handler.
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> () -> Void, of object: Object,
         on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -45,7 +45,7 @@ extension NotificationObserver {
     /// Registers a method of the main actor, called on the main actor, as this observer's only handler (P1).
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> @MainActor (Notification) -> Void, of object: Object,
         on target: MainActorTarget = .mainActor, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -59,7 +59,7 @@ extension NotificationObserver {
     /// handler (P1).
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> @MainActor () -> Void, of object: Object,
         on target: MainActorTarget = .mainActor, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -86,7 +86,7 @@ extension NotificationObserver {
     @_documentation(visibility: internal)
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Method, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object, on target: DeliveryTarget = .poster,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _:
@@ -96,7 +96,7 @@ extension NotificationObserver {
     @_documentation(visibility: internal)
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Method, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object, on target: DeliveryTarget = .poster,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: (

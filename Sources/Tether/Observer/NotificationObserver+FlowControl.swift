@@ -4,16 +4,15 @@ extension NotificationObserver {
     /// How many deliveries may wait for this observer on its target; all, unless this is set.
     ///
     /// ```swift
-    /// token.backlog = .newestOnly
+    /// token.backlog = .newest(1)
     /// ```
     ///
-    /// Set on a live observer it drops at once what is more than may wait, the oldest first. What is dropped is counted
-    /// in the audit. A `once` observer is not affected: the first delivery is its only one (R7). A property keeps its
+    /// Set on a live observer it drops at once what is more than may wait. What is dropped is counted in the audit. A `once` observer is not affected: the first delivery is its only one (R7). A property keeps its
     /// backlog from one `observe(_:from:on:once:_:)` to the next. On any other observer that has ended setting it does
     /// nothing, and it reads `.unbounded`.
     ///
     /// Complexity: O(1), plus O(d log p) where d of p pending deliveries are dropped. Any thread.
-    public var backlog: DeliveryBacklog {
+    public var backlog: BufferingPolicy {
         get {
             if let home { return home.state.withLock { $0.backlog } }
             guard let registration, !registration.hasEnded else { return .unbounded }
@@ -90,7 +89,8 @@ extension NotificationObserver {
                 fatalError(
                     "NotificationObserver.unmute(): the observer registered at \(registration.site.file):"
                         + "\(registration.site.line) was not muted by its token; call unmute() once for each "
-                        + "mute(keepingNewest:), and unmuteAll(attachedTo:) for each muteAll(attachedTo:).")
+                        + "mute(keepingNewest:), and OwnerObservers.unmute() for each OwnerObservers.mute(keepingNewest:)."
+                )
             }
             release.perform()
             return

@@ -23,7 +23,7 @@ extension NotificationObserver {
     ///   - handler: What to run. To have it end with an object, keep this observer as that object's property, and capture
     ///     the object weakly.
     public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any, on target: DeliveryTarget = .poster,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .poster,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) {
@@ -33,7 +33,7 @@ extension NotificationObserver {
 
     /// Registers this observer's only handler, one of the main actor, in place of the one it had (P1).
     public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any, on target: MainActorTarget,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Notification) -> Void
     ) {

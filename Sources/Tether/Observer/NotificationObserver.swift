@@ -33,7 +33,7 @@ internal import Synchronization
         struct State: ~Copyable {
             var current: OwnerReference<Registration>?
             var muting = Muting()
-            var backlog = DeliveryBacklog.unbounded
+            var backlog = BufferingPolicy.unbounded
         }
 
         let center: any NotifyingCenter
@@ -134,7 +134,7 @@ internal import Synchronization
     /// program that takes it away from itself later, with a sandbox, is to be started with `TETHER_WITHOUT_MEMBARRIER=1`
     /// in its environment, for which every call of a handler pays some nanoseconds.
     /// - Returns: `.wouldDeadlock`, at once, where waiting could not have ended.
-    @available(*, noasync, message: "Use 'await stopped()' instead.")
+    @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
     @discardableResult
     public func stopAndWait() -> WaitResult {
         guard let registration else { return NotificationObserver.afterAllHandlers() }
@@ -150,7 +150,7 @@ internal import Synchronization
     /// In an async handler of the observer itself, and in tasks that it starts, that call of it is not waited for.
     /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
     @discardableResult
-    public func stopped() async -> WaitResult {
+    public func stopAndWait() async -> WaitResult {
         guard let registration else { return NotificationObserver.afterAllHandlers() }
         registration.end()
         let result = await withCheckedContinuation { continuation in

@@ -30,7 +30,7 @@ extension NotifyingCenter {
     /// - Returns: The token, which need not be kept. It is inactive if `owner` or `sender` is being deinitialised.
     @discardableResult
     public func observe<Owner: Actor, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (isolated Owner, Notification) -> Void
     ) -> NotificationObserver {

@@ -37,9 +37,9 @@ extension NotifyingCenter {
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> (Notification) -> Void, of object: Object,
-        owner: Owner = AnySender.any, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
@@ -51,9 +51,9 @@ extension NotifyingCenter {
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> () -> Void, of object: Object,
-        owner: Owner = AnySender.any, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
@@ -65,9 +65,9 @@ extension NotifyingCenter {
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> @MainActor (Notification) -> Void, of object: Object,
-        owner: Owner = AnySender.any, on target: MainActorTarget = .mainActor, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: MainActorTarget = .mainActor, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
@@ -79,9 +79,9 @@ extension NotifyingCenter {
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> @MainActor () -> Void, of object: Object,
-        owner: Owner = AnySender.any, on target: MainActorTarget = .mainActor, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: MainActorTarget = .mainActor, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
@@ -93,7 +93,7 @@ extension NotifyingCenter {
     func connect<Object: AnyObject, Owner: AnyObject>(
         _ request: ObservationRequest, to call: @escaping Calling<Object>.Body, of object: Object, owner: Owner
     ) -> NotificationObserver {
-        if AnySender.stands(for: owner) { return observe(request, for: object, call) }
+        if Omitted.stands(for: owner) { return observe(request, for: object, call) }
         let observer = NotificationObserver()
         guard let held = HeldForCalls(object) else { return observer }
         let call = held.calling(call)
@@ -122,9 +122,9 @@ extension NotifyingCenter {
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
-        owner: Owner = AnySender.any, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _:
             Never? = nil
@@ -134,9 +134,9 @@ extension NotifyingCenter {
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
-        owner: Owner = AnySender.any, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: (
         ) = ()
@@ -150,9 +150,9 @@ extension NotifyingCenter {
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: Actor, Method, Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (isolated Object) -> Method, of object: Object,
-        owner: Owner = AnySender.any, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver { NotificationObserver() }
 }

@@ -19,7 +19,7 @@ extension NotifyingCenter {
     ///   - handler: What to run. It is released when the observer ends (R8).
     /// - Returns: The token. It is inactive if `sender` is being deinitialised.
     public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any, on target: DeliveryTarget = .poster,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .poster,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
@@ -34,7 +34,7 @@ extension NotifyingCenter {
     /// As `observe(_:from:on:once:key:fileID:line:_:)`; posted to from the main queue, the handler runs inline unless
     /// something is already pending there (D3).
     public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any, on target: MainActorTarget,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Notification) -> Void
     ) -> NotificationObserver {
@@ -52,7 +52,7 @@ extension NotifyingCenter {
     /// cancelled when the observer is stopped (P4).
     @_disfavoredOverload
     public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) async -> Void
     ) -> NotificationObserver {

@@ -29,7 +29,7 @@ extension NotifyingCenter {
     /// - Returns: The token, which need not be kept. It is inactive if `owner` or `sender` is being deinitialised.
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
@@ -46,7 +46,7 @@ extension NotifyingCenter {
     /// `observe(_:from:owner:on:once:key:fileID:line:_:)-(Owner,Notification)`.
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
@@ -63,7 +63,7 @@ extension NotifyingCenter {
     /// Observes on the main actor as long as an object, the owner, lives (P1).
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Owner, Notification) -> Void
@@ -82,7 +82,7 @@ extension NotifyingCenter {
     /// Observes on the main actor as long as an object, the owner, lives, with a handler that is not handed the owner.
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Notification) -> Void
@@ -105,13 +105,13 @@ extension NotifyingCenter {
     /// *Delivery*: the poster never waits. The handler runs in a task of the observer's own, for one notification after the
     /// other, in posting order: the next call begins when the last one has returned (P4). What is pending when the observer
     /// ends is dropped. A call that is under way is cancelled, unless it stopped the observer itself, is that of a `once`
-    /// observer, or the sender has ended; `await stopped()` waits for it. A call that has yet to get to its actor is under
+    /// observer, or the sender has ended; `await stopAndWait()` waits for it. A call that has yet to get to its actor is under
     /// way, too. The owner is held from when the handler is called until it has returned. The token's `target` cannot be
     /// switched.
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = AnySender.any, owner: Owner,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) async -> Void

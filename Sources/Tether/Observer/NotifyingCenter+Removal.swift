@@ -16,11 +16,11 @@ extension NotifyingCenter {
     ///   - sender: The sender that they were registered for; leave it out for whatever sender.
     ///   - owner: The owner that they are attached to; leave it out for whatever owner, and for those without one.
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
-        named name: Notification.Name? = nil, from sender: Sender = AnySender.any, owner: Owner = AnySender.any
+        named name: Notification.Name? = nil, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument
     ) {
         guard let core = own?.core ?? ForeignCenters.shared.knownCore(of: self) else { return }
-        let key = AnySender.stands(for: sender) ? nil : SenderKey(sender)
-        guard !AnySender.stands(for: owner) else {
+        let key = Omitted.stands(for: sender) ? nil : SenderKey(sender)
+        guard !Omitted.stands(for: owner) else {
             return core.endAll(named: name, from: key)
         }
         core.endAll(of: OwnerTable.shared.observers(of: owner), named: name, from: key)

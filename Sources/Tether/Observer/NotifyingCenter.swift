@@ -13,7 +13,7 @@ public protocol NotifyingCenter: AnyObject, Sendable {
     /// A center keeps the closure until it is taken off; one that lets it go before, as it does when the center goes, ends
     /// the observer. What this returns should refer to the center weakly, or the center lives as long as its observers.
     func register(
-        name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration
 }
 

@@ -43,6 +43,9 @@ class RegistrationCompanion: @unchecked Sendable {
         if !hasSenderEnded, !hasEndedItself { drains.cancel() }
     }
 
+    /// What takes the deliveries in the target's place, in words; `nil` for the target.
+    var targetDescription: String? { nil }
+
     /// What it keeps for the registration, and how many it did not.
     var counts: (pending: Int, dropped: Int) { (0, 0) }
 }

@@ -1,4 +1,4 @@
-/// `stopAndWait()` and `stopped()` return when no handler of the registration runs on another thread (R2).
+/// `stopAndWait()`, awaited or not, returns when no handler of the registration runs on another thread (R2).
 ///
 /// The handler's thread announces the registration, and then looks at the gate; who stops closes the gate, and then looks
 /// at what is announced. The handler's thread takes back what it announced, and then looks whether someone waits; who
@@ -34,7 +34,7 @@ struct Waiting: Modelled {
             "PostingThread.fenceOthers()"),
         Code("Tether/Observer/Registration.swift", "func receive(", "func close(", "func run("),
         Code(
-            "Tether/Observer/NotificationObserver.swift", "func stopAndWait(", "func stopped(",
+            "Tether/Observer/NotificationObserver.swift", "func stopAndWait() -> ", "func stopAndWait() async",
             "atomicMemoryFence(ordering: .acquiring)"),
         Code("Tether/Messages/AsyncRun.swift", "func perform("),
         Code(

@@ -17,7 +17,7 @@ func planted(
 ) async rethrows -> [String] {
     let issues = Issues()
     try await withKnownIssue(isIntermittent: true, sourceLocation: sourceLocation) {
-        try await verifyNoLeaks(limit: limit, explanation: explanation, body)
+        try await verifyNoLeaks(within: limit, explanation: explanation, body)
     } matching: { issue in
         // A warning is about what other tests leave on the shared center.
         if issue.severity == .error { issues.add(issue) }

@@ -19,6 +19,11 @@ import Testing
         }
     }
 
+    /// Posts without keeping the center, so that a handler can drop the last reference to it.
+    private static func post(_ name: Notification.Name, to core: CenterCore) {
+        core.post(name: name, sender: { nil }, notification: { Notification(name: name) })
+    }
+
     @Test func `R10 its observers become inactive, and what they captured is released`() {
         let center = SharedHolder(ObserverCenter())
         let owner = Object()
@@ -29,7 +34,7 @@ import Testing
         center.drop()
         #expect(tokens.map(\.isActive) == [false, false, false])
         #expect(log.entries == ["released", "released"])
-        #expect(NotificationObserver.attached(to: owner).isEmpty)
+        #expect(OwnerObservers(of: owner).isEmpty)
         #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
         for token in tokens {
             token.stop()
@@ -68,36 +73,35 @@ import Testing
 
     @Test func `R10 R1 a center that dies inside its own handler calls no further observer`() {
         let (log, center) = (log, SharedHolder(ObserverCenter()))
-        // A channel does not keep the center, so that the handler drops the last reference.
-        let channel = center.value!.channel(for: .sample)
+        let core = center.value!.core
         let first = center.value!.observe(.sample) { _ in
             center.drop()
             log.add("center gone")
         }
         let second = observe(center.value!)
-        channel.post()
+        CenterEndTests.post(.sample, to: core)
         #expect(log.entries == ["center gone", "released"])
         #expect([first.isActive, second.isActive] == [false, false])
     }
 
     @Test func `R10 a center may die in a nested post of it, and the outer one ends well`() {
         let (log, center) = (log, SharedHolder(ObserverCenter()))
-        let (outer, inner) = (center.value!.channel(for: .sample), center.value!.channel(for: .other))
+        let core = center.value!.core
         let tokens = [
             center.value!.observe(.sample) { _ in
-                inner.post()
+                CenterEndTests.post(.other, to: core)
                 log.add("inner post ended")
             },
             center.value!.observe(.other) { _ in center.drop() }, observe(center.value!),
         ]
-        outer.post()
+        CenterEndTests.post(.sample, to: core)
         #expect(log.entries == ["inner post ended", "released"])
         withExtendedLifetime(tokens) {}
     }
 
     @Test func `R10 a center may die while a post of it is under way on another thread`() {
         let (log, center) = (log, SharedHolder(ObserverCenter()))
-        let channel = center.value!.channel(for: .sample)
+        let core = center.value!.core
         let (isPosting, mayGoOn) = (Turnstile(), Turnstile())
         let first = center.value!.observe(.sample) { _ in
             isPosting.open()
@@ -105,7 +109,7 @@ import Testing
             log.add("first ends")
         }
         let second = observe(center.value!)
-        let posting = Crew { channel.post() }
+        let posting = Crew { CenterEndTests.post(.sample, to: core) }
         isPosting.pass()
         center.drop()
         #expect([first.isActive, second.isActive] == [false, false])
@@ -174,7 +178,7 @@ import Testing
     @Test func `R10 L1 an audit that is taken while a center ends its observers tells that it has gone`() {
         let (log, owner, center) = (log, Object(), SharedHolder(ObserverCenter()))
         for _ in 0..<2 {
-            let captured = Ending { log.add(NotificationObserver.audit(ofOwner: owner).map(\.center).joined()) }
+            let captured = Ending { log.add(OwnerObservers(of: owner).audit().map(\.center).joined()) }
             center.value!.observe(.sample, owner: owner) { _ in captured.touch() }
         }
         center.drop()

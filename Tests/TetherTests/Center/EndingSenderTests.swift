@@ -65,11 +65,10 @@ import Tether
         #expect(!token.isActive)
     }
 
-    @Test func `X3 channels and ready-made notifications are treated alike`() {
+    @Test func `X3 ready-made notifications and those that the center makes are treated alike`() {
         let (center, jobs) = (center, HeldJobs())
-        let channel = center.channel(for: .sample)
         let token = center.observe(.sample, on: .custom(jobs), record("later"))
-        _ = Sender { channel.post(object: $0) }
+        _ = Sender { center.post(name: .sample, object: $0) }
         _ = Sender { center.post(Notification(name: .sample, object: $0)) }
         _ = Sender { center.post(name: .sample, object: $0 as Sender?) }
         jobs.run()

@@ -241,21 +241,6 @@ import Testing
         #expect(registry.isEmpty)
         withExtendedLifetime(object) {}
     }
-
-    @Test func `M9 a name that a channel holds stays until the channel lets go`() {
-        var registry = Registry()
-        let node = registry.node(.sample)
-        node.channels += 1
-        let registration = registration()
-        _ = registry.add(registration, name: .sample, sender: nil)
-        _ = registry.remove(registration)
-        #expect(registry.node(.sample) === node)
-        #expect(!registry.isEmpty)
-        node.channels -= 1
-        var leftovers: Registry.Leftovers = []
-        registry.discardIfUnused(node, leftovers: &leftovers)
-        #expect(registry.isEmpty)
-    }
 }
 
 extension Registry {

@@ -34,8 +34,7 @@ import Testing
             center.removeObservers(named: Notification.Name("nobody's"))
             center.removeObserver(owner)
             _ = center.audit().description
-            center.channel(for: .sample).post()
-            NotificationObserver.stopAll(attachedTo: owner)
+            OwnerObservers(of: owner).stop()
             OwnerLifetime.purge()
         }
     }

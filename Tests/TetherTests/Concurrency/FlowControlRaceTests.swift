@@ -30,7 +30,7 @@ extension Races {
             func verify(posted: Int) throws {
                 scheduler.runAll()
                 let row = center.audit().first
-                try require(row.map { $0.pending + $0.muted } == 0, "Pending or muted still: \(center.audit()).")
+                try require(row.map { $0.pending + $0.muteCount } == 0, "Pending or muted still: \(center.audit()).")
                 let dropped = row?.dropped ?? 0
                 try require(
                     log.entries.count + dropped == posted, "Delivered \(log.entries), dropped \(dropped), of \(posted)."
@@ -177,7 +177,7 @@ extension Races {
                 { $0.post(0..<6) },
                 { $0.post(100..<106) },
                 { fixture in
-                    for backlog in [DeliveryBacklog.newest(3), .newestOnly, .unbounded, .newestOnly] {
+                    for backlog in [BufferingPolicy.newest(3), .newest(1), .unbounded, .newest(1)] {
                         fixture.token.backlog = backlog
                         fixture.scheduler.runAll()
                     }

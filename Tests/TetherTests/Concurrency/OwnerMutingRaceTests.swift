@@ -36,8 +36,8 @@ extension Races {
 
             func mute() {
                 guard let owner = owner.value else { return }
-                NotificationObserver.muteAll(attachedTo: owner, keepingNewest: true)
-                NotificationObserver.unmuteAll(attachedTo: owner)
+                OwnerObservers(of: owner).mute(keepingNewest: true)
+                OwnerObservers(of: owner).unmute()
             }
         }
 
@@ -54,7 +54,7 @@ extension Races {
                 },
                 check: { fixture in
                     let audit = fixture.center.audit()
-                    try require(audit.count == 2 && audit.allSatisfy { $0.muted == 0 }, "Muted still: \(audit).")
+                    try require(audit.count == 2 && audit.allSatisfy { $0.muteCount == 0 }, "Muted still: \(audit).")
                     let before = fixture.log.entries.count
                     fixture.post(1..<2)
                     try require(fixture.log.entries.count == before + 2, "Not all were reached.")

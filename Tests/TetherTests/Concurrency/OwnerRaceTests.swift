@@ -52,7 +52,7 @@ import Testing
                 center.post(name: .sample, object: owner.object!)
                 switch round % 4 {
                 case 0: token.stop()
-                case 1: NotificationObserver.stopAll(attachedTo: owner.object!)
+                case 1: OwnerObservers(of: owner.object!).stop()
                 case 2: center.removeObservers(from: owner.object!)
                 default: break
                 }

@@ -61,7 +61,7 @@ import Tether
                 continuation.resume()
             }.start()
         }
-        await token.value?.stopped()
+        await token.value?.stopAndWait()
         log.add("stopped")
         #expect(log.entries == ["returned", "stopped"])
         token.set(nil)

@@ -151,7 +151,7 @@ final class Storm: Sendable {
         case 92..<96: senders.randomElement(using: &dice)!.set(Bool.random(using: &dice) ? Sender(alive) : nil)
         case 96: centers.randomElement(using: &dice)!.set(makeGround())
         case 97: centers.randomElement(using: &dice)!.value?.center.removeObservers(named: .stormy)
-        case 98: owners.randomElement(using: &dice)!.value.map { NotificationObserver.stopAll(attachedTo: $0) }
+        case 98: owners.randomElement(using: &dice)!.value.map { OwnerObservers(of: $0).stop() }
         // Not the process's: that would hold observers of other tests for a moment.
         default: _ = centers.randomElement(using: &dice)!.value?.center.audit().count
         }

@@ -105,7 +105,7 @@ import Testing
         center.observe(.sample, owner: owner, once: true) { owner, note in owner.record("once \(note.number)") }
         let bounded = center.observe(.sample, owner: owner) { owner, note in owner.record("bounded \(note.number)") }
         let muted = center.observe(.sample, owner: owner) { owner, note in owner.record("muted \(note.number)") }
-        bounded.backlog = .newestOnly
+        bounded.backlog = .newest(1)
         muted.mute(keepingNewest: true)
         center.post(.sample, numbers: 1...3)
         executor.runNext()

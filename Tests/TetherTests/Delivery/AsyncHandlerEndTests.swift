@@ -29,7 +29,7 @@ import Testing
         }
         #expect(!token.isActive)
         gate.open()
-        await token.stopped()
+        await token.stopAndWait()
         #expect(log.entries == ["call 1 false", "true"])
         withExtendedLifetime(other) {}
     }
@@ -46,7 +46,7 @@ import Testing
         await begun.pass()
         token.stop()
         gate.open()
-        await token.stopped()
+        await token.stopAndWait()
         #expect(log.entries == ["call 1 true"])
     }
 
@@ -59,7 +59,7 @@ import Testing
                 log.add("not cancelled")
             }
             onThreads({ center.post(.sample, number: 1) }, { token.stop() })
-            await token.stopped()
+            await token.stopAndWait()
         }
         #expect(log.entries == [])
     }
@@ -94,14 +94,14 @@ import Testing
         let token = SharedHolder<NotificationObserver>()
         token.set(
             center.observe(.sample) { note in
-                await token.value?.stopped()
+                await token.value?.stopAndWait()
                 log.add("stopped \(note.number) \(Task.isCancelled)")
                 gate.open()
             })
         center.post(.sample, numbers: 1...3)
         await gate.pass()
-        await once.stopped()
-        await token.value?.stopped()
+        await once.stopAndWait()
+        await token.value?.stopAndWait()
         #expect(log.entries.sorted() == ["once 1 false", "stopped 1 false"])
         #expect(center.audit().isEmpty)
         token.drop()
@@ -126,7 +126,7 @@ import Testing
         await begun.pass()
         gate.open()
         #expect(await inTime { while log.entries.count < 2, !Task.isCancelled { await Task.yield() } })
-        await token.stopped()
+        await token.stopAndWait()
         #expect(log.entries == ["call 1 false", "call 2 false"])
         #expect(center.audit().isEmpty)
     }

@@ -82,8 +82,8 @@ import Testing
         await Kitchen.run { stopped.stop() }
         gate.open()
         gate.open()
-        await once.stopped()
-        await stopped.stopped()
+        await once.stopAndWait()
+        await stopped.stopAndWait()
         #expect(log.entries.sorted() == ["changed 1", "refresh"])
         #expect(center.audit().isEmpty)
         withExtendedLifetime(stove) {}
@@ -105,7 +105,7 @@ import Testing
         gate.open()
         #expect(await logged(2, in: log) == ["call 1", "owner deinit"])
         #expect(!token.isActive && center.audit().isEmpty)
-        await token.stopped()
+        await token.stopAndWait()
         #expect(log.entries == ["call 1", "owner deinit"])
     }
 
@@ -139,7 +139,7 @@ import Testing
         token.stop()
         #expect(log.entries == ["second"])
         gate.open()
-        await token.stopped()
+        await token.stopAndWait()
         #expect(log.entries.sorted() == ["capture", "first", "second"])
     }
 }

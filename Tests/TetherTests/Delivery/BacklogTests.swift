@@ -53,9 +53,37 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
+    @Test func `D8 a backlog of the oldest drops what is new, and counts it`() {
+        let token = observe()
+        token.backlog = .oldest(3)
+        center.post(.sample, numbers: 1...5)
+        #expect(counts == [[3, 2]])
+        scheduler.runAll()
+        center.post(.sample, numbers: 6...7)
+        scheduler.runAll()
+        #expect(log.entries == [1, 2, 3, 6, 7])
+        #expect(counts == [[0, 2]])
+        #expect(scheduler.scheduled == 2)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D8 D6 a bound of the oldest that is set later drops the newest at once, also of what a switch left`() {
+        let token = observe()
+        center.post(.sample, numbers: 1...10)
+        token.backlog = .oldest(4)
+        #expect(counts == [[4, 6]])
+        token.target = .poster
+        token.backlog = .oldest(2)
+        #expect(counts == [[2, 8]])
+        center.post(.sample, number: 11)
+        #expect(log.entries == [1, 2, 11])
+        scheduler.runAll()
+        #expect(log.entries == [1, 2, 11])
+    }
+
     @Test func `D8 a backlog is one observer's, not its target's`() {
         let tokens = [observe(), observe(), observe(.other)]
-        tokens[0].backlog = .newestOnly
+        tokens[0].backlog = .newest(1)
         center.post(.sample, numbers: 1...3)
         center.post(.other, numbers: 11...12)
         #expect(counts == [[1, 2], [3, 0], [2, 0]])
@@ -70,7 +98,7 @@ import Tether
         center.post(.sample, numbers: 1...10)
         token.backlog = .newest(4)
         #expect(counts == [[4, 6]])
-        token.backlog = .newestOnly
+        token.backlog = .newest(1)
         #expect(counts == [[1, 9]])
         token.backlog = .unbounded
         center.post(.sample, numbers: 11...13)
@@ -80,7 +108,7 @@ import Tether
 
     @Test func `D8 D7 a burst to a bounded observer asks for one job`() {
         let token = observe()
-        token.backlog = .newestOnly
+        token.backlog = .newest(1)
         center.post(.sample, numbers: 1...1000)
         #expect(scheduler.scheduled == 1)
         scheduler.runAll()
@@ -104,11 +132,11 @@ import Tether
 
     @Test func `D8 D1 on the poster a backlog has no meaning`() {
         let token = observe(on: .poster)
-        token.backlog = .newestOnly
+        token.backlog = .newest(1)
         center.post(.sample, numbers: 1...5)
         #expect(log.entries == [1, 2, 3, 4, 5])
         #expect(counts == [[0, 0]])
-        #expect(token.backlog == .newestOnly)
+        #expect(token.backlog == .newest(1))
     }
 
     @Test func `D8 D6 a backlog stays when the target is switched, and what waits moves`() {
@@ -128,7 +156,7 @@ import Tether
 
     @Test func `D8 R7 a once observer's first delivery is not displaced by later posts`() {
         let token = observe(once: true)
-        token.backlog = .newestOnly
+        token.backlog = .newest(1)
         center.post(.sample, numbers: 1...3)
         #expect(counts == [[1, 0]])
         scheduler.runAll()
@@ -144,7 +172,7 @@ import Tether
             observe(on: .dispatchQueue(serial)), observe(on: .dispatchQueue(serial, concurrently: true)),
             observe(on: .operationQueue(operations)),
         ]
-        for token in tokens { token.backlog = .newestOnly }
+        for token in tokens { token.backlog = .newest(1) }
         operations.isSuspended = true
         serial.async { gate.pass() }
         center.post(.sample, numbers: 1...3)
@@ -165,7 +193,7 @@ import Tether
             Ending {
                 ended.add(number)
                 // Each takes the inbox's or the mailbox's lock.
-                box.value?.backlog = .newestOnly
+                box.value?.backlog = .newest(1)
                 _ = center.audit()
                 center.post(.sample, number: 100 + number)
             }
@@ -187,7 +215,7 @@ import Tether
         for _ in 1...5 { center.post(name: .sample, object: Ending { ended.add() }) }
         token.stop()
         #expect(ended.count == 5)
-        token.backlog = .newestOnly
+        token.backlog = .newest(1)
         #expect(token.backlog == .unbounded)
     }
 
@@ -224,13 +252,13 @@ import Tether
 
     @Test func `D8 a property keeps its backlog from one handler to the next`() {
         let (log, property) = (log, NotificationObserver(center: center))
-        property.backlog = .newestOnly
+        property.backlog = .newest(1)
         for sign in [1, -1] {
             property.observe(.sample, on: .custom(scheduler)) { log.add(sign * $0.number) }
             center.post(.sample, numbers: 1...3)
             #expect(counts == [[1, 2]])
         }
-        #expect(property.backlog == .newestOnly)
+        #expect(property.backlog == .newest(1))
         scheduler.runAll()
         property.backlog = .newest(2)
         center.post(.sample, numbers: 4...6)

@@ -81,6 +81,19 @@ import Testing
         #expect(fifo.elements == [3, 6, 7])
     }
 
+    @Test func `D8 the newest elements can be taken out, also of those that were turned round`() {
+        var fifo = FIFO<Int>()
+        for number in 1...4 { fifo.append(number) }
+        _ = fifo.popFirst()
+        for number in 5...6 { fifo.append(number) }
+        #expect(fifo.removeNewest(0) == [])
+        #expect(fifo.removeNewest(1) == [6])
+        #expect(fifo.removeNewest(2) == [4, 5])
+        #expect(fifo.elements == [2, 3])
+        fifo.append(7)
+        #expect(fifo.removeNewest(3) == [2, 3, 7] && fifo.isEmpty)
+    }
+
     @Test func `R8 an element is let go when it is taken`() {
         let log = Log<Int>()
         var fifo = FIFO<Ending>()

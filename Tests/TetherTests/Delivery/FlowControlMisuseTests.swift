@@ -12,14 +12,14 @@ import Tether
 
     @Test func `X1 D8 a backlog of no size is refused`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = DeliveryBacklog.newest(0)
+            _ = BufferingPolicy.newest(0)
         }
-        #expect(sentence(result).contains("DeliveryBacklog.newest(_:): with a backlog of 0 nothing"))
+        #expect(sentence(result).contains("BufferingPolicy.newest(_:): a buffer of 0 keeps nothing"))
         #expect(sentence(result).contains("pass 1 or more"))
         let negative = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ObserverCenter().observe(.sample) { _ in }.backlog = .newest(-3)
         }
-        #expect(sentence(negative).contains("a backlog of -3"))
+        #expect(sentence(negative).contains("a buffer of -3"))
     }
 
     @Test func `X1 D9 unmuting a token more often than it was muted is refused`() async throws {
@@ -38,11 +38,11 @@ import Tether
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (owner, center) = (Owner(), ObserverCenter())
             let token = center.observe(.sample, owner: owner) { (_: Notification) in }
-            NotificationObserver.muteAll(attachedTo: owner)
+            OwnerObservers(of: owner).mute()
             token.unmute()
             withExtendedLifetime((owner, center)) {}
         }
-        #expect(sentence(result).contains("unmuteAll(attachedTo:) for each muteAll(attachedTo:)"))
+        #expect(sentence(result).contains("OwnerObservers.unmute() for each OwnerObservers.mute("))
     }
 
     @Test func `X1 D9 unmuting a property more often than it was muted is refused`() async throws {
@@ -55,11 +55,11 @@ import Tether
     @Test func `X1 D9 unmuting an owner more often than it was muted is refused`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let owner = Owner()
-            NotificationObserver.muteAll(attachedTo: owner)
-            NotificationObserver.unmuteAll(attachedTo: owner)
-            NotificationObserver.unmuteAll(attachedTo: owner)
+            OwnerObservers(of: owner).mute()
+            OwnerObservers(of: owner).unmute()
+            OwnerObservers(of: owner).unmute()
         }
-        #expect(sentence(result).contains("NotificationObserver.unmuteAll(attachedTo:): the observers of Owner 0x"))
-        #expect(sentence(result).contains("call it once for each muteAll(attachedTo:keepingNewest:)"))
+        #expect(sentence(result).contains("OwnerObservers.unmute(): the observers of Owner 0x"))
+        #expect(sentence(result).contains("call it once for each OwnerObservers.mute(keepingNewest:)"))
     }
 }

@@ -75,10 +75,11 @@ import Testing
     }
 
     @Test func `D8 a backlog tells what it is, and equals another of the same size`() {
-        #expect(DeliveryBacklog.newest(1) == .newestOnly)
-        #expect(DeliveryBacklog.newest(2) != .newestOnly)
-        #expect(DeliveryBacklog.newest(.max) == .unbounded)
-        #expect("\(DeliveryBacklog.unbounded), \(DeliveryBacklog.newestOnly)" == "unbounded, newest only")
-        #expect("\(DeliveryBacklog.newest(7))" == "newest 7")
+        #expect(BufferingPolicy.newest(2) == 2)
+        #expect(BufferingPolicy.newest(2) != .newest(1))
+        #expect(BufferingPolicy.newest(2) != .oldest(2))
+        #expect(BufferingPolicy.newest(.max) == .unbounded && BufferingPolicy.oldest(.max) == .unbounded)
+        let policies: [BufferingPolicy] = [.unbounded, .newest(7), .oldest(1)]
+        #expect(policies.map(\.description) == ["unbounded", "newest 7", "oldest 1"])
     }
 }

@@ -14,7 +14,7 @@ import Testing
         center.observe(.sample, on: target, once: once) { [log] in log.add($0.number) }
     }
 
-    private var counts: [[Int]] { center.audit().map { [$0.pending, $0.dropped, $0.muted] } }
+    private var counts: [[Int]] { center.audit().map { [$0.pending, $0.dropped, $0.muteCount] } }
 
     @Test func `D9 the newest is delivered at the last unmute, on the poster's target before that returns`() {
         let token = observe()

@@ -73,7 +73,7 @@ import Testing
     @Test func `D9 O3 R8 the end of the owner frees it before the owner's deinit`() {
         let owner = SharedHolder(payload(9))
         center.observe(.sample, owner: owner.value!) { _ in }.mute(keepingNewest: true)
-        NotificationObserver.muteAll(attachedTo: owner.value!, keepingNewest: true)
+        OwnerObservers(of: owner.value!).mute(keepingNewest: true)
         post(payload(1))
         let trace = Trace(owner.value!)
         owner.drop()
@@ -101,7 +101,7 @@ import Testing
         let property = NotificationObserver(center: center)
         property.mute(keepingNewest: true)
         property.observe(.sample, on: .custom(scheduler)) { _ in }
-        post(payload(4) { property.backlog = .newestOnly })
+        post(payload(4) { property.backlog = .newest(1) })
         property.stop()
         #expect(ended.entries == [1, 2, 3, 4])
         box.set(nil)

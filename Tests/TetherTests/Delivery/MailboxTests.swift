@@ -187,7 +187,7 @@ import Testing
         #expect(inbox.counts == (pending: 0, dropped: 0))
         inbox.redirect(to: Route(target: .poster, mailbox: nil))
         #expect(inbox.route.mailbox === fixture.mailbox)
-        withExtendedLifetime(inbox.setBacklog(.newestOnly)) {}
+        withExtendedLifetime(inbox.setBacklog(.newest(1))) {}
         #expect(inbox.backlog == .unbounded)
         let release = inbox.unmute(by: .token, registration)
         #expect(release != nil)

@@ -169,8 +169,8 @@ final class MainActorFormTests: XCTestCase {
             for (name, form, _) in MainActorFormTests.forms {
                 let (center, window, scheduler) = (ObserverCenter(), Window(), ManualScheduler())
                 let kept = form(center, window)
-                let owner = kept.flatMap { NotificationObserver.attached(to: $0).first }
-                let token = NotificationObserver.attached(to: window).first ?? owner ?? kept as? NotificationObserver
+                let owner = kept.flatMap { Array(OwnerObservers(of: $0)).first }
+                let token = Array(OwnerObservers(of: window)).first ?? owner ?? kept as? NotificationObserver
                 XCTAssertNotNil(token, name)
                 token?.target = .custom(scheduler)
                 center.post(.sample, number: 1)
@@ -220,11 +220,11 @@ final class MainActorFormTests: XCTestCase {
                     if note.number == 1 { center.post(Notification.Name("b"), number: 3) }
                 }
             }
-            NotificationObserver.muteAll(attachedTo: window, keepingNewest: true)
+            OwnerObservers(of: window).mute(keepingNewest: true)
             center.post(Notification.Name("b"), number: 0)
             center.post(Notification.Name("a"), number: 1)
             center.post(Notification.Name("b"), number: 2)
-            NotificationObserver.unmuteAll(attachedTo: window)
+            OwnerObservers(of: window).unmute()
             MainActorFormTests.drainMain()
             XCTAssertEqual(window.calls, ["a1", "b2", "b3"])
         }

@@ -13,7 +13,7 @@ import Tether
         center.observe(.sample, on: target, once: once) { [log] in log.add($0.number) }
     }
 
-    private var counts: [[Int]] { center.audit().map { [$0.pending, $0.dropped, $0.muted] } }
+    private var counts: [[Int]] { center.audit().map { [$0.pending, $0.dropped, $0.muteCount] } }
 
     @Test func `D9 what is posted while muted is dropped, and counted`() {
         let token = observe()
@@ -218,7 +218,7 @@ import Tether
         center.post(.sample, number: 1)
         #expect(center.audit()[0].description.hasSuffix("(1 dropped, muted)"))
         #expect(center.audit()[1].description.hasSuffix("(1 dropped, muted 2 times)"))
-        #expect(center.audit().json().contains("\"muted\" : 2"))
+        #expect(center.audit().json().contains("\"muteCount\" : 2"))
         withExtendedLifetime(tokens) {}
     }
 
@@ -229,7 +229,7 @@ import Tether
         for number in 1...4 { foreign.post(.sample, number: number) }
         token.mute(keepingNewest: true)
         for number in 5...6 { foreign.post(.sample, number: number) }
-        #expect(foreign.audit().map { [$0.pending, $0.dropped, $0.muted] } == [[3, 3, 1]])
+        #expect(foreign.audit().map { [$0.pending, $0.dropped, $0.muteCount] } == [[3, 3, 1]])
         scheduler.runAll()
         token.unmute()
         scheduler.runAll()

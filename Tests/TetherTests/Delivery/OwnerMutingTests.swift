@@ -22,10 +22,10 @@ import Testing
     }
 
     private func mute(_ owner: AnyObject, keepingNewest: Bool = false) {
-        NotificationObserver.muteAll(attachedTo: owner, keepingNewest: keepingNewest)
+        OwnerObservers(of: owner).mute(keepingNewest: keepingNewest)
     }
 
-    private func unmute(_ owner: AnyObject) { NotificationObserver.unmuteAll(attachedTo: owner) }
+    private func unmute(_ owner: AnyObject) { OwnerObservers(of: owner).unmute() }
 
     @Test func `D9 all observers of an owner are muted, on all centers, and nobody else's`() {
         let (owner, other, second) = (Owner(), Owner(), ObserverCenter())
@@ -38,7 +38,7 @@ import Testing
         scheduler.runAll()
         #expect(log.entries == ["d1"])
         #expect(
-            NotificationObserver.audit(ofOwner: owner).map { [$0.dropped, $0.muted] } == [[1, 1], [1, 1], [1, 1]])
+            OwnerObservers(of: owner).audit().map { [$0.dropped, $0.muteCount] } == [[1, 1], [1, 1], [1, 1]])
         unmute(owner)
         for center in [center, second] { center.post(.sample, number: 2) }
         scheduler.runAll()
@@ -67,7 +67,7 @@ import Testing
         mute(owner)
         mute(owner)
         token.mute()
-        #expect(center.audit().map(\.muted) == [3])
+        #expect(center.audit().map(\.muteCount) == [3])
         unmute(owner)
         unmute(owner)
         #expect(token.isMuted)
@@ -174,9 +174,9 @@ import Testing
             let log: Log<String>
             init(_ log: Log<String>) { self.log = log }
             deinit {
-                NotificationObserver.unmuteAll(attachedTo: self)
-                NotificationObserver.muteAll(attachedTo: self)
-                NotificationObserver.unmuteAll(attachedTo: self)
+                OwnerObservers(of: self).unmute()
+                OwnerObservers(of: self).mute()
+                OwnerObservers(of: self).unmute()
                 log.add("deinit")
             }
         }

@@ -262,13 +262,13 @@ import Testing
         let token = center.observe(.sample) { log.add("token \($0.number)") }
         center.observe(.sample, owner: owner) { log.add("owned \($0.number)") }
         token.mute(keepingNewest: true)
-        NotificationObserver.muteAll(attachedTo: owner)
+        OwnerObservers(of: owner).mute()
         for number in 1...2 { center.post(.sample, number: number) }
         #expect(log.entries == [])
         token.unmute()
         #expect(log.entries == ["token 2"])
         token.stop()
-        NotificationObserver.unmuteAll(attachedTo: owner)
+        OwnerObservers(of: owner).unmute()
         center.post(.sample, number: 3)
         #expect(log.entries == ["token 2", "owned 3"])
         withExtendedLifetime(owner) {}

@@ -97,7 +97,7 @@ import Testing
                 log.add("handler")
             }
             center.observe(nil, owner: owner) { _ in log.add("any name") }
-            receivers = NotificationObserver.attached(to: owner).compactMap(\.foreign)
+            receivers = OwnerObservers(of: owner).compactMap(\.foreign)
             return Native(token: center.addObserver(forName: .other, object: nil, queue: nil) { _ in owner.touch() })
         }()
         center.post(.sample)
@@ -145,9 +145,9 @@ import Testing
         }
         #expect(gone == nil)
         #expect(tokens.map(\.isActive) == [false, false])
-        #expect(NotificationObserver.attached(to: owner).isEmpty)
+        #expect(OwnerObservers(of: owner).isEmpty)
         #expect(log.entries == ["captured deinit"])
-        #expect(NotificationObserver.audit(ofOwner: owner).isEmpty)
+        #expect(OwnerObservers(of: owner).audit().isEmpty)
         withExtendedLifetime(owner) {}
     }
 

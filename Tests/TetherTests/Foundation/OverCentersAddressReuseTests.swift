@@ -15,7 +15,7 @@ import Testing
         for _ in 0..<1000 {
             let owner = Plain()
             if !addresses.insert(ObjectIdentifier(owner)).inserted { reused += 1 }
-            #expect(NotificationObserver.attached(to: owner).isEmpty)
+            #expect(OwnerObservers(of: owner).isEmpty)
             center.observe(.sample, owner: owner) { _ in log.add("called") }
             withExtendedLifetime(owner) {}
         }

@@ -23,8 +23,8 @@ import Testing
         center.observe(.sample, owner: object) { owner, note in calls.add(note.number) }
         center.post(.sample, number: 1)
         #expect(calls.entries == [1], "\(type(of: object))")
-        #expect(NotificationObserver.attached(to: object).count == 1)
-        NotificationObserver.stopAll(attachedTo: object)
+        #expect(OwnerObservers(of: object).count == 1)
+        OwnerObservers(of: object).stop()
         center.post(.sample, number: 2)
         #expect(calls.entries == [1])
     }
@@ -129,13 +129,13 @@ import Testing
         let first = own.observe(.sample, owner: owner.object!) { _ in log.add("own") }
         let second = foundation.observe(.sample, owner: owner.object!) { _ in log.add("foundation") }
         let third = foundation.observe(.sample, owner: owner.object!) { _ in log.add("third") }
-        #expect(NotificationObserver.attached(to: owner.object!) == [first, second, third])
-        #expect(NotificationObserver.audit(ofOwner: owner.object!).count == 3)
+        #expect(Array(OwnerObservers(of: owner.object!)) == [first, second, third])
+        #expect(OwnerObservers(of: owner.object!).audit().count == 3)
         third.stop()
         own.post(.sample)
         foundation.post(name: .sample, object: nil)
         #expect(log.entries == ["own", "foundation"])
-        NotificationObserver.stopAll(attachedTo: owner.object!)
+        OwnerObservers(of: owner.object!).stop()
         #expect([first, second, third].allSatisfy { !$0.isActive })
         owner.release()
     }

@@ -20,7 +20,7 @@ import Testing
         center.post(AlbumDidSave(number: 1))
         await begun.pass()
         let waiter = Task {
-            let result = await token.stopped()
+            let result = await token.stopAndWait()
             log.add("\(result)")
         }
         // It waits, unless it is broken, in which case it may have logged by now.
@@ -58,8 +58,8 @@ import Testing
         let (log, gate, token) = (log, AsyncGate(), SharedHolder<NotificationObserver>())
         token.set(
             center.observe(for: .didSave) { _ in
-                let own = await token.value?.stopped()
-                async let child = token.value?.stopped()
+                let own = await token.value?.stopAndWait()
+                async let child = token.value?.stopAndWait()
                 log.add("\(own as Any) \(await child as Any)")
                 gate.open()
             })
@@ -80,14 +80,14 @@ import Testing
             center.observe(for: .didSave) { _ in
                 oneRuns.open()
                 await twoRuns.pass()
-                log.add("\(await two.value?.stopped() ?? .finished)")
+                log.add("\(await two.value?.stopAndWait() ?? .finished)")
                 gate.open()
             })
         two.set(
             center.observe(for: .didSave) { _ in
                 twoRuns.open()
                 await oneRuns.pass()
-                log.add("\(await one.value?.stopped() ?? .finished)")
+                log.add("\(await one.value?.stopAndWait() ?? .finished)")
                 gate.open()
             })
         center.post(AlbumDidSave(number: 1))
@@ -111,7 +111,7 @@ import Testing
         }()
         center.post(AlbumDidSave(number: 1))
         await done.pass()
-        await token?.stopped()
+        await token?.stopAndWait()
         token = nil
         #expect(await inTime { while log.entries.isEmpty, !Task.isCancelled { await Task.yield() } })
         gate.open()
@@ -134,7 +134,7 @@ import Testing
         token.stop()
         owner.release()
         gate.open()
-        await token.stopped()
+        await token.stopAndWait()
         #expect(log.entries.sorted() == ["capture released", "owner deinit", "payload released"])
     }
 
@@ -155,7 +155,7 @@ import Testing
         }
         let one = center.observe(for: .didSave) { _ in
             await begun.pass()
-            log.add("\(await two.stopped())")
+            log.add("\(await two.stopAndWait())")
             gate.open()
         }
         watched.set(WatchedRegistration(try #require(one.registration), name: nil, token: one))

@@ -127,7 +127,7 @@ import Testing
         token.stop()
         #expect(center.core.isEmpty)
         gate.open()
-        #expect(await token.stopped() == .finished)
+        #expect(await token.stopAndWait() == .finished)
         #expect(log.entries == ["called 0"])
         withExtendedLifetime(payloads) {}
     }
@@ -167,7 +167,7 @@ import Testing
         #expect(token.isActive)
         for number in 1...3 { center.post(AlbumDidLoad(number: number)) }
         await gate.pass()
-        await token.stopped()
+        await token.stopAndWait()
         #expect(log.entries == ["called 1"])
         #expect(center.core.isEmpty)
     }
@@ -235,7 +235,7 @@ import Testing
         center.release()
         #expect(!token.isActive)
         gate.open()
-        await token.stopped()
+        await token.stopAndWait()
         #expect(log.entries == ["called 1"])
     }
 }

@@ -114,7 +114,7 @@ import Testing
     @MainActor @Test(arguments: Stranger.allCases)
     func `T2 D8 what makes no message does not take a message's place in a backlog`(stranger: Stranger) async {
         let (log, token) = observed(once: false)
-        token.backlog = .newestOnly
+        token.backlog = .newest(1)
         postElsewhere(1)
         post(stranger)
         await TargetKind.main.makePlace().settle()
@@ -143,6 +143,23 @@ import Testing
         postElsewhere(5, nil)
         await TargetKind.main.makePlace().settle()
         #expect(log.entries == [4, 5])
+        #expect(center.audit().map(\.dropped) == [3])
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test func `D8 T2 of the oldest, what is to be asked about keeps its place before newer messages`() async
+    {
+        let (log, token) = observed(once: false)
+        let envelope = envelopes([4]).first!
+        token.backlog = .oldest(2)
+        postElsewhere(1, nil, 2)
+        onThreads { [center] in
+            for _ in 1...3 { center.post(envelope.notification) }
+        }
+        // Whatever those three make, two older messages than the last one wait.
+        #expect(center.audit().map(\.pending) == [5] && center.audit().map(\.dropped) == [1])
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [1, 2])
         #expect(center.audit().map(\.dropped) == [3])
     }
 
@@ -280,9 +297,9 @@ import Testing
         let (center, owner) = (center, Holder(Album()))
         let sequence = center.notifications(named: .sample, owner: owner.object!)
         center.post(.sample, numbers: 1...2)
-        NotificationObserver.muteAll(attachedTo: owner.object!)
+        OwnerObservers(of: owner.object!).mute()
         center.post(.sample, numbers: 3...4)
-        NotificationObserver.unmuteAll(attachedTo: owner.object!)
+        OwnerObservers(of: owner.object!).unmute()
         center.post(.sample, numbers: 5...6)
         var iterator = sequence.makeAsyncIterator()
         var seen: [Int] = []
@@ -296,11 +313,11 @@ import Testing
     @Test func `S1 T2 D9 what makes no message does not take a message's kept place in a sequence`() async {
         let owner = Album()
         let sequence = center.messages(for: .didLoad, owner: owner)
-        NotificationObserver.muteAll(attachedTo: owner, keepingNewest: true)
+        OwnerObservers(of: owner).mute(keepingNewest: true)
         center.post(AlbumDidLoad(number: 1))
         center.post(name: AlbumDidLoad.name, object: nil)
         center.post(SameNameAsAlbumDidLoad())
-        NotificationObserver.unmuteAll(attachedTo: owner)
+        OwnerObservers(of: owner).unmute()
         center.post(name: AlbumDidLoad.name, object: nil, userInfo: ["number": 2])
         #expect(center.audit().map(\.pending) == [2] && center.audit().map(\.dropped) == [0])
         var iterator = sequence.makeAsyncIterator()

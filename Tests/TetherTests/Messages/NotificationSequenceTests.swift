@@ -153,9 +153,9 @@ private final class ListedCenter: NotifyingCenter {
     }
 
     func register(
-        name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
-        receivers.withLock { $0.append(receiver) }
+        receivers.withLock { $0.append(handler) }
         return Nothing()
     }
 

@@ -152,7 +152,7 @@ import Testing
         }
         #expect(log.entries == ["payload dropped"])
         #expect(center.core.isEmpty)
-        #expect(NotificationObserver.attached(to: owner).isEmpty)
+        #expect(OwnerObservers(of: owner).isEmpty)
     }
 
     @Test func `S2 the observer stays with an iterator, and goes with the loop that is left`() async {

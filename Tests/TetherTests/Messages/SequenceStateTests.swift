@@ -11,8 +11,8 @@ import Testing
         return elements
     }
 
-    private func offering(_ numbers: Range<Int>, to size: BufferSize) -> (state: State, dropped: [Int]) {
-        var state = State(limit: size.limit)
+    private func offering(_ numbers: Range<Int>, to policy: BufferingPolicy) -> (state: State, dropped: [Int]) {
+        var state = State(policy)
         var dropped: [Int] = []
         for number in numbers {
             if case .dropped(let element) = state.offer(number) { dropped.append(element) }
@@ -39,12 +39,12 @@ import Testing
     }
 
     @Test func `S3 an integer literal is the newest so many`() {
-        let size: BufferSize = 5
-        #expect(size.limit == .newest(5))
+        let policy: BufferingPolicy = 5
+        #expect(policy == .newest(5))
     }
 
     @Test func `S1 who waits gets what is posted, in its turn, past any buffer`() {
-        var state = State(limit: .newest(1))
+        var state = State(.newest(1))
         guard case .wait = state.take(for: "one"), case .wait = state.take(for: "two") else {
             Issue.record("There was something to take.")
             return
@@ -72,7 +72,7 @@ import Testing
                 return
             }
         }
-        var state = State(limit: .unbounded)
+        var state = State(.unbounded)
         _ = state.take(for: "one")
         _ = state.take(for: "two")
         #expect(state.finish(keepingElements: true).consumers == ["one", "two"])

@@ -41,7 +41,7 @@ final class Comparison {
         + (0..<Places.centers).map { .renewQueue($0) } + (0..<Places.tokens).map { .drop($0) }
         + (0..<Places.objects).map { .end($0) } + (0..<Places.schedulers).map { .dropJobs($0) }
         + (0..<Places.centers).map { .remove(center: $0, name: nil, sender: nil, owner: nil) }
-        + (0..<Places.centers).map { .dropChannels($0) } + [.purge]
+        + [.purge]
 
     /// The first difference that performing a sequence, and letting go of everything after it, makes.
     ///

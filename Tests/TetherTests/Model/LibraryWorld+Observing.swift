@@ -19,7 +19,7 @@ extension LibraryWorld {
 
     /// The sender where only an object may be one.
     private func typedSender(_ sender: ModelOperation.Sender) -> AnyObject {
-        if case .object(let place, _) = sender, let object = object(at: place) { object } else { AnySender.any }
+        if case .object(let place, _) = sender, let object = object(at: place) { object } else { Omitted.argument }
     }
 
     private func makeObserver(_ observation: Observation, _ capture: LibraryCapture) -> NotificationObserver {

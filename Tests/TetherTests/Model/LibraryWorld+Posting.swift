@@ -14,10 +14,6 @@ extension LibraryWorld {
             switch form {
             case .call: center.post(name: name, object: object, userInfo: userInfo)
             case .notification: center.post(Notification(name: name, object: object, userInfo: userInfo))
-            case .channel:
-                let channel = channels[place][index] ?? center.channel(for: name)
-                channels[place][index] = channel
-                withExtendedLifetime(channel) { channel.post(object: object, userInfo: userInfo) }
             }
         }
     }
@@ -67,10 +63,7 @@ extension LibraryWorld {
         letGo(old)
     }
 
-    func dropChannels(_ center: Int) { channels[center] = Array(repeating: nil, count: Places.names) }
-
     func renewCenter(_ place: Int) {
-        dropChannels(place)
         let center = centers[place]
         centers[place] = mode.makeCenter()
         renewQueue(place)

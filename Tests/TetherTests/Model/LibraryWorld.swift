@@ -22,7 +22,6 @@ final class LibraryWorld: World {
     let held: DispatchQueue?
     var centers: [ObserverCenter] = []
     var queues: [PostingQueue] = []
-    var channels: [[Channel?]]
     let schedulers: [any LibraryTarget] = [LibraryFirstScheduler(), LibrarySecondScheduler(), LibraryLoop()]
     private var tokens: [NotificationObserver?] = Array(repeating: nil, count: Places.tokens)
     private var objects: [(any LibraryObject)?] = Array(repeating: nil, count: Places.objects)
@@ -37,7 +36,6 @@ final class LibraryWorld: World {
         self.player = player
         held = isOnLoop && !MainDrains().isCurrent ? nil : DispatchQueue(label: "held")
         held?.suspend()
-        channels = Array(repeating: Array(repeating: nil, count: Places.names), count: Places.centers)
         centers = (0..<Places.centers).map { _ in mode.makeCenter() }
         queues = centers.map(makeQueue)
     }
@@ -132,7 +130,7 @@ final class LibraryWorld: World {
     func unmute(_ token: Int) { with(token) { $0.unmute() } }
 
     func bound(token: Int, limit: Int?) {
-        with(token) { $0.backlog = limit.map { $0 == 1 ? .newestOnly : .newest($0) } ?? .unbounded }
+        with(token) { $0.backlog = limit.map { .newest($0) } ?? .unbounded }
     }
 
     func redirect(token: Int, scheduler: Int?) {
@@ -147,15 +145,15 @@ final class LibraryWorld: World {
 
     func stopAll(_ place: Int) {
         guard let object = object(at: place) else { return }
-        with(object) { NotificationObserver.stopAll(attachedTo: object) }
+        with(object) { OwnerObservers(of: object).stop() }
     }
 
     func remove(center: Int, name: Int?, sender: Int?, owner: Int?) {
         let (sender, owner, center) = (sender.flatMap(object), owner.flatMap(object), centers[center])
         with(sender, owner, center) {
             center.removeObservers(
-                named: name.map { LibraryWorld.names[$0] }, from: sender as AnyObject? ?? AnySender.any,
-                owner: owner as AnyObject? ?? AnySender.any)
+                named: name.map { LibraryWorld.names[$0] }, from: sender as AnyObject? ?? Omitted.argument,
+                owner: owner as AnyObject? ?? Omitted.argument)
         }
     }
 
@@ -180,12 +178,12 @@ final class LibraryWorld: World {
 
     func muteAll(object place: Int, keepingNewest: Bool) {
         guard let object = object(at: place) else { return }
-        with(object) { NotificationObserver.muteAll(attachedTo: object, keepingNewest: keepingNewest) }
+        with(object) { OwnerObservers(of: object).mute(keepingNewest: keepingNewest) }
     }
 
     func unmuteAll(_ place: Int) {
         guard let object = object(at: place) else { return }
-        with(object) { NotificationObserver.unmuteAll(attachedTo: object) }
+        with(object) { OwnerObservers(of: object).unmute() }
     }
 
     // MARK: Schedulers
@@ -202,7 +200,7 @@ final class LibraryWorld: World {
             rows: audit.map { row in
                 CenterPicture.Row(
                     name: row.name?.rawValue, sender: row.sender, owner: row.owner, target: row.target,
-                    pending: row.pending, dropped: row.dropped, muted: row.muted, isOnce: row.isOnce, key: row.key)
+                    pending: row.pending, dropped: row.dropped, muted: row.muteCount, isOnce: row.isOnce, key: row.key)
             },
             posts: CenterPicture.Posts(
                 asap: audit.waitingPosts.reduce(0) { $0 + $1.asap },
@@ -220,6 +218,6 @@ final class LibraryWorld: World {
     }
 
     func attachedCount(to object: Int) -> Int {
-        objects[object].map { NotificationObserver.attached(to: $0).count } ?? 0
+        objects[object].map { OwnerObservers(of: $0).count } ?? 0
     }
 }

@@ -4,7 +4,7 @@
 struct ModelGenerator {
     private enum Kind: CaseIterable {
         case observe, post, stop, drop, stopAll, remove, removeToken, removeObject, enqueue, dequeue, dequeueExactly
-        case flush, renewQueue, dropChannels, mute, unmute, muteAll, unmuteAll, bound, redirect, run, runAll, dropJobs
+        case flush, renewQueue, mute, unmute, muteAll, unmuteAll, bound, redirect, run, runAll, dropJobs
         case make, end, renewCenter, purge
 
         var weight: Int {
@@ -17,7 +17,7 @@ struct ModelGenerator {
             case .mute, .bound, .flush, .drop: 6
             case .runAll, .remove, .muteAll, .unmuteAll, .dequeue: 4
             case .removeToken, .removeObject, .stopAll, .dequeueExactly, .dropJobs: 2
-            case .renewQueue, .dropChannels, .renewCenter, .purge: 1
+            case .renewQueue, .renewCenter, .purge: 1
             }
         }
     }
@@ -134,7 +134,6 @@ struct ModelGenerator {
         case .dequeueExactly: return .dequeueExactly(center: center(), ago: number(4))
         case .flush: return .flush(center())
         case .renewQueue: return .renewQueue(center())
-        case .dropChannels: return .dropChannels(center())
         default: return lifeOrFlow(kind, depth: depth)
         }
     }

@@ -21,8 +21,6 @@ enum ModelOperation: Sendable {
     case flush(Int)
     /// Lets go of a center's posting queue and makes another one.
     case renewQueue(Int)
-    /// Lets go of a center's channels.
-    case dropChannels(Int)
     case mute(token: Int, keepingNewest: Bool)
     case unmute(Int)
     case muteAll(object: Int, keepingNewest: Bool)
@@ -55,7 +53,7 @@ enum ModelOperation: Sendable {
         case value(Int, form: Int = 0)
     }
 
-    enum PostForm: Sendable, CaseIterable { case call, notification, channel }
+    enum PostForm: Sendable, CaseIterable { case call, notification }
     enum Style: Sendable, CaseIterable { case whenIdle, asap, now }
     enum Mask: Sendable, CaseIterable { case none, name, sender, both }
 

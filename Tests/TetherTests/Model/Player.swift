@@ -123,7 +123,6 @@ final class Player {
             posts += 1
             world.post(center: center, name: name, sender: sender, number: posts, form: form)
         case .enqueue, .dequeue, .dequeueExactly, .flush, .renewQueue: performOnQueue(operation)
-        case .dropChannels(let center): world.dropChannels(center)
         case .renewCenter(let center): world.renewCenter(center)
         case .mute, .unmute, .muteAll, .unmuteAll, .bound: performFlowControl(operation)
         case .redirect(let token, let scheduler):

@@ -229,8 +229,6 @@ final class ReferenceWorld: World {
         old.letGo()
     }
 
-    func dropChannels(_ center: Int) {}
-
     func renewCenter(_ center: Int) {
         let old = centers[center]
         centers[center] = ReferenceCenter()

@@ -22,7 +22,6 @@ protocol World: AnyObject {
     func dequeueExactly(center: Int, name: Int, sender: ModelOperation.Sender, number: Int)
     func flush(_ center: Int)
     func renewQueue(_ center: Int)
-    func dropChannels(_ center: Int)
     func renewCenter(_ center: Int)
 
     func mute(token: Int, keepingNewest: Bool)

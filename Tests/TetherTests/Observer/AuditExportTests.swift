@@ -31,7 +31,7 @@ import Testing
         #expect(center.audit().description.hasPrefix("name    sender  owner "))
         #expect(!center.audit().description.contains("notes"))
         other.observe(.sample, owner: owner) { _ in }
-        let table = NotificationObserver.audit(ofOwner: owner).description
+        let table = OwnerObservers(of: owner).audit().description
         #expect(table.hasPrefix("center "))
         #expect(table.contains("ObserverCenter 0x"))
         withExtendedLifetime(owner) {}

@@ -40,7 +40,7 @@ import Tether
         }
         let auditor: @Sendable () -> Void = {
             for _ in 0..<20_000 where odd.entries.isEmpty {
-                for row in NotificationObserver.audit(ofOwner: owner) where row.name == nil {
+                for row in OwnerObservers(of: owner).audit() where row.name == nil {
                     odd.add(row.description)
                 }
             }

@@ -159,11 +159,27 @@ import Testing
         center.observe(.sample, owner: owner) { _ in }
         second.observe(.other, owner: owner) { _ in }
         center.observe(.sample, owner: other) { _ in }
-        let rows = NotificationObserver.audit(ofOwner: owner)
+        let rows = OwnerObservers(of: owner).audit()
         #expect(rows.map(\.name) == [.sample, .other])
         #expect(rows.map(\.owner) == [identity(owner), identity(owner)])
-        #expect(NotificationObserver.audit(ofOwner: Object()).isEmpty)
+        #expect(OwnerObservers(of: Object()).audit().isEmpty)
         withExtendedLifetime((owner, other)) {}
+    }
+
+    @Test func `L1 S3 a sequence is told as such, with what it keeps`() {
+        let owner = Object()
+        let sequences = [
+            center.notifications(named: .sample), center.notifications(named: .other, bufferSize: .oldest(2)),
+            center.notifications(named: nil, owner: owner, bufferSize: 3),
+        ]
+        let rows = center.audit()
+        #expect(rows.map(\.target) == ["sequence", "sequence, oldest 2", "sequence, newest 3"])
+        #expect(rows.map(\.owner).prefix(2) == [nil, nil] && rows[2].owner?.hasPrefix("Object 0x") == true)
+        #expect(
+            rows[1].description.hasPrefix("other from any sender for its sequence on sequence, oldest 2, registered"))
+        let line = rows.description.split(separator: "\n")[2].split(whereSeparator: \.isWhitespace)
+        #expect(line.prefix(7) == ["other", "any", "its", "sequence", "sequence,", "oldest", "2"])
+        withExtendedLifetime((sequences, owner)) {}
     }
 
     @Test func `L1 O2 an audit keeps nothing alive`() {

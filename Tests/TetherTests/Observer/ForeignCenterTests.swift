@@ -213,7 +213,7 @@ import Testing
         #expect(rows[0].key == "\"key\"")
         #expect(rows[1].name == nil)
         #expect(rows[1].owner?.hasPrefix("Ending 0x") == true)
-        #expect(NotificationObserver.attached(to: owner).count == 1)
+        #expect(OwnerObservers(of: owner).count == 1)
         withExtendedLifetime((token, owner)) {}
     }
 
@@ -332,9 +332,9 @@ import Testing
         }
 
         func register(
-            name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+            name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
         ) -> any NotifyingRegistration {
-            receivers.withLock { $0.append(receiver) }
+            receivers.withLock { $0.append(handler) }
             return NoRegistration()
         }
     }
@@ -345,7 +345,7 @@ import Testing
             let center = LateCenter { center in
                 for _ in 0..<2 {
                     let captured = Ending {
-                        log.add("audit: " + NotificationObserver.audit(ofOwner: owner).map(\.center).joined())
+                        log.add("audit: " + OwnerObservers(of: owner).audit().map(\.center).joined())
                     }
                     center.observe(.sample, owner: owner) { _ in
                         captured.touch()
@@ -356,6 +356,6 @@ import Testing
             withExtendedLifetime(center) {}
         }
         #expect(log.entries == ["called", "called", "audit: a center that has gone", "audit: "])
-        #expect(NotificationObserver.attached(to: owner).isEmpty)
+        #expect(OwnerObservers(of: owner).isEmpty)
     }
 }

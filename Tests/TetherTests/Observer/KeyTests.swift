@@ -75,7 +75,7 @@ import Testing
     @Test func `M7 O7 a replaced observer leaves its owner's list`() {
         let owner = Object()
         for _ in 0..<100 { center.observe(.sample, owner: owner, key: 1) { _ in } }
-        #expect(NotificationObserver.attached(to: owner).count == 1)
+        #expect(OwnerObservers(of: owner).count == 1)
         #expect(center.core.count == 1)
         withExtendedLifetime(owner) {}
     }

@@ -99,7 +99,7 @@ import Testing
         screen.release()
         jobs.run()
         #expect(log.entries == ["screen deinit"])
-        #expect(NotificationObserver.attached(to: owner).isEmpty)
+        #expect(OwnerObservers(of: owner).isEmpty)
     }
 
     @Test func `O4 no method runs in or after the deinit of a receiver or owner that goes while others post`() throws {
@@ -151,14 +151,14 @@ import Testing
     @Test func `O7 the observer is listed at its owner, not at its receiver`() {
         let (owner, screen) = (Plain(), Screen(log))
         let token = center.connect(.sample, to: Screen.changed, of: screen, owner: owner)
-        #expect(NotificationObserver.attached(to: owner) == [token])
-        #expect(NotificationObserver.attached(to: screen).isEmpty)
-        #expect(NotificationObserver.audit(ofOwner: screen).isEmpty)
-        NotificationObserver.stopAll(attachedTo: screen)
+        #expect(Array(OwnerObservers(of: owner)) == [token])
+        #expect(OwnerObservers(of: screen).isEmpty)
+        #expect(OwnerObservers(of: screen).audit().isEmpty)
+        OwnerObservers(of: screen).stop()
         center.removeObservers(owner: screen)
         center.removeObserver(screen)
         #expect(token.isActive)
-        NotificationObserver.stopAll(attachedTo: owner)
+        OwnerObservers(of: owner).stop()
         #expect(!token.isActive)
         #expect(center.core.isEmpty)
     }
@@ -166,7 +166,7 @@ import Testing
     @Test func `O7 one object can be both`() {
         let screen = Holder(Screen(log))
         let token = center.connect(.sample, to: Screen.changed, of: screen.object!, owner: screen.object!)
-        #expect(NotificationObserver.attached(to: screen.object!) == [token])
+        #expect(Array(OwnerObservers(of: screen.object!)) == [token])
         post(1)
         screen.release()
         post(2)
@@ -194,7 +194,7 @@ import Testing
                     observer.connect(.sample, to: LoggedObject.touch, of: ending)
                     log.add("\(observer.isActive)")
                 }
-                log.add("\(NotificationObserver.attached(to: other).count) \(trace.contains { $0.hasRecord })")
+                log.add("\(OwnerObservers(of: other).count) \(trace.contains { $0.hasRecord })")
             }
             withExtendedLifetime(ending) {}
         }

@@ -28,7 +28,7 @@ import Testing
     private let center = ObserverCenter()
 
     private func observe(_ kind: Kind) -> NotificationObserver {
-        let sender: AnyObject = kind.sender ?? AnySender.any
+        let sender: AnyObject = kind.sender ?? Omitted.argument
         return if let owner = kind.owner {
             center.observe(kind.name, from: sender, owner: owner) { _ in }
         } else {
@@ -53,8 +53,8 @@ import Testing
         let (senders, owners) = ([Object(), Object()], [Object(), Object()])
         let kinds = kinds(senders, owners)
         let tokens = kinds.map(observe)
-        let sender: AnyObject = mix.sender ? senders[0] : AnySender.any
-        let owner: AnyObject = mix.owner ? owners[0] : AnySender.any
+        let sender: AnyObject = mix.sender ? senders[0] : Omitted.argument
+        let owner: AnyObject = mix.owner ? owners[0] : Omitted.argument
 
         center.removeObservers(named: mix.name ? .sample : nil, from: sender, owner: owner)
 
@@ -164,17 +164,17 @@ import Testing
             center.observe(.sample, owner: owner) { _ in }, second.observe(nil, owner: owner) { _ in },
             center.observe(.sample, owner: other) { _ in }, center.observe(.sample) { _ in },
         ]
-        #expect(NotificationObserver.attached(to: owner) == [tokens[0], tokens[1]])
-        NotificationObserver.stopAll(attachedTo: owner)
+        #expect(Array(OwnerObservers(of: owner)) == [tokens[0], tokens[1]])
+        OwnerObservers(of: owner).stop()
         #expect(tokens.map(\.isActive) == [false, false, true, true])
-        #expect(NotificationObserver.attached(to: owner).isEmpty)
+        #expect(OwnerObservers(of: owner).isEmpty)
         withExtendedLifetime((owner, other)) {}
     }
 
     @Test func `R9 what stands for any sender and any owner does so as AnyObject, too`() {
         let (center, sender) = (ObserverCenter(), NSObject())
         let tokens = [center.observe(.sample) { _ in }, center.observe(.sample, from: sender) { _ in }]
-        let any: AnyObject = AnySender.any
+        let any: AnyObject = Omitted.argument
         center.removeObservers(named: .sample, from: any, owner: any)
         #expect(tokens.map(\.isActive) == [false, false])
     }

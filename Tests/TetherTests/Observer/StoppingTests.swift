@@ -47,7 +47,7 @@ import Testing
             case .removeByOwner: center.removeObservers(owner: owner.value!)
             case .removeOwner: center.removeObserver(owner.value!)
             case .removeAll: center.removeObservers()
-            case .stopAll: NotificationObserver.stopAll(attachedTo: owner.value!)
+            case .stopAll: OwnerObservers(of: owner.value!).stop()
             case .ownerGoes: owner.drop()
             case .senderGoes: sender.drop()
             case .replaced: replacement.set(center.observe(.other, owner: owner.value!, key: 1) { _ in })

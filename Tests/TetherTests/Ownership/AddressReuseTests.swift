@@ -23,7 +23,7 @@ import Testing
         for _ in 0..<rounds {
             object.object = Large()
             if ObjectIdentifier(object.object!) == address { reused += 1 }
-            inherited += NotificationObserver.attached(to: object.object!).count
+            inherited += OwnerObservers(of: object.object!).count
             inherited += OwnerTable.shared.hasRecord(of: ObjectIdentifier(object.object!)) ? 1 : 0
             center.post(name: .sample, object: nil)
             center.observe(.sample, owner: object.object!) { _, _ in calls.wrappingAdd(1, ordering: .relaxed) }
@@ -67,7 +67,7 @@ import Testing
         var tokens: [NotificationObserver] = []
         for index in 0..<rounds {
             object.object = Large()
-            #expect(NotificationObserver.attached(to: object.object!).isEmpty)
+            #expect(OwnerObservers(of: object.object!).isEmpty)
             center.post(name: .sample, object: object.object!)
             if index.isMultiple(of: 2) {
                 center.observe(.sample, owner: object.object!) { _, _ in calls.wrappingAdd(1, ordering: .relaxed) }

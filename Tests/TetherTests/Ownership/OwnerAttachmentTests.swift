@@ -18,7 +18,7 @@ import Testing
         #expect(isKnownUniquelyReferenced(&owner.object))
         center.post(name: .sample, object: nil)
         _ = center.audit()
-        _ = NotificationObserver.attached(to: owner.object!)
+        _ = OwnerObservers(of: owner.object!)
         #expect(isKnownUniquelyReferenced(&owner.object))
         owner.release()
         #expect(log.entries == ["owner deinit"])
@@ -86,7 +86,7 @@ import Testing
         #expect(log.entries == ["0", "1", "3", "4", "5"])
         #expect(centers.map(\.core.count) == [2, 1, 2])
         #expect(tokens.map(\.isActive) == [true, true, false, true, true, true])
-        #expect(NotificationObserver.attached(to: owner.object!) == tokens.filter(\.isActive))
+        #expect(Array(OwnerObservers(of: owner.object!)) == tokens.filter(\.isActive))
         owner.release()
         for center in centers { center.post(name: .sample, object: nil) }
         #expect(log.entries == ["0", "1", "3", "4", "5", "owner deinit"])
@@ -103,7 +103,7 @@ import Testing
         var generator = SplitMix64(seed: 6)
         while !left.isEmpty {
             tokens[left.remove(at: Int.random(in: left.indices, using: &generator))].stop()
-            #expect(NotificationObserver.attached(to: owner) == left.map { tokens[$0] })
+            #expect(Array(OwnerObservers(of: owner)) == left.map { tokens[$0] })
         }
         #expect(center.core.isEmpty)
         withExtendedLifetime(owner) {}
@@ -136,7 +136,7 @@ import Testing
         let going = gone.object!.observe(.sample, owner: owner) { _, _ in }
         gone.release()
         #expect(staying.isActive && !going.isActive)
-        #expect(NotificationObserver.attached(to: owner) == [staying])
+        #expect(Array(OwnerObservers(of: owner)) == [staying])
         staying.stop()
         #expect(!trace.hasRecord)
         withExtendedLifetime(owner) {}
@@ -149,16 +149,16 @@ import Testing
         let (first, second) = (mode.makeCenter(), mode.makeCenter())
         let (owner, stranger) = (LoggedObject("owner", log), LoggedObject("stranger", log))
         let trace = Trace(owner)
-        #expect(NotificationObserver.attached(to: owner).isEmpty)
+        #expect(OwnerObservers(of: owner).isEmpty)
         let one = first.observe(.sample, owner: owner) { [log] _, _ in log.add("one") }
         let two = second.observe(.sample, owner: owner) { [log] _, _ in log.add("two") }
         let three = first.observe(.other, owner: owner) { [log] _, _ in log.add("three") }
         let other = first.observe(.sample, owner: stranger) { [log] _, _ in log.add("other") }
-        #expect(NotificationObserver.attached(to: owner) == [one, two, three])
+        #expect(Array(OwnerObservers(of: owner)) == [one, two, three])
         two.stop()
-        #expect(NotificationObserver.attached(to: owner) == [one, three])
-        NotificationObserver.stopAll(attachedTo: owner)
-        #expect(NotificationObserver.attached(to: owner).isEmpty)
+        #expect(Array(OwnerObservers(of: owner)) == [one, three])
+        OwnerObservers(of: owner).stop()
+        #expect(OwnerObservers(of: owner).isEmpty)
         #expect([one, two, three, other].map(\.isActive) == [false, false, false, true])
         #expect(!trace.hasRecord)
         first.post(name: .sample, object: nil)
@@ -174,15 +174,15 @@ import Testing
         let line: UInt = #line + 1
         first.observe(.sample, owner: owner) { _, _ in }
         second.observe(.other, from: owner, owner: owner, once: true) { _, _ in }
-        let audit = NotificationObserver.audit(ofOwner: owner)
+        let audit = OwnerObservers(of: owner).audit()
         #expect(audit.map(\.name) == [.sample, .other])
         #expect(audit.map(\.line) == [Int(line), Int(line) + 1])
         #expect(audit.allSatisfy { $0.file == "TetherTests/OwnerAttachmentTests.swift" })
         #expect(audit.allSatisfy { $0.owner?.hasPrefix("LoggedObject 0x") == true })
         #expect(audit.map { $0.sender?.hasPrefix("LoggedObject 0x") ?? false } == [false, true])
         #expect(audit.map(\.isOnce) == [false, true])
-        NotificationObserver.stopAll(attachedTo: owner)
-        #expect(NotificationObserver.audit(ofOwner: owner).isEmpty)
+        OwnerObservers(of: owner).stop()
+        #expect(OwnerObservers(of: owner).audit().isEmpty)
         withExtendedLifetime(owner) {}
     }
 

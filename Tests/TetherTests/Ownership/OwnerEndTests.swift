@@ -15,7 +15,7 @@ import Testing
         let owner = Holder(
             LoggedObject("owner", log) { [log] owner in
                 log.add("active \(token.object?.isActive == true), observers \(center.core.count)")
-                log.add("attached \(NotificationObserver.attached(to: owner).count), empty \(center.core.isEmpty)")
+                log.add("attached \(OwnerObservers(of: owner).count), empty \(center.core.isEmpty)")
             })
         let trace = Trace(owner.object!)
         do {
@@ -163,7 +163,7 @@ import Testing
                 let capture = LoggedObject("capture", log)
                 late.object = center.observe(.sample, owner: owner) { _, _ in capture.touch() }
                 // Before a sweep, which another test may cause at any time, the earlier one is still listed.
-                let attached = NotificationObserver.attached(to: owner)
+                let attached = OwnerObservers(of: owner)
                 let hasEnded = mode == .hook && !endsFollowDeinit
                 log.add("attached \(attached.count { hasEnded || $0 === late.object })")
             })

@@ -50,7 +50,7 @@ import Testing
         #expect(center.core.count < 2000)
         center.post(name: .sample, object: nil)
         #expect(calls.load(ordering: .relaxed) == 0)
-        for owner in living { #expect(NotificationObserver.attached(to: owner).count == 1) }
+        for owner in living { #expect(OwnerObservers(of: owner).count == 1) }
         withExtendedLifetime(living) {}
     }
 

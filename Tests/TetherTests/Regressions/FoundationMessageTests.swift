@@ -69,7 +69,7 @@ import Testing
         center.removeObserver(token)
         #expect(center.core.isEmpty)
         gate.open()
-        await token.stopped()
+        await token.stopAndWait()
         #expect(log.entries == ["0"])
     }
 

@@ -8,7 +8,7 @@ final class SmallCenter: NotifyingCenter {
         let id: Int
         let name: Notification.Name?
         let sender: ObjectIdentifier?
-        let receiver: @Sendable (Notification) -> Void
+        let handler: @Sendable (Notification) -> Void
     }
 
     private struct State: Sendable {
@@ -38,12 +38,12 @@ final class SmallCenter: NotifyingCenter {
     var count: Int { state.withLock(\.entries.count) }
 
     func register(
-        name: Notification.Name?, sender: AnyObject?, receiver: @escaping @Sendable (Notification) -> Void
+        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
         let sender = sender.map { ObjectIdentifier($0) }
         let id = state.withLock { state in
             state.registered += 1
-            state.entries.append(Entry(id: state.registered, name: name, sender: sender, receiver: receiver))
+            state.entries.append(Entry(id: state.registered, name: name, sender: sender, handler: handler))
             return state.registered
         }
         let interruption = interruption.value
@@ -73,7 +73,7 @@ final class SmallCenter: NotifyingCenter {
                 (entry.name == nil || entry.name == name) && (entry.sender == nil || entry.sender == identity)
             }
         }
-        for entry in matches { entry.receiver(notification) }
+        for entry in matches { entry.handler(notification) }
     }
 
     private func cancel(_ id: Int) {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tether
 
-@Suite struct BufferSizeMisuseTests {
+@Suite struct BufferingPolicyMisuseTests {
     private func sentence(_ result: ExitTest.Result) -> String {
         String(decoding: result.standardErrorContent, as: UTF8.self)
     }
@@ -11,7 +11,7 @@ import Tether
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = ObserverCenter().notifications(named: .sample, bufferSize: .newest(0))
         }
-        #expect(sentence(result).contains("BufferSize.newest(_:): a buffer of 0 keeps nothing"))
+        #expect(sentence(result).contains("BufferingPolicy.newest(_:): a buffer of 0 keeps nothing"))
         #expect(sentence(result).contains("pass 1 or more, or .unbounded"))
     }
 
@@ -19,7 +19,7 @@ import Tether
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = ObserverCenter().notifications(named: .sample, bufferSize: .oldest(-3))
         }
-        #expect(sentence(result).contains("BufferSize.oldest(_:): a buffer of -3 keeps nothing"))
+        #expect(sentence(result).contains("BufferingPolicy.oldest(_:): a buffer of -3 keeps nothing"))
         #expect(sentence(result).contains("pass 1 or more, or .unbounded"))
     }
 

@@ -1,0 +1,59 @@
+/// How much is kept of what was posted and has not been delivered, or taken, yet.
+///
+/// ```swift
+/// token.backlog = .newest(1)        // a slow observer of progress sees where it is, not where it was
+/// for await note in center.notifications(named: .modelDidChange, bufferSize: 100) { … }
+/// ```
+///
+/// For an observer it bounds what waits for it on its target (D8), for an async sequence what waits to be taken (S3). What
+/// is dropped is counted in the audit. A handler that is running does not count as waiting. On `.poster` only what a switch
+/// left there waits, and what is posted while that is being delivered.
+///
+/// An integer literal is the newest so many, as in Foundation's `bufferSize`. A number of less than 1 stops the program with
+/// a sentence (X1).
+public struct BufferingPolicy: Sendable, Hashable, ExpressibleByIntegerLiteral {
+    /// How much may wait.
+    let limit: Int
+    /// Whether what is posted beyond that is dropped, and not the oldest of what waits.
+    let keepsOldest: Bool
+
+    /// All of it. The default.
+    public static let unbounded = BufferingPolicy(limit: .max, keepsOldest: false)
+
+    /// The newest `count`: what is posted to a full buffer drops the oldest.
+    public static func newest(_ count: Int) -> BufferingPolicy {
+        BufferingPolicy(checking: count, keepsOldest: false, call: "BufferingPolicy.newest(_:)")
+    }
+
+    /// The oldest `count`: what is posted to a full buffer is dropped.
+    public static func oldest(_ count: Int) -> BufferingPolicy {
+        BufferingPolicy(checking: count, keepsOldest: true, call: "BufferingPolicy.oldest(_:)")
+    }
+
+    /// The newest `value`.
+    public init(integerLiteral value: Int) {
+        self.init(checking: value, keepsOldest: false, call: "BufferingPolicy(integerLiteral:)")
+    }
+
+    private init(limit: Int, keepsOldest: Bool) {
+        self.limit = limit
+        self.keepsOldest = keepsOldest
+    }
+
+    private init(checking count: Int, keepsOldest: Bool, call: StaticString) {
+        guard count > 0 else {
+            // Not covered: ends the process; BufferingPolicyMisuseTests run it apart.
+            fatalError(
+                "\(call): a buffer of \(count) keeps nothing that was posted; pass 1 or more, or .unbounded, or mute the "
+                    + "observer.")
+        }
+        self.init(limit: count, keepsOldest: keepsOldest && count < .max)
+    }
+}
+
+extension BufferingPolicy: CustomStringConvertible {
+    /// What is kept, in words.
+    public var description: String {
+        limit == .max ? "unbounded" : "\(keepsOldest ? "oldest" : "newest") \(limit)"
+    }
+}
