@@ -53,6 +53,9 @@ extension Notification.Name {
 
         print("\n3. The audit, half-way: who observes what, for whom, on what, from which line on.")
         for row in center.audit() { print("   \(row.inOneLine)") }
+        if let file = ProcessInfo.processInfo.environment["TOUR_PICTURE"] {
+            try? center.audit().svg().write(toFile: file, atomically: true, encoding: .utf8)
+        }
 
         print("\n4. walker 1 posts the other half: \(second.count). It reaches who is left.")
         await walker.post(second, to: center)

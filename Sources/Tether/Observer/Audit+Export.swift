@@ -14,40 +14,18 @@ extension Audit {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// The audit as a graph for Graphviz: `dot -Tsvg` draws who posts, who observes, for whom, delivered where.
+    /// The audit as a graph for Graphviz: `dot -Tsvg` draws it.
     ///
-    /// Ellipses are centers, boxes observers, houses owners, and cylinders targets. An arrow goes the way of a
-    /// notification; a dashed line says whose life bounds an observer.
-    public func graph() -> String {
-        var nodes: [String] = []
-        var identifiers: [String: String] = [:]
-        var edges: [String] = []
-        func node(_ kind: String, _ label: String, _ shape: String) -> String {
-            if let known = identifiers[kind + label] { return known }
-            let identifier = "\(kind)\(identifiers.count)"
-            identifiers[kind + label] = identifier
-            nodes.append("\(identifier) [label=\(quoted(label)), shape=\(shape)]")
-            return identifier
-        }
-        for (index, row) in rows.enumerated() {
-            let observer = "observer\(index)"
-            let label = (["\(row.file):\(row.line)"] + row.notes).joined(separator: "\n")
-            nodes.append("\(observer) [label=\(quoted(label)), shape=box]")
-            let subject = (row.name?.rawValue ?? "any name") + (row.sender.map { "\nfrom \($0)" } ?? "")
-            edges.append("\(node("center", row.center, "ellipse")) -> \(observer) [label=\(quoted(subject))]")
-            edges.append("\(observer) -> \(node("target", row.target, "cylinder"))")
-            if let owner = row.owner {
-                edges.append("\(node("owner", owner, "house")) -> \(observer) [style=dashed, arrowhead=none]")
-            }
-        }
-        let lines = ["rankdir=LR", "node [fontname=Helvetica]"] + nodes + edges
-        return "digraph observers {\n" + lines.map { "    \($0);\n" }.joined() + "}\n"
-    }
+    /// Ellipses are what is observed: a name, and a sender. Boxes are observers, with the line that registered each, in
+    /// the frame of their owner. Cylinders are targets. An arrow goes the way of a notification. Yellow is an observer for
+    /// which something waits, red one that something was dropped for, grey one that is muted.
+    public func graph() -> String { AuditGraph(self).graphviz }
 
-    private func quoted(_ text: String) -> String {
-        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
-        return "\"\(escaped)\""
-    }
+    /// The audit as a flow chart for Mermaid, which Markdown on many hosts draws; see `graph()`.
+    public func mermaid() -> String { AuditGraph(self).mermaid }
+
+    /// The audit as a picture, for where nothing draws graphs; see `graph()`.
+    public func svg() -> String { AuditGraph(self).svg }
 
     private struct Document: Encodable {
         let observers: [Observer]

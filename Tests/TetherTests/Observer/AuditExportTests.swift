@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// The audit as a table, as JSON and as a graph; and of the whole process.
+/// The audit as a table and as JSON.
 @Suite struct AuditExportTests {
     private final class Owner: Sendable {}
 
@@ -58,24 +58,6 @@ import Testing
         withExtendedLifetime((owner, sender, token)) {}
     }
 
-    @Test func `L1 an audit exports as a graph of centers, observers, owners and targets`() {
-        let owner = Owner()
-        let line = #line + 1
-        center.observe(.sample, owner: owner) { _ in }
-        center.observe(.sample, owner: owner, on: .main) { _ in }
-        let graph = center.audit().graph()
-        let name = center.audit()[0].owner ?? ""
-        #expect(graph.hasPrefix("digraph observers {\n"))
-        #expect(graph.hasSuffix("}\n"))
-        #expect(graph.contains("observer0 [label=\"\(file):\(line)\", shape=box];"))
-        #expect(graph.components(separatedBy: "shape=house").count == 2)
-        #expect(graph.components(separatedBy: "shape=ellipse").count == 2)
-        #expect(graph.components(separatedBy: "shape=cylinder").count == 3)
-        #expect(graph.contains("[label=\"\(name)\", shape=house];"))
-        #expect(graph.contains("center0 -> observer0 [label=\"sample\"];"))
-        withExtendedLifetime(owner) {}
-    }
-
     @Test func `L1 Q2 posts that wait, and those that were dropped, are told below the table and as JSON`() throws {
         let queue = DispatchQueue(label: "suspended", attributes: .initiallyInactive)
         do {
@@ -101,15 +83,5 @@ import Testing
         #expect(document["droppedPosts"] as? Int == 1)
         posting.flush()
         queue.activate()
-    }
-
-    @Test func `L1 a graph says of which name and sender an observer is`() throws {
-        let sender = Owner()
-        let tokens = [center.observe(nil) { _ in }, center.observe(.sample, from: sender) { _ in }]
-        let graph = center.audit().graph()
-        let name = try #require(center.audit()[1].sender)
-        #expect(graph.contains("center0 -> observer0 [label=\"any name\"];"))
-        #expect(graph.contains("-> observer1 [label=\"sample\\nfrom \(name)\"];"))
-        withExtendedLifetime((tokens, sender)) {}
     }
 }

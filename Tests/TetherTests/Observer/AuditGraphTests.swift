@@ -1,0 +1,134 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Tether
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+/// The audit as a graph, for Graphviz, for Mermaid and as a picture.
+@Suite struct AuditGraphTests {
+    private final class Sidebar: Sendable {}
+
+    private let center = ObserverCenter()
+    private let file = "TetherTests/AuditGraphTests.swift"
+
+    @Test func `L1 a graph leads from a name over an observer, in the frame of its owner, to its target`() {
+        let owner = Sidebar()
+        let line = #line + 1
+        center.observe(.sample, owner: owner) { _, _ in }
+        #expect(
+            center.audit().graph() == """
+                digraph observers {
+                    rankdir=LR;
+                    node [fontname=Helvetica, style=filled, fillcolor=white];
+                    subject0 [label="sample", shape=ellipse];
+                    target0 [label="poster", shape=cylinder];
+                    subgraph cluster0 {
+                        label="Sidebar"; style="rounded,filled"; fillcolor="#eef3fb";
+                        observer0_0 [label="\(file):\(line)", shape=box, fillcolor="#ffffff"];
+                    }
+                    subject0 -> observer0_0 -> target0;
+                }
+
+                """)
+        #expect(
+            center.audit().mermaid() == """
+                flowchart LR
+                    classDef dropped fill:#ffd0c7,stroke:#555,color:#000
+                    classDef waiting fill:#ffe9b3,stroke:#555,color:#000
+                    classDef muted fill:#dcdcdc,stroke:#555,color:#000
+                    classDef idle fill:#ffffff,stroke:#555,color:#000
+                    subject0(["sample"])
+                    target0[("poster")]
+                    subgraph owner0 ["Sidebar"]
+                        observer0_0["\(file):\(line)"]:::idle
+                    end
+                    subject0 --> observer0_0 --> target0
+
+                """)
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `L1 a graph names objects by their types, and several of one type by numbers`() {
+        let (owners, sender) = ([Sidebar(), Sidebar()], Sidebar())
+        for owner in owners { center.observe(.sample, from: sender, owner: owner) { _, _ in } }
+        let token = center.observe(nil, on: .main) { _ in }
+        let graph = AuditGraph(center.audit())
+        #expect(graph.owners.map(\.name) == ["Sidebar", "Sidebar 2", nil])
+        #expect(graph.subjects == [["sample", "from Sidebar"], ["any name"]])
+        #expect(graph.targets == ["poster", "main"])
+        #expect(!center.audit().graph().contains("0x"))
+        withExtendedLifetime((owners, sender, token)) {}
+    }
+
+    @Test func `L1 a graph of several centers says which one`() {
+        let (owner, other) = (Sidebar(), ObserverCenter())
+        center.observe(.sample, owner: owner) { _, _ in }
+        other.observe(.sample, owner: owner) { _, _ in }
+        let graph = AuditGraph(NotificationObserver.audit(ofOwner: owner))
+        #expect(graph.subjects.count == 2)
+        #expect(graph.subjects.allSatisfy { $0.last?.hasPrefix("on ObserverCenter 0x") == true })
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `L1 a graph colours what waits, what was dropped and what is muted`() {
+        let queue = DispatchQueue(label: "held", attributes: .initiallyInactive)
+        let tokens = (0..<4).map { _ in center.observe(.sample, on: .dispatchQueue(queue)) { _ in } }
+        tokens[0].backlog = .newest(1)
+        tokens[2].mute()
+        tokens[3].stop()
+        center.post(name: .sample, object: nil)
+        center.post(name: .sample, object: nil)
+        let muted = center.observe(.other) { _ in }
+        muted.mute()
+        let states = AuditGraph(center.audit()).owners.flatMap(\.observers).map(\.state)
+        #expect(states == [.dropped, .waiting, .dropped, .muted])
+        queue.activate()
+        withExtendedLifetime((tokens, muted)) {}
+    }
+
+    @Test func `L1 what is written into a graph is escaped`() {
+        let queue = DispatchQueue(label: "a <\"quoted\"> \\ & queue")
+        let token = center.observe(.init("one\ntwo"), on: .dispatchQueue(queue)) { _ in }
+        #expect(center.audit().graph().contains(#"[label="dispatch queue a <\"quoted\"> \\ & queue", shape"#))
+        #expect(center.audit().graph().contains(#"[label="one\ntwo", shape=ellipse]"#))
+        #expect(center.audit().mermaid().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
+        #expect(center.audit().svg().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
+        token.stop()
+    }
+
+    @Test func `L1 a picture is a document in which nothing lies over another box, and everything inside`() throws {
+        let owners = (0..<3).map { _ in Sidebar() }
+        for (number, owner) in owners.enumerated() {
+            for name in 0...number { center.observe(.init("name \(name)"), owner: owner, on: .main) { _, _ in } }
+        }
+        let token = center.observe(.sample, from: owners[0]) { _ in }
+        let document = try XMLDocument(xmlString: center.audit().svg())
+        let root = try #require(document.rootElement())
+        func text(_ element: XMLElement, _ name: String) -> String? {
+            element.attributes?.first { $0.name == name }?.stringValue
+        }
+        func number(_ element: XMLElement, _ name: String) throws -> Int {
+            try #require(text(element, name).flatMap { Int($0) })
+        }
+        let boxes = try root.elements(forName: "rect")
+            .filter { text($0, "height") == "38" }
+            .map { try CGRect(x: number($0, "x"), y: number($0, "y"), width: number($0, "width"), height: 38) }
+        // Seven observers, of four subjects, with two targets.
+        #expect(boxes.count == 7 + 4 + 2)
+        let whole = try CGRect(x: 0, y: 0, width: number(root, "width"), height: number(root, "height"))
+        for (index, box) in boxes.enumerated() {
+            #expect(whole.contains(box))
+            #expect(!boxes[(index + 1)...].contains { $0.intersects(box) })
+        }
+        withExtendedLifetime((owners, token)) {}
+    }
+
+    @Test func `L1 an audit without observers is an empty picture`() throws {
+        #expect(try XMLDocument(xmlString: center.audit().svg()).rootElement()?.elements(forName: "text") == [])
+        #expect(center.audit().graph().hasPrefix("digraph observers {\n"))
+    }
+}
