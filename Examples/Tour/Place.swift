@@ -11,6 +11,7 @@ struct Queues {
         Place.name(.main, "main")
         speller.name = "speller"
         speller.maxConcurrentOperationCount = 1
+        suspended.name = "suspended"
         suspended.isSuspended = true
     }
 }

@@ -43,6 +43,10 @@ extension Notification.Name {
         _ = await (firstWalk, secondWalk)
         await settle()
         Journal.printTable(of: journals)
+        // A picture of all nine, for who asks for one.
+        if let file = ProcessInfo.processInfo.environment["TOUR_PICTURE"] {
+            try? center.audit().svg().write(toFile: file, atomically: true, encoding: .utf8)
+        }
 
         print("\n2. Four owners go, and walker 2, a sender. What each had has gone when its deinit begins.")
         for name in ["Window", "Title", "Cache<Data>", "Backup"] { letGo(name, of: &owners, after: first.count) }
@@ -53,9 +57,6 @@ extension Notification.Name {
 
         print("\n3. The audit, half-way: who observes what, for whom, on what, from which line on.")
         for row in center.audit() { print("   \(row.inOneLine)") }
-        if let file = ProcessInfo.processInfo.environment["TOUR_PICTURE"] {
-            try? center.audit().svg().write(toFile: file, atomically: true, encoding: .utf8)
-        }
 
         print("\n4. walker 1 posts the other half: \(second.count). It reaches who is left.")
         await walker.post(second, to: center)
