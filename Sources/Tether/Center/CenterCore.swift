@@ -41,6 +41,7 @@ internal import Synchronization
     }
 
     init(usesExactLifetimes: Bool, foreignCenter: ObjectIdentifier? = nil) {
+        _ = AuditAtExit.isAskedFor
         self.usesExactLifetimes = usesExactLifetimes
         self.foreignCenter = foreignCenter
         let registry = Registry()
