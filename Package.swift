@@ -38,6 +38,9 @@ let package = Package(
         .executableTarget(name: "ThreadDelivery", dependencies: ["Tether"], path: "Examples/ThreadDelivery"),
         .executableTarget(name: "FolderWatch", dependencies: ["Tether"], path: "Examples/FolderWatch"),
         .executableTarget(name: "ChatServer", dependencies: ["Tether"], path: "Examples/ChatServer"),
+        .executableTarget(name: "Notes", dependencies: ["Tether"], path: "Examples/Notes", exclude: ["Tests"]),
+        .testTarget(
+            name: "NotesTests", dependencies: ["Notes", "Tether", "TetherVerification"], path: "Examples/Notes/Tests"),
         .executableTarget(name: "TypedMessages", dependencies: ["Tether"], path: "Examples/TypedMessages"),
         .executableTarget(name: "AsyncSequences", dependencies: ["Tether"], path: "Examples/AsyncSequences"),
         .executableTarget(
