@@ -91,6 +91,6 @@ extension Audit.Row {
     fileprivate var state: AuditGraph.State {
         if dropped > 0 { return .dropped }
         if pending > 0 { return .waiting }
-        return muted > 0 ? .muted : .idle
+        return muteCount > 0 ? .muted : .idle
     }
 }

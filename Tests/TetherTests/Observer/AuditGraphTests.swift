@@ -68,7 +68,7 @@ import FoundationXML
         let (owner, other) = (Sidebar(), ObserverCenter())
         center.observe(.sample, owner: owner) { _, _ in }
         other.observe(.sample, owner: owner) { _, _ in }
-        let graph = AuditGraph(NotificationObserver.audit(ofOwner: owner))
+        let graph = AuditGraph(OwnerObservers(of: owner).audit())
         #expect(graph.subjects.count == 2)
         #expect(graph.subjects.allSatisfy { $0.last?.hasPrefix("on ObserverCenter 0x") == true })
         withExtendedLifetime(owner) {}
