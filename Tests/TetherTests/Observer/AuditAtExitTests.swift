@@ -12,7 +12,8 @@ import Tether
 
     @Test func `L1 a program that is asked to prints what is still observed when it ends`() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            setenv("TETHER_AUDIT", "exit", 1)
+            // SAFETY: literals; no other thread of this process reads the environment yet.
+            _ = unsafe setenv("TETHER_AUDIT", "exit", 1)
             ObserverCenter.default.observe(.sample, owner: Lasting.object, on: .main) { _, _ in }
             exit(EXIT_SUCCESS)
         }
