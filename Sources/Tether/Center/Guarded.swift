@@ -24,8 +24,12 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        if let result = try withLockIfFree(body) { return result }
-        return try withContendedLock(body)
+        var tries = 0
+        // One call of the body in one place, because a second one costs a retain of everything that it captures.
+        while true {
+            if let result = try withLockIfFree(body) { return result }
+            wait(after: &tries)
+        }
     }
 
     @inline(__always)
@@ -40,18 +44,15 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
         }
     }
 
+    /// Lets others run, or, where that did not help, waits in the kernel until it is this thread's turn.
     @inline(never)
-    private borrowing func withContendedLock<Result: ~Copyable, Failure: Error>(
-        _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-        for _ in 0..<Patience.tries {
+    private borrowing func wait(after tries: inout Int) {
+        if tries < Patience.tries {
+            tries += 1
             sched_yield()
-            if let result = try withLockIfFree(body) { return result }
-        }
-        return try mutex.withLock { value throws(Failure) in
-            enter()
-            defer { leave() }
-            return try body(&value)
+        } else {
+            tries = 0
+            mutex.withLock { _ in }
         }
     }
 
