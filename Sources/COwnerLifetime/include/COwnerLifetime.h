@@ -89,7 +89,7 @@ extern long tether_attention;
 /// fences all threads (`membarrier`); where it cannot, this is always true, and the posting thread fences.
 static inline bool tether_needs_attention(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return __atomic_load_n(&tether_attention, __ATOMIC_SEQ_CST) != 0;
+    return __builtin_expect(__atomic_load_n(&tether_attention, __ATOMIC_SEQ_CST) != 0, 0);
 }
 
 /// Whether anyone waits for a registration's handlers; true, too, where too many wait to tell.

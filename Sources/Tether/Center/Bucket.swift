@@ -50,19 +50,21 @@ internal import Synchronization
         }
     }
 
-    func set(_ registration: Registration?, at index: Int) {
+    /// Puts a registration into a slot that is empty.
+    func set(_ registration: Registration, at index: Int) {
         // SAFETY: the center keeps what is in a slot (see above).
-        let address = unsafe registration.map { unsafe UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
-        unsafe slots[index].store(address, ordering: .sequentiallyConsistent)
+        unsafe slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)
     }
+
+    func clear(at index: Int) { unsafe slots[index].store(nil, ordering: .sequentiallyConsistent) }
 }
 
 /// The registrations of one name (or any) and one sender (or any), in registration order.
 ///
-/// SAFETY: everything that varies is only touched under the lock of the center that has the bucket.
-final class Bucket: UnorderedListElement, @unchecked Sendable {
-    /// The registry has the node for as long as the bucket is in use.
-    unowned let node: NameNode
+/// SAFETY: everything that varies is only touched under the lock of the center that has the bucket; the registry has
+/// the node for as long as the bucket is in use.
+@safe final class Bucket: UnorderedListElement, @unchecked Sendable {
+    let node: Unmanaged<NameNode>
     let sender: SenderKey?
     /// Its place among the buckets of its sender.
     var place = 0
@@ -72,7 +74,7 @@ final class Bucket: UnorderedListElement, @unchecked Sendable {
     private var used: Int { slots.used.load(ordering: .relaxed) }
 
     init(node: NameNode, sender: SenderKey?) {
-        self.node = node
+        unsafe self.node = .passUnretained(node)
         self.sender = sender
     }
 
@@ -85,7 +87,7 @@ final class Bucket: UnorderedListElement, @unchecked Sendable {
         slots.set(registration, at: slot)
         registration.slot = UInt32(slot)
         slots.used.store(slot + 1, ordering: .releasing)
-        if count == 0, sender == nil { node.publish(self) }
+        if count == 0, sender == nil { unsafe node._withUnsafeGuaranteedRef { $0.publish(self) } }
         count += 1
         return outgrown
     }
@@ -93,7 +95,7 @@ final class Bucket: UnorderedListElement, @unchecked Sendable {
     /// Takes out a registration, and hands over the bucket's reference to it, which may be the only one: a post calls
     /// registrations without holding them. Also returns the slots that this replaced.
     func remove(_ registration: Registration) -> (kept: Registration, outgrown: BucketSlots?) {
-        slots.set(nil, at: Int(registration.slot))
+        slots.clear(at: Int(registration.slot))
         // SAFETY: pairs with the retain in `append`.
         let kept = unsafe Unmanaged.passUnretained(registration).takeRetainedValue()
         count -= 1
@@ -122,7 +124,7 @@ final class Bucket: UnorderedListElement, @unchecked Sendable {
             registration.slot = UInt32(index)
         }
         slots.used.store(registrations.count, ordering: .relaxed)
-        if sender == nil, count > 0 { node.publish(self) }
+        if sender == nil, count > 0 { unsafe node._withUnsafeGuaranteedRef { $0.publish(self) } }
         return old
     }
 
@@ -139,9 +141,7 @@ final class Bucket: UnorderedListElement, @unchecked Sendable {
 @safe final class NameNode: @unchecked Sendable {
     let name: Notification.Name?
     private(set) var anySender: Bucket?
-    var senders: [SenderKey: Bucket] = [:] {
-        didSet { hasSenders.store(!senders.isEmpty, ordering: .sequentiallyConsistent) }
-    }
+    private(set) var senders: [SenderKey: Bucket] = [:]
     /// How many cached names hold the node.
     var cachings = 0
 
@@ -154,7 +154,10 @@ final class Bucket: UnorderedListElement, @unchecked Sendable {
     }
 
     /// Whether it has observers.
-    var isObserved: Bool { anySender.map { $0.count > 0 } ?? false || !senders.isEmpty }
+    var isObserved: Bool {
+        if let anySender, anySender.count > 0 { return true }
+        return hasSenders.load(ordering: .relaxed)
+    }
 
     var isUnused: Bool { !isObserved && cachings == 0 }
 
@@ -164,6 +167,12 @@ final class Bucket: UnorderedListElement, @unchecked Sendable {
         let made = Bucket(node: self, sender: nil)
         anySender = made
         return made
+    }
+
+    /// Changes the bucket of a sender, and lets posts see whether there is any.
+    func setBucket(_ bucket: Bucket?, of sender: SenderKey) {
+        senders[sender] = bucket
+        hasSenders.store(!senders.isEmpty, ordering: .sequentiallyConsistent)
     }
 
     /// Lets posts see a bucket's new slots.

@@ -130,10 +130,9 @@ internal import Synchronization
     @inline(never)
     private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
         let (matches, released) = state.withLock { state -> (Registry.Matches, Registry.Leftovers) in
-            var leftovers: Registry.Leftovers = []
-            let node = state.registry.cachedNode(name, willBeObserved: false, leftovers: &leftovers)
+            let node = state.registry.cachedNode(name, willBeObserved: false)
             let matches = state.registry.matches(name: name, node: node, sender: sender)
-            return (matches, retire(leftovers, in: &state))
+            return (matches, retireLeftovers(in: &state))
         }
         withExtendedLifetime(released) {}
         return matches
@@ -221,13 +220,13 @@ internal import Synchronization
             // In one step, so that a post which begins sees exactly one of the two (M7).
             let mayReplace = registration.details?.key != nil
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
-            var (replaced, leftovers) = state.registry.add(registration, name: name, sender: sender)
+            var replaced = state.registry.add(registration, name: name, sender: sender)
             if let old = replaced {
                 registration.takeOver(from: old)
                 if !old.close() { replaced = nil }
             }
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
-            return (replaced, false, retire(leftovers, in: &state))
+            return (replaced, false, retireLeftovers(in: &state))
         }
         if isClosed { registration.end() }
         replaced?.finish()
@@ -237,18 +236,18 @@ internal import Synchronization
     /// Takes a registration out; the caller releases what this returns.
     func unlink(_ registration: Registration) -> (kept: Registration?, leftovers: Registry.Leftovers) {
         state.withLock { state in
-            var leftovers: Registry.Leftovers = []
-            guard let bucket = registration.bucket,
-                let kept = state.registry.remove(registration, leftovers: &leftovers)
-            else { return (nil, []) }
-            if leftovers.isEmpty, state.retired.isEmpty {
+            guard let bucket = unsafe registration.bucket, let kept = state.registry.remove(registration) else {
+                return (nil, [])
+            }
+            if state.registry.leftovers.isEmpty, state.retired.isEmpty {
                 // Before the look at who is posting: a post that begins after it must not find the old number of slots
                 // in use, and one of them used again by an observer that its own handlers add (R4).
-                let used = bucket.trim()
+                // SAFETY: nothing was left, so the registry still has the bucket.
+                let used = unsafe bucket._withUnsafeGuaranteedRef { $0.trim() }
                 if !isPosting() { return (kept, []) }
-                bucket.restore(used)
+                unsafe bucket._withUnsafeGuaranteedRef { $0.restore(used) }
             }
-            return (nil, retire(leftovers + [kept], in: &state))
+            return (nil, retire(kept, in: &state))
         }
     }
 
@@ -289,20 +288,27 @@ internal import Synchronization
         state.withLock { $0.isClosed = true }
         endAll()
         let released = state.withLock { state in
-            let leftovers = state.registry.forgetCache()
-            return retire(leftovers, in: &state)
+            state.registry.forgetCache()
+            return retireLeftovers(in: &state)
         }
         withExtendedLifetime(released) {}
     }
 
     // MARK: Late release
 
-    /// Hands over what has been taken out, and returns what no post under way may still see.
-    private func retire(_ leftovers: Registry.Leftovers, in state: inout State) -> Registry.Leftovers {
-        guard !leftovers.isEmpty else { return [] }
+    /// Hands over what has been taken out, if anything has; returns what no post under way may still see.
+    @inline(__always)
+    private func retireLeftovers(in state: inout State) -> Registry.Leftovers {
+        state.registry.leftovers.isEmpty ? [] : retire(nil, in: &state)
+    }
+
+    /// Hands over what has been taken out, with a registration; returns what no post under way may still see.
+    @inline(never)
+    private func retire(_ removed: Registration?, in state: inout State) -> Registry.Leftovers {
         publishCache(of: state.registry)
         let now = era.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
-        state.retired.append(contentsOf: leftovers.map { (now, $0) })
+        for object in state.registry.takeLeftovers() { state.retired.append((now, object)) }
+        if let removed { state.retired.append((now, removed)) }
         return releasable(in: &state, afterRetiring: true)
     }
 
@@ -355,7 +361,12 @@ internal import Synchronization
 
     /// The name and sender under which a live registration is kept.
     func subject(of registration: Registration) -> (name: Notification.Name?, sender: SenderKey?)? {
-        state.withLock { _ in registration.bucket.map { ($0.node.name, $0.sender) } }
+        state.withLock { _ in
+            // SAFETY: the registry has the bucket, and that its node, while the registration is in it.
+            unsafe registration.bucket.map {
+                unsafe $0._withUnsafeGuaranteedRef { unsafe ($0.node._withUnsafeGuaranteedRef(\.name), $0.sender) }
+            }
+        }
     }
 
     /// Whether the center has gone.

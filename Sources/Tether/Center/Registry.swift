@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Who observes what in one center: a value that is driven under the center's lock, and by tests without one.
 ///
-/// A mutation returns what must be released when no post may see it any more; nothing of the user's is called here
+/// What must be released when no post may see it any more is left in `leftovers`; nothing of the user's is called here
 /// but `==` and `hash(into:)` of value senders and keys.
 struct Registry {
     private(set) var names: [Notification.Name: NameNode] = [:]
@@ -16,6 +16,8 @@ struct Registry {
     private(set) var count = 0
     /// How many names have observers.
     private var observedNames = 0
+    /// What mutations leave for posts under way, to be released after them.
+    private(set) var leftovers: Leftovers = []
 
     /// The slots that a post reaches: at most one each for (name, sender), (name, any), (any, sender), (any, any).
     struct Matches: Sendable {
@@ -47,7 +49,6 @@ struct Registry {
         }
     }
 
-    /// What a mutation leaves for posts under way, to be released after them.
     typealias Leftovers = [any AnyObject & Sendable]
 
     // MARK: Posting
@@ -69,10 +70,7 @@ struct Registry {
     // MARK: Adding and removing
 
     /// Adds a registration, and takes out the one with the same key. Complexity: O(1) amortised.
-    mutating func add(
-        _ registration: Registration, name: Notification.Name?, sender: SenderKey?
-    ) -> (replaced: Registration?, leftovers: Leftovers) {
-        var leftovers: Leftovers = []
+    mutating func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) -> Registration? {
         var replaced: Registration?
         if let key = registration.details?.key {
             // The dictionary's key is always the live registration's own, so that no other outlives its owner here.
@@ -81,56 +79,59 @@ struct Registry {
         }
         lastID += 1
         registration.id = lastID
-        let bucket = bucket(name: name, sender: sender, leftovers: &leftovers)
-        registration.bucket = bucket
+        let bucket = bucket(name: name, sender: sender)
+        unsafe registration.bucket = .passUnretained(bucket)
         if let outgrown = bucket.append(registration) { leftovers.append(outgrown) }
         count += 1
-        return (replaced, leftovers)
+        return replaced
     }
 
     /// Takes a registration out, if it is in. Complexity: O(1) amortised.
     ///
     /// The caller keeps the registration that this returns for posts that may see it.
-    mutating func remove(_ registration: Registration, leftovers: inout Leftovers) -> Registration? {
-        guard let bucket = registration.bucket else { return nil }
-        registration.bucket = nil
+    mutating func remove(_ registration: Registration) -> Registration? {
+        guard let bucket = unsafe registration.bucket else { return nil }
+        unsafe registration.bucket = nil
         if let key = registration.details?.key, keyed[key] === registration { keyed[key] = nil }
-        let (kept, outgrown) = bucket.remove(registration)
+        // SAFETY: the registry has the bucket while a registration is in it.
+        let (kept, outgrown, isEmpty) = unsafe bucket._withUnsafeGuaranteedRef {
+            let (kept, outgrown) = $0.remove(registration)
+            return (kept, outgrown, $0.count == 0)
+        }
         if let outgrown { leftovers.append(outgrown) }
-        if bucket.count == 0 {
-            discard(bucket, leftovers: &leftovers)
-            fitCache(leftovers: &leftovers)
+        if isEmpty {
+            unsafe discard(bucket.takeUnretainedValue())
+            fitCache()
         }
         count -= 1
         return kept
     }
 
-    private mutating func bucket(
-        name: Notification.Name?, sender: SenderKey?, leftovers: inout Leftovers
-    ) -> Bucket {
-        let node = name.map { cachedNode($0, willBeObserved: true, leftovers: &leftovers)! } ?? anyName
+    private mutating func bucket(name: Notification.Name?, sender: SenderKey?) -> Bucket {
+        let node = name.map { cachedNode($0, willBeObserved: true)! } ?? anyName
         if name != nil, !node.isObserved { observedNames += 1 }
         guard let sender else { return node.makeAnySender() }
         if let known = node.senders[sender] { return known }
         let bucket = Bucket(node: node, sender: sender)
-        node.senders[sender] = bucket
+        node.setBucket(bucket, of: sender)
         senders[sender, default: UnorderedList()].append(bucket)
         return bucket
     }
 
-    private mutating func discard(_ bucket: Bucket, leftovers: inout Leftovers) {
-        let node = bucket.node
+    private mutating func discard(_ bucket: Bucket) {
+        let node = unsafe bucket.node.takeUnretainedValue()
         if let sender = bucket.sender {
             leftovers.append(bucket)
-            node.senders[sender] = nil
+            node.setBucket(nil, of: sender)
             if let index = senders.index(forKey: sender) {
                 senders.values[index].remove(bucket)
                 if senders.values[index].isEmpty { leftovers.append(KeptKey(key: senders.remove(at: index).key)) }
             }
+        } else {
+            node.unpublish()
         }
-        if bucket.sender == nil { node.unpublish() }
         if node.name != nil, !node.isObserved { observedNames -= 1 }
-        discardIfUnused(node, leftovers: &leftovers)
+        discardIfUnused(node)
     }
 
     /// A sender's key on its way out: what a value sender holds is not released under a lock (R6).
@@ -156,9 +157,7 @@ struct Registry {
 
     /// The node of a name that is posted or is going to be observed, from the cache or put into it; `nil` for a name
     /// without observers that is not worth remembering. Complexity: O(1) amortised.
-    mutating func cachedNode(
-        _ name: Notification.Name, willBeObserved: Bool, leftovers: inout Leftovers
-    ) -> NameNode? {
+    mutating func cachedNode(_ name: Notification.Name, willBeObserved: Bool) -> NameNode? {
         let bits = StringBits(name.rawValue)
         // SAFETY: the cache keeps what it knows, and is only changed under the lock that the caller has.
         if let known = unsafe cache.find(bits) {
@@ -169,35 +168,35 @@ struct Registry {
         guard cache.isWorthwhile(bits, hasObservers: isObserved) else { return known }
         let node = known ?? node(name)
         node.cachings += 1
-        fitCache(leftovers: &leftovers)
-        if let old = cache.insert(CachedName(name: name, node: node)) { forget(old, leftovers: &leftovers) }
+        fitCache()
+        if let old = cache.insert(CachedName(name: name, node: node)) { forget(old) }
         return node
     }
 
-    private mutating func forget(_ cached: CachedName, leftovers: inout Leftovers) {
+    private mutating func forget(_ cached: CachedName) {
         leftovers.append(cached)
         let node = unsafe cached.node.takeUnretainedValue()
         node.cachings -= 1
-        discardIfUnused(node, leftovers: &leftovers)
+        discardIfUnused(node)
     }
 
     /// Keeps the cache at two to sixteen times as many slots as names have observers.
-    private mutating func fitCache(leftovers: inout Leftovers) {
+    private mutating func fitCache() {
         if observedNames > cache.capacity / 2 {
-            replaceCache(capacity: cache.capacity * 4, leftovers: &leftovers)
+            replaceCache(capacity: cache.capacity * 4)
         } else if cache.capacity > NameCache.smallestCapacity, observedNames < cache.capacity / 16 {
-            replaceCache(capacity: cache.capacity / 4, leftovers: &leftovers)
+            replaceCache(capacity: cache.capacity / 4)
         }
     }
 
-    private mutating func replaceCache(capacity: Int, leftovers: inout Leftovers) {
+    private mutating func replaceCache(capacity: Int) {
         let old = cache
         cache = NameCache(capacity: capacity)
         leftovers.append(old)
-        for cached in old.all { forget(cached, leftovers: &leftovers) }
+        for cached in old.all { forget(cached) }
     }
 
-    mutating func discardIfUnused(_ node: NameNode, leftovers: inout Leftovers) {
+    mutating func discardIfUnused(_ node: NameNode) {
         guard node.isUnused, let name = node.name else { return }
         names[name] = nil
         leftovers.append(node)
@@ -230,9 +229,12 @@ struct Registry {
     }
 
     /// Forgets the cache, and with it every name that nobody observes.
-    mutating func forgetCache() -> Leftovers {
-        var leftovers: Leftovers = []
-        replaceCache(capacity: NameCache.smallestCapacity, leftovers: &leftovers)
-        return leftovers
+    mutating func forgetCache() { replaceCache(capacity: NameCache.smallestCapacity) }
+
+    /// Hands over what mutations left.
+    mutating func takeLeftovers() -> Leftovers {
+        let taken = leftovers
+        leftovers = []
+        return taken
     }
 }

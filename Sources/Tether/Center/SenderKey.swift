@@ -39,13 +39,10 @@ enum SenderFilter {
     }
 
     /// A sender that may be left out.
-    init<Sender: AnyObject>(_ sender: Sender) {
-        if Omitted.stands(for: sender) {
-            self = .any
-        } else {
-            ObjectArgument.sender.check(sender)
-            self = .object(sender)
-        }
+    static func given<Sender: AnyObject>(_ sender: Sender) -> SenderFilter {
+        if Omitted.stands(for: sender) { return .any }
+        ObjectArgument.sender.check(sender)
+        return .object(sender)
     }
 
     /// A sender as Foundation passes it: `nil` for any. Traps on what can match nothing (M4, X1).

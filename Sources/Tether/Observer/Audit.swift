@@ -146,7 +146,7 @@ extension Audit.Row: CustomStringConvertible {
 extension NotifyingCenter {
     /// This center's observers, in registration order (L1).
     public func audit() -> Audit {
-        let core = own?.core ?? ForeignCenters.shared.knownCore(of: self)
+        let core = ownCore ?? ForeignCenters.shared.knownCore(of: self)
         return Audit(core?.registrations() ?? [], ledgers: core.map { [$0.ledger] } ?? [])
     }
 }

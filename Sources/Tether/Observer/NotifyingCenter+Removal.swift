@@ -18,7 +18,7 @@ extension NotifyingCenter {
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
         named name: Notification.Name? = nil, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument
     ) {
-        guard let core = own?.core ?? ForeignCenters.shared.knownCore(of: self) else { return }
+        guard let core = ownCore ?? ForeignCenters.shared.knownCore(of: self) else { return }
         let key = Omitted.stands(for: sender) ? nil : SenderKey(sender)
         guard !Omitted.stands(for: owner) else {
             return core.endAll(named: name, from: key)

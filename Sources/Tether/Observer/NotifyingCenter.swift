@@ -27,9 +27,10 @@ public protocol NotifyingRegistration: Sendable {
 }
 
 extension NotifyingCenter {
-    /// This center as Tether's own, if that is what it is: `ObserverCenter` is final, so a look at the type will do.
-    var own: ObserverCenter? {
+    /// This center's core, if it is Tether's own: `ObserverCenter` is final, so a look at the type will do.
+    @inline(__always)
+    var ownCore: CenterCore? {
         guard type(of: self) == ObserverCenter.self else { return nil }
-        return unsafe unsafeDowncast(self, to: ObserverCenter.self)
+        return unsafe unsafeDowncast(self, to: ObserverCenter.self).core
     }
 }

@@ -4,40 +4,37 @@ internal import Foundation
 struct ObservationRequest {
     let name: Notification.Name?
     let sender: SenderFilter
-    let target: DeliveryTarget
-    let once: Bool
+    /// What deliveries pass through; `nil` for the poster.
+    private let inbox: Inbox?
+    private let flags: UInt32
     let key: ObserverKey?
     let site: RegistrationSite
-    /// Whether the handler is isolated, so that its target is not to be switched.
-    let isIsolated: Bool
     var companion: RegistrationCompanion?
 
+    /// `isIsolated`: whether the handler is, so that its target is not to be switched.
+    @inline(__always)
     init(
-        name: Notification.Name?, sender: SenderFilter, target: DeliveryTarget, isIsolated: Bool = false,
+        name: Notification.Name?, sender: SenderFilter, target: borrowing DeliveryTarget, isIsolated: Bool = false,
         once: Bool = false, key: ObserverKey? = nil, site: RegistrationSite
     ) {
         self.name = name
         self.sender = sender
-        self.target = target
-        self.isIsolated = isIsolated
-        self.once = once
+        inbox = target.isPoster ? nil : Inbox(route: Route(to: copy target))
+        flags = (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
         self.key = key
         self.site = site
     }
 
     /// What the parameters of an `observe` method ask for.
+    @inline(__always)
     init<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender, on target: DeliveryTarget, isIsolated: Bool = false,
-        once: Bool, key: (any Hashable)?, at file: StaticString, _ line: UInt
+        _ name: Notification.Name?, from sender: borrowing Sender, on target: borrowing DeliveryTarget,
+        isIsolated: Bool = false, once: Bool, key: borrowing (any Hashable)?, at file: StaticString, _ line: UInt
     ) {
+        let observerKey: ObserverKey? = if let key = copy key { ObserverKey(key) } else { nil }
         self.init(
-            name: name, sender: SenderFilter(sender), target: target,
-            isIsolated: isIsolated, once: once, key: key == nil ? nil : ObserverKey(key!),
-            site: RegistrationSite(file: file, line: line))
-    }
-
-    private var flags: UInt32 {
-        (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
+            name: name, sender: .given(copy sender), target: target, isIsolated: isIsolated, once: once,
+            key: observerKey, site: RegistrationSite(file: file, line: line))
     }
 
     /// Registers a handler with a center, for an observer that only its token holds.
@@ -71,9 +68,9 @@ struct ObservationRequest {
         _ observer: NotificationObserver, with center: any NotifyingCenter, owner: AnyObject?, receiver: AnyObject?,
         making make: (CenterCore, Registration.Details?) -> Registration
     ) {
-        let own = center.own
-        let core = own?.core ?? ForeignCenters.shared.core(of: center)
-        let foreign = own == nil ? ForeignReceiver() : nil
+        let ownCore = center.ownCore
+        let core = ownCore ?? ForeignCenters.shared.core(of: center)
+        let foreign = ownCore == nil ? ForeignReceiver() : nil
         var senderRecord: OwnerRecord?
         if case .object(let object) = sender {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)
@@ -90,7 +87,7 @@ struct ObservationRequest {
             needsDetails
                 ? Registration.Details(
                     sender: senderRecord, key: key?.of(owner), foreign: foreign, companion: companion) : nil)
-        if !target.isPoster { registration.makeInbox(Route(to: target)) }
+        if let inbox { registration.makeInbox(inbox) }
         let partner = receiver.map { _ in registration.makePartner() }
         // All that an end undoes is done before anyone can end it: by the token, the owner's list or the center.
         observer.set(registration)

@@ -6,9 +6,9 @@ internal import Synchronization
 /// The center holds the only lasting reference, so that what the handler captured is released when the center lets
 /// the registration go (R8); a token refers to it without holding it.
 ///
-/// SAFETY: `state` and `inbox` are atomic; `slot` and `bucket` are only touched under
-/// the center's lock; `details` never changes after the registration was published.
-class Registration: @unchecked Sendable {
+/// SAFETY: `state` and `inbox` are atomic; `slot` and `bucket` are only touched under the center's lock, and the registry
+/// has the bucket as long as this is in it; `details` never changes after the registration was published.
+@safe class Registration: @unchecked Sendable {
     /// The gate: 0 lets a post call the handler at once.
     struct State {
         static let ended: UInt32 = 1
@@ -34,7 +34,7 @@ class Registration: @unchecked Sendable {
     final let inbox = LazyReference<Inbox>()
     /// Never used again; 0 until the center has given it.
     final var id: UInt64 = 0
-    final var bucket: Bucket?
+    final var bucket: Unmanaged<Bucket>?
     final var slot: UInt32 = 0
     /// Last, beside the subclass's handler, because posts look at these two alone.
     final let state: Atomic<UInt32>
@@ -86,8 +86,11 @@ class Registration: @unchecked Sendable {
 
     /// Has deliveries pass through an inbox; before the registration is added to its center, or by a switch.
     @discardableResult
-    final func makeInbox(_ route: Route) -> Inbox {
-        let inbox = inbox.storeIfNil(Inbox(route: route))
+    final func makeInbox(_ route: Route) -> Inbox { makeInbox(Inbox(route: route)) }
+
+    @discardableResult
+    final func makeInbox(_ made: Inbox) -> Inbox {
+        let inbox = inbox.storeIfNil(made)
         state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)
         return inbox
     }
@@ -105,7 +108,7 @@ class Registration: @unchecked Sendable {
     @inline(__always)
     final func receive(_ notification: Notification) {
         let state = state.load(ordering: .acquiring)
-        if state == 0 {
+        if _fastPath(state == 0) {
             callPlain(notification)
         } else if state == State.owned {
             callOwned(notification)
@@ -211,7 +214,11 @@ class Registration: @unchecked Sendable {
     /// Has a foreign center's closure call this instead of the one that it replaces, if the two are called by the same
     /// posts; under the center's lock.
     final func takeOver(from old: Registration) {
-        guard bucket === old.bucket, let foreign = details?.foreign, let other = old.details?.foreign else { return }
+        guard unsafe bucket?.toOpaque() == old.bucket?.toOpaque(), let foreign = details?.foreign,
+            let other = old.details?.foreign
+        else {
+            return
+        }
         foreign.takeOver(other, for: self)
     }
 
@@ -224,7 +231,7 @@ class Registration: @unchecked Sendable {
 
     /// Ends the registration: no handler starts any more, and what it held is released (R1, R8).
     final func end() {
-        if close() { finish() }
+        if !hasEnded, close() { finish() }
     }
 
     /// Ends the registration, whose owner's list has let go of it.

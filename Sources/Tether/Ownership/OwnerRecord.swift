@@ -1,13 +1,13 @@
 /// What is kept for one object while it is an owner or a watched sender.
 ///
-/// SAFETY: `state` and `next` are only touched under the lock of the object's shard in `OwnerTable`, which upholds it;
-/// the rest never changes.
-final class OwnerRecord: @unchecked Sendable {
+/// SAFETY: `state` and `next` are only touched under the lock of the object's shard in `OwnerTable`, which upholds it, and
+/// which makes accesses exclusive; the rest never changes.
+@safe final class OwnerRecord: @unchecked Sendable {
     let reference: OwnerReference<AnyObject>
     private let type: AnyClass
-    var state = State()
+    @safe @exclusivity(unchecked) var state = State()
     /// The next record in the same chain of `OwnerRecords`.
-    var next: OwnerRecord?
+    @safe @exclusivity(unchecked) var next: OwnerRecord?
 
     init?(_ object: AnyObject) {
         guard let reference = OwnerReference(object) else { return nil }

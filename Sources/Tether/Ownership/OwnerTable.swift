@@ -45,13 +45,14 @@ final class OwnerTable: Sendable {
     func attach(
         _ observer: NotificationObserver?, to object: AnyObject, as registration: OwnedRegistration, exactly: Bool
     ) -> Bool {
-        var muting = Muting()
-        let record = use(object, exactly: exactly) { record, records in
+        var muting: Muting?
+        use(object, exactly: exactly) { record, records in
             record.state.attachments.append(observer, as: registration, of: record)
             muting = records.muting(of: record.identity)
         }
+        guard let muting else { return false }
         registration.inherit(muting, .unbounded)
-        return record != nil
+        return true
     }
 
     /// Takes an attached observer off its owner's list, if it still is in it; the caller releases what this returns.
@@ -62,37 +63,34 @@ final class OwnerTable: Sendable {
 
     /// Watches an object that the caller holds as a sender, for a center; `nil` if it is being deinitialised (M5).
     func watchSender(_ object: AnyObject, for center: CenterCore) -> OwnerRecord? {
+        var watched: OwnerRecord?
         use(object, exactly: center.usesExactLifetimes) { record, _ in
+            watched = record
             if let known = record.state.senderWatches.firstIndex(where: { $0.center === center }) {
                 record.state.senderWatches[known].count += 1
             } else {
                 record.state.senderWatches.append((center, 1))
             }
         }
+        return watched
     }
 
-    /// Changes the record of an object that the caller holds, made if need be; `nil` if it is being deinitialised.
-    private func use(
-        _ object: AnyObject, exactly: Bool, _ body: (OwnerRecord, inout Records) -> Void
-    ) -> OwnerRecord? {
+    /// Changes the record of an object that the caller holds, made if need be, unless it is being deinitialised.
+    private func use(_ object: AnyObject, exactly: Bool, _ body: (OwnerRecord, inout Records) -> Void) {
         let identity = ObjectIdentifier(object)
-        var ended: OwnerRecord?
         // Before the lock is taken, because this may take the loader's.
         let canBeSeen = exactly && OwnerLifetime.isExact(for: Swift.type(of: object))
-        let record = shard(of: identity).records.withLock { records -> OwnerRecord? in
+        let ended = shard(of: identity).records.withLock { records -> OwnerRecord? in
             let known = records.all[identity]
             guard let record = known ?? OwnerRecord(object) else { return nil }
-            if record.reference.hasEnded {
-                ended = record
-                return nil
-            }
+            if record.reference.hasEnded { return record }
             if known == nil { records.all.insert(record) }
             if !record.state.isExact {
                 record.state.isExact = canBeSeen && OwnerLifetime.watch(object)
                 list(record, in: &records)
             }
             body(record, &records)
-            return record
+            return nil
         }
         // Not covered: a weak reference, which is what there is over the Objective-C runtime, does not keep an address
         // from being used again before the sweep has come by; `.ci/apple run` executes it.
@@ -102,7 +100,6 @@ final class OwnerTable: Sendable {
             return use(object, exactly: exactly, body)
         }
         if sweepable.load(ordering: .relaxed) > 0 { sweepIfDue() }
-        return record
     }
 
     /// Ends one watch of a sender.
@@ -123,7 +120,7 @@ final class OwnerTable: Sendable {
     /// Counts one muting of all observers of an owner; returns them, to be muted, in order of attachment.
     func mute(_ owner: AnyObject, keepingNewest: Bool) -> [NotificationObserver] {
         var observers: [NotificationObserver] = []
-        _ = use(owner, exactly: true) { record, records in
+        use(owner, exactly: true) { record, records in
             records.muted[record.identity, default: Muting()].begin(keepingNewest: keepingNewest)
             observers = record.state.attachments.observers
         }

@@ -13,7 +13,7 @@ struct KeyedReplacement: Modelled {
     var count = Order.sequentiallyConsistent
     var look = Order.acquiring
     var looksAgain = true
-    var slotOrders = (store: Order.sequentiallyConsistent, load: Order.sequentiallyConsistent)
+    var slotOrders = (store: Order.releasing, load: Order.sequentiallyConsistent)
 
     init(on machine: Machine) {}
 

@@ -6,7 +6,8 @@ struct Publication: Modelled {
     let word = Location("the word that leads there")
     let flag = Location("the flag that says so")
 
-    var wordStore = Order.sequentiallyConsistent
+    /// A slot's; a name is exchanged, sequentially consistent.
+    var wordStore = Order.releasing
     var wordLoad = Order.sequentiallyConsistent
     var flagStore = Order.acquiringAndReleasing
     var flagLoad = Order.acquiring
@@ -14,7 +15,9 @@ struct Publication: Modelled {
     init(on machine: Machine) {}
 
     static let code = [
-        Code("Tether/Center/Bucket.swift", "func append(", "func set(", "func registration("),
+        Code(
+            "Tether/Center/Bucket.swift", "func append(", "func set(", "func registration(",
+            "slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)"),
         Code(
             "Tether/Center/NameCache.swift", "func find(", "func insert(", ".load(ordering: .sequentiallyConsistent)",
             ".exchange(address, ordering: .sequentiallyConsistent)"),

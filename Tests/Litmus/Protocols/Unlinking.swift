@@ -33,7 +33,7 @@ struct Unlinking: Modelled {
             "Tether/Center/Bucket.swift", "func forEach(", "func trim(", "func restore(",
             "hasSenders.load(ordering: .sequentiallyConsistent)", "openSlots.load(ordering: .sequentiallyConsistent)",
             "slot.pointee.load(ordering: .sequentiallyConsistent)",
-            "slots[index].store(address, ordering: .sequentiallyConsistent)",
+            "slots[index].store(nil, ordering: .sequentiallyConsistent)",
             "slots.used.store(used, ordering: .sequentiallyConsistent)"),
         Code("Tether/Center/Registry.swift", "$0.used.load(ordering: .sequentiallyConsistent)"),
         Code(

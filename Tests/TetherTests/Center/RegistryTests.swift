@@ -57,7 +57,7 @@ import Testing
         #expect(ids(reached(registry, .other, keys[1]).flatMap(\.self)).sorted() == [5, 6, 8, 9])
         #expect(ids(reached(registry, .sample).flatMap(\.self)).sorted() == [3, 9])
         #expect(ids(reached(registry, Notification.Name("third"), keys[0]).flatMap(\.self)).sorted() == [7, 9])
-        for registration in all { _ = registry.remove(registration) }
+        for registration in all { _ = registry.takeOut(registration) }
         #expect(registry.isEmpty)
         withExtendedLifetime((a, b)) {}
     }
@@ -78,7 +78,7 @@ import Testing
                 })
         }
         #expect(asked == 1)
-        _ = (registry.remove(plain), registry.remove(particular))
+        _ = (registry.takeOut(plain), registry.takeOut(particular))
         withExtendedLifetime(object) {}
     }
 
@@ -90,7 +90,7 @@ import Testing
             _ = registry.add(registration, name: .sample, sender: nil)
             #expect(registration.id == last + 1)
             last = registration.id
-            _ = registry.remove(registration)
+            _ = registry.takeOut(registration)
         }
         #expect(registry.isEmpty)
     }
@@ -101,7 +101,7 @@ import Testing
         var live: [Registration] = []
         for _ in 0..<2_000 {
             if !live.isEmpty, Bool.random(using: &dice) {
-                _ = registry.remove(live.remove(at: Int.random(in: 0..<live.count, using: &dice)))
+                _ = registry.takeOut(live.remove(at: Int.random(in: 0..<live.count, using: &dice)))
             } else {
                 let made = registration()
                 _ = registry.add(made, name: .sample, sender: nil)
@@ -110,7 +110,7 @@ import Testing
             #expect(registry.count == live.count)
             #expect(ids(reached(registry, .sample).flatMap(\.self)) == ids(live))
         }
-        for registration in live { _ = registry.remove(registration) }
+        for registration in live { _ = registry.takeOut(registration) }
         #expect(registry.isEmpty)
     }
 
@@ -121,12 +121,13 @@ import Testing
         let matches = registry.matches(name: .sample, node: nil, sender: { nil })
         var leftovers: Registry.Leftovers = []
         for registration in registrations.dropFirst() {
-            leftovers += registry.add(registration, name: .sample, sender: nil).leftovers
+            _ = registry.add(registration, name: .sample, sender: nil)
+            leftovers += registry.takeLeftovers()
         }
         #expect(matches.entries.0?.used == 1)
         // What was outgrown is handed out, so that a post which is walking it can go on.
         #expect(leftovers.contains { $0 is BucketSlots })
-        for registration in registrations { leftovers += registry.remove(registration) }
+        for registration in registrations { leftovers += registry.takeOut(registration) }
         withExtendedLifetime(leftovers) {}
     }
 
@@ -137,10 +138,10 @@ import Testing
         for registration in [first, second] {
             _ = registry.add(registration, name: .sample, sender: SenderKey(object))
         }
-        let one = registry.remove(first)
+        let one = registry.takeOut(first)
         #expect(one.contains { $0 === first })
         #expect(!one.contains { $0 is Bucket })
-        let other = registry.remove(second)
+        let other = registry.takeOut(second)
         #expect(other.contains { $0 === second })
         #expect(other.contains { $0 is Bucket })
         #expect(registry.isEmpty)
@@ -153,7 +154,7 @@ import Testing
         for number in 0..<200 {
             let passing = registration()
             _ = registry.add(passing, name: Notification.Name("passing \(number)"), sender: SenderKey(object))
-            _ = registry.remove(passing)
+            _ = registry.takeOut(passing)
         }
         let smallest = NameCache.smallestCapacity
         #expect(registry.cache.capacity == smallest)
@@ -162,7 +163,7 @@ import Testing
             _ = registry.add(one, name: Notification.Name("staying \(number)"), sender: nil)
         }
         #expect(registry.cache.capacity >= smallest * 2)
-        for one in staying { _ = registry.remove(one) }
+        for one in staying { _ = registry.takeOut(one) }
         #expect(registry.cache.capacity == smallest)
         withExtendedLifetime(object) {}
     }
@@ -182,11 +183,11 @@ import Testing
         let (inside, removed, never) = (registration(), registration(), registration())
         _ = registry.add(inside, name: nil, sender: nil)
         _ = registry.add(removed, name: nil, sender: nil)
-        _ = registry.remove(removed)
-        #expect(registry.remove(removed).isEmpty)
-        #expect(registry.remove(never).isEmpty)
+        _ = registry.takeOut(removed)
+        #expect(registry.takeOut(removed).isEmpty)
+        #expect(registry.takeOut(never).isEmpty)
         #expect(ids(registry.registrations()) == [1])
-        _ = registry.remove(inside)
+        _ = registry.takeOut(inside)
     }
 
     @Test func `M7 an equal key hands out the one that it replaces`() {
@@ -194,14 +195,14 @@ import Testing
         let key = ObserverKey("key")
         let owned = ObserverKey("key").of(self.core)
         let (first, second, other) = (registration(key: key), registration(key: key), registration(key: owned))
-        #expect(registry.add(first, name: .sample, sender: nil).replaced == nil)
-        #expect(registry.add(other, name: .sample, sender: nil).replaced == nil)
-        #expect(registry.add(second, name: .other, sender: nil).replaced === first)
+        #expect(registry.add(first, name: .sample, sender: nil) == nil)
+        #expect(registry.add(other, name: .sample, sender: nil) == nil)
+        #expect(registry.add(second, name: .other, sender: nil) === first)
         #expect(registry.keyed[key] === second)
         // The replaced one's removal leaves the key to its successor.
-        _ = registry.remove(first)
+        _ = registry.takeOut(first)
         #expect(registry.keyed[key] === second)
-        _ = (registry.remove(second), registry.remove(other))
+        _ = (registry.takeOut(second), registry.takeOut(other))
         #expect(registry.isEmpty)
     }
 
@@ -221,7 +222,7 @@ import Testing
         #expect(ids(registry.registrations(from: key)) == [1, 2, 6])
         #expect(ids(registry.registrations(named: .sample, from: key)) == [1, 6])
         #expect(registry.registrations(named: Notification.Name("third")).isEmpty)
-        for registration in all { _ = registry.remove(registration) }
+        for registration in all { _ = registry.takeOut(registration) }
         #expect(registry.isEmpty)
         withExtendedLifetime(object) {}
     }
@@ -235,7 +236,7 @@ import Testing
             _ = registry.add(one, name: Notification.Name("name \(number)"), sender: key)
         }
         while !live.isEmpty {
-            _ = registry.remove(live.remove(at: Int.random(in: 0..<live.count, using: &dice)))
+            _ = registry.takeOut(live.remove(at: Int.random(in: 0..<live.count, using: &dice)))
             #expect(ids(registry.registrations(from: key)) == ids(live))
         }
         #expect(registry.isEmpty)
@@ -245,8 +246,7 @@ import Testing
 
 extension Registry {
     /// Takes a registration out; everything that this leaves for posts that may see it, itself included.
-    fileprivate mutating func remove(_ registration: Registration) -> Leftovers {
-        var leftovers: Leftovers = []
-        return remove(registration, leftovers: &leftovers).map { [$0] + leftovers } ?? []
+    fileprivate mutating func takeOut(_ registration: Registration) -> Leftovers {
+        remove(registration).map { [$0] + takeLeftovers() } ?? []
     }
 }
