@@ -162,11 +162,11 @@ internal import Synchronization
     var isUnused: Bool { !isObserved && cachings == 0 }
 
     /// The bucket of observers of any sender, which stays as long as the node does.
-    func makeAnySender() -> Bucket {
-        if let anySender { return anySender }
+    func makeAnySender() -> Unmanaged<Bucket> {
+        if let anySender { return unsafe .passUnretained(anySender) }
         let made = Bucket(node: self, sender: nil)
         anySender = made
-        return made
+        return unsafe .passUnretained(made)
     }
 
     /// Changes the bucket of a sender, and lets posts see whether there is any.

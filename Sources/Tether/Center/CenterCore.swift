@@ -130,7 +130,8 @@ internal import Synchronization
     @inline(never)
     private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
         let (matches, released) = state.withLock { state -> (Registry.Matches, Registry.Leftovers) in
-            let node = state.registry.cachedNode(name, willBeObserved: false)
+            // SAFETY: the registry has what it finds.
+            let node = unsafe state.registry.cachedNode(name, willBeObserved: false)?.takeUnretainedValue()
             let matches = state.registry.matches(name: name, node: node, sender: sender)
             return (matches, retireLeftovers(in: &state))
         }

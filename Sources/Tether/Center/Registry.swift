@@ -79,9 +79,12 @@ struct Registry {
         }
         lastID += 1
         registration.id = lastID
-        let bucket = bucket(name: name, sender: sender)
-        unsafe registration.bucket = .passUnretained(bucket)
-        if let outgrown = bucket.append(registration) { leftovers.append(outgrown) }
+        let bucket = unsafe bucket(name: name, sender: sender)
+        unsafe registration.bucket = bucket
+        // SAFETY: the registry has it.
+        if let outgrown = unsafe bucket._withUnsafeGuaranteedRef({ $0.append(registration) }) {
+            leftovers.append(outgrown)
+        }
         count += 1
         return replaced
     }
@@ -107,15 +110,19 @@ struct Registry {
         return kept
     }
 
-    private mutating func bucket(name: Notification.Name?, sender: SenderKey?) -> Bucket {
-        let node = name.map { cachedNode($0, willBeObserved: true)! } ?? anyName
-        if name != nil, !node.isObserved { observedNames += 1 }
-        guard let sender else { return node.makeAnySender() }
-        if let known = node.senders[sender] { return known }
-        let bucket = Bucket(node: node, sender: sender)
-        node.setBucket(bucket, of: sender)
-        senders[sender, default: UnorderedList()].append(bucket)
-        return bucket
+    /// Where a registration goes, not retained: the registry has it.
+    private mutating func bucket(name: Notification.Name?, sender: SenderKey?) -> Unmanaged<Bucket> {
+        let node = unsafe name.map { unsafe cachedNode($0, willBeObserved: true)! } ?? .passUnretained(anyName)
+        // SAFETY: the registry has the node, and that its bucket for any sender.
+        return unsafe node._withUnsafeGuaranteedRef { node in
+            if name != nil, !node.isObserved { observedNames += 1 }
+            guard let sender else { return unsafe node.makeAnySender() }
+            if let known = node.senders[sender] { return unsafe .passUnretained(known) }
+            let bucket = Bucket(node: node, sender: sender)
+            node.setBucket(bucket, of: sender)
+            senders[sender, default: UnorderedList()].append(bucket)
+            return unsafe .passUnretained(bucket)
+        }
     }
 
     private mutating func discard(_ bucket: Bucket) {
@@ -156,21 +163,23 @@ struct Registry {
     }
 
     /// The node of a name that is posted or is going to be observed, from the cache or put into it; `nil` for a name
-    /// without observers that is not worth remembering. Complexity: O(1) amortised.
-    mutating func cachedNode(_ name: Notification.Name, willBeObserved: Bool) -> NameNode? {
+    /// without observers that is not worth remembering. Not retained: the registry has it. Complexity: O(1) amortised.
+    mutating func cachedNode(_ name: Notification.Name, willBeObserved: Bool) -> Unmanaged<NameNode>? {
         let bits = StringBits(name.rawValue)
         // SAFETY: the cache keeps what it knows, and is only changed under the lock that the caller has.
         if let known = unsafe cache.find(bits) {
-            return unsafe known._withUnsafeGuaranteedRef { unsafe $0.node.takeUnretainedValue() }
+            return unsafe known._withUnsafeGuaranteedRef { unsafe $0.node }
         }
         let known = names[name]
         let isObserved = willBeObserved || known?.isObserved == true
-        guard cache.isWorthwhile(bits, hasObservers: isObserved) else { return known }
+        guard cache.isWorthwhile(bits, hasObservers: isObserved) else {
+            return unsafe known.map { unsafe .passUnretained($0) }
+        }
         let node = known ?? node(name)
         node.cachings += 1
         fitCache()
         if let old = cache.insert(CachedName(name: name, node: node)) { forget(old) }
-        return node
+        return unsafe .passUnretained(node)
     }
 
     private mutating func forget(_ cached: CachedName) {

@@ -68,9 +68,13 @@ struct ObservationRequest {
         _ observer: NotificationObserver, with center: any NotifyingCenter, owner: AnyObject?, receiver: AnyObject?,
         making make: (CenterCore, Registration.Details?) -> Registration
     ) {
-        let ownCore = center.ownCore
-        let core = ownCore ?? ForeignCenters.shared.core(of: center)
-        let foreign = ownCore == nil ? ForeignReceiver() : nil
+        let core: CenterCore
+        let foreign: ForeignReceiver?
+        if let own = center.ownCore {
+            (core, foreign) = (own, nil)
+        } else {
+            (core, foreign) = (ForeignCenters.shared.core(of: center), ForeignReceiver())
+        }
         var senderRecord: OwnerRecord?
         if case .object(let object) = sender {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)

@@ -48,7 +48,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
         let function: Handler<Owner>
     }
 
-    deinit { unsafe owner?.release() }
+    deinit { _ = unsafe owner?.takeRetainedValue() }
 
     var record: OwnerRecord? { unsafe owner?.takeUnretainedValue() }
 
