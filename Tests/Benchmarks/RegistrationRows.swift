@@ -14,7 +14,7 @@ extension Benchmark {
                     },
                     Subject(count: 5000) { addAndRemove($0, theirs) })
             }
-        } + removals + manyNames
+        } + removals + manyNames + mutedOwners
 
     static let owning =
         [0, 1000, 100_000].map { owners in
@@ -76,6 +76,28 @@ extension Benchmark {
                 return Subject(count: size) { count in
                     for _ in 0..<max(1, count / size) {
                         for token in names.map({ center.observe($0, from: sender) { _ in } }) { token.stop() }
+                    }
+                }
+            }
+            return .timed(subject(40_000), subject(1000))
+        }
+    ]
+
+    /// Many owners whose observers are muted at the same time.
+    private static let mutedOwners = [
+        Benchmark(
+            "attach to n muted owners + unmute, each", size: "n = 40000", reference: "n = 1000", goal: 3, isLarge: true
+        ) {
+            func subject(_ size: Int) -> Subject {
+                let center = ObserverCenter()
+                return Subject(count: size) { count in
+                    for _ in 0..<max(1, count / size) {
+                        let owners = (0..<size).map { _ in Plain() }
+                        for owner in owners {
+                            OwnerObservers(of: owner).mute()
+                            center.observe(.measured, owner: owner) { _, _ in }
+                        }
+                        for owner in owners { OwnerObservers(of: owner).unmute() }
                     }
                 }
             }
