@@ -128,7 +128,8 @@ final class ReferenceWorld: World {
     // MARK: Many observers
 
     func stopAll(_ place: Int) {
-        guard let object = object(at: place) else { return }
+        // Of an owner that is being deinitialised there are none, also where the sweep has yet to end them.
+        guard let object = object(at: place), !object.isEnding else { return }
         whileHeld(object) {
             for observer in object.attached { observer.whileHeld { observer.end() } }
         }
