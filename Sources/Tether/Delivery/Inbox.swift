@@ -134,7 +134,7 @@ final class Inbox: Sendable {
 
     /// How many deliveries wait on the target, how many until the observer is unmuted; how many were dropped; and how
     /// many mutings are in force.
-    struct Report: Equatable {
+    struct Report {
         var target = "poster"
         var pending = 0
         var kept = 0
@@ -142,11 +142,13 @@ final class Inbox: Sendable {
         var muted = 0
     }
 
-    var report: Report {
+    /// The report, and what a companion has meanwhile, so that an element on its way from one to the other is in one.
+    func report(with companion: RegistrationCompanion?) -> (Report, (pending: Int, dropped: Int)) {
         withState { state in
-            Report(
+            let report = Report(
                 target: (state.nextRoute ?? state.route).target.description, pending: state.pending.count,
                 kept: state.kept.count, dropped: state.dropped, muted: state.flow.mutings)
+            return (report, companion?.counts ?? (0, 0))
         }
     }
 

@@ -117,19 +117,13 @@ extension Audit.Row {
     }
 
     /// What the inbox and the companion keep, each element in one of the two.
-    private static func counts(
-        of registration: Registration
-    ) -> (report: Inbox.Report, kept: (pending: Int, dropped: Int)) {
-        func report() -> Inbox.Report { registration.inbox.load()?.report ?? Inbox.Report() }
-        var first = report()
-        guard let companion = registration.details?.companion else { return (first, (0, 0)) }
-        while true {
-            let kept = companion.counts
-            let second = report()
-            if first == second { return (first, kept) }
-            // Not covered: something came or went in between.
-            first = second
-        }
+    private static func counts(of registration: Registration) -> (Inbox.Report, (pending: Int, dropped: Int)) {
+        let companion = registration.details?.companion
+        if let inbox = registration.inbox.load() { return inbox.report(with: companion) }
+        let counts = companion?.counts ?? (0, 0)
+        // One may have been made meanwhile.
+        if let inbox = registration.inbox.load() { return inbox.report(with: companion) }
+        return (Inbox.Report(), counts)
     }
 }
 
