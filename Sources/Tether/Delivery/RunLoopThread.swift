@@ -2,6 +2,13 @@ internal import COwnerLifetime
 internal import CoreFoundation
 public import Foundation
 
+// Where `Thread` is `Sendable`, each subclass has to say so again; on Linux it is said not to be.
+#if canImport(Darwin)
+private typealias SendableAsThread = Sendable
+#else
+private typealias SendableAsThread = Any
+#endif
+
 /// A thread that runs its run loop until it is cancelled, and can be a target before it is started.
 ///
 /// ```swift
@@ -13,7 +20,9 @@ public import Foundation
 ///
 /// What is posted before it runs is delivered when it does. When it is cancelled, or goes without having been started,
 /// what is pending is dropped and counted, but for what the drain that it is at has begun with (D5).
-public final class RunLoopThread: Thread {
+///
+/// SAFETY: its properties never change; a run loop source may be signalled from any thread.
+public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
     private let ownName: Guarded<String?>
     private let body: (@Sendable () -> Void)?
