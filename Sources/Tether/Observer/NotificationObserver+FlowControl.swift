@@ -77,7 +77,8 @@ extension NotificationObserver {
     ///
     /// *Delivery*: as if it were posted now, to this observer alone: on `.poster` the handler runs before this returns,
     /// and what other threads post meanwhile is delivered after it, by this thread, as after a switch (D6). On a target
-    /// that delivers inline here (D3) it does so, unless something is already pending there. Else it is enqueued.
+    /// that delivers inline here (D3) it does so, unless something is already pending there, or was when the turn was asked
+    /// for that is still to come. Else it is enqueued.
     ///
     /// One `unmute()` more than there were `mute(keepingNewest:)` stops the program with a sentence, unless the observer
     /// has ended. Any thread. Complexity: O(1), and what the handler takes.

@@ -16,6 +16,26 @@ import Testing
 
     private var counts: [[Int]] { center.audit().map { [$0.pending, $0.dropped, $0.muteCount] } }
 
+    @Test
+    func `D9 D3 on its own thread it waits for a turn that was asked for, though nothing is pending there any more`() {
+        onThreads({ [center, log] in
+            let token = center.observe(.sample, on: .currentThread) { log.add($0.number) }
+            let other = center.observe(.other, on: .currentThread) { log.add($0.number) }
+            token.mute(keepingNewest: true)
+            center.post(.sample, number: 1)
+            token.unmute()
+            #expect(log.entries == [1])
+            token.mute(keepingNewest: true)
+            center.post(.sample, number: 2)
+            onThreads({ center.post(.other, number: 3) })
+            other.stop()
+            token.unmute()
+            #expect(log.entries == [1])
+            RunLoop.current.run(.default) { log.entries.count > 1 }
+            #expect(log.entries == [1, 2])
+        })
+    }
+
     @Test func `D9 the newest is delivered at the last unmute, on the poster's target before that returns`() {
         let token = observe()
         token.mute(keepingNewest: true)

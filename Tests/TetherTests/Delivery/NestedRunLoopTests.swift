@@ -15,6 +15,29 @@ import Tether
         return thread.isFinished
     }
 
+    @Test func `D5 while a handler runs its run loop, what others post to that target waits until it returns`() {
+        let (isNested, isDone, log) = (Gate(), Gate(), Log<String>())
+        let token = center.observe(.sample, on: .thread(thread)) { note in
+            log.add("begins \(note.number)")
+            if note.number == 1 {
+                isNested.open()
+                RunLoop.current.run(.default) { log.entries.contains("another target") }
+            }
+            log.add("ends \(note.number)")
+            if note.number == 2 { isDone.open() }
+        }
+        let other = center.observe(.other, on: .thread(thread, modes: [.default])) { _ in log.add("another target") }
+        thread.start()
+        center.post(.sample, number: 1)
+        isNested.pass()
+        center.post(.sample, number: 2)
+        center.post(.other, number: 3)
+        isDone.pass()
+        #expect(log.entries == ["begins 1", "another target", "ends 1", "begins 2", "ends 2"])
+        thread.cancel()
+        withExtendedLifetime((token, other)) {}
+    }
+
     @Test func `D5 a thread that is cancelled elsewhere while a handler runs its run loop ends after the handler`() {
         let isNested = Gate()
         let token = center.observe(.sample, on: .thread(thread)) { _ in
