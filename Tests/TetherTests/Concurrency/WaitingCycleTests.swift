@@ -46,6 +46,29 @@ import Testing
         #expect(count(waitInRing(of: 2) { _ in .operationQueue(.serial()) }) == [1, 1])
     }
 
+    @Test func `R2 a wait for a handler that waits for one's own is refused before anyone stands still`() async throws {
+        let (center, addresses, results) = (ObserverCenter(), Box<[UInt]>([]), Log<Bool>())
+        let (isRunning, isWaiting, mayReturn, isDone) = (AsyncGate(), AsyncGate(), AsyncGate(), AsyncGate())
+        let one = center.observe(.sample) { _ in
+            await isRunning.pass()
+            results.add(Quiescence.whenQuiescent(addresses.value[1]) { isDone.open() })
+            isWaiting.open()
+            await mayReturn.pass()
+        }
+        let two = center.observe(.other) { _ in
+            isRunning.open()
+            await isWaiting.pass()
+            results.add(Quiescence.whenQuiescent(addresses.value[0]) {})
+            mayReturn.open()
+        }
+        addresses.set(try [one, two].map { try #require($0.registration).address })
+        center.post(.sample, number: 1)
+        center.post(.other, number: 2)
+        await isDone.pass()
+        #expect(results.entries == [true, false])
+        _ = await (one.stopAndWait(), two.stopAndWait())
+    }
+
     @Test func `R2 one observer's handlers on two threads that wait for each other are detected`() {
         #expect(count(waitForItself(onThreads: 2)) == [1, 1])
     }

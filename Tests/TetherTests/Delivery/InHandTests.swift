@@ -24,6 +24,16 @@ import Testing
         queue.sync {}
     }
 
+    @Test func `R1 a delivery that a drain took before its observer ended elsewhere is not made`() throws {
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add("\($0.number)") }
+        let registration = try #require(token.registration)
+        // As the drain does, with what it took.
+        registration.run(Notification(name: .sample, userInfo: ["number": 1]))
+        token.stop()
+        registration.run(Notification(name: .sample, userInfo: ["number": 2]))
+        #expect(log.entries == ["1"])
+    }
+
     @Test func `R1 R8 a stop in a drain lets go at once of what the drain was going to deliver`() {
         let observer = Box<NotificationObserver?>(nil)
         observer.set(

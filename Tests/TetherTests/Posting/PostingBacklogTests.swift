@@ -29,7 +29,7 @@ import Testing
         #expect(backlog.isEmpty && backlog.lines.isEmpty && backlog.modes.isEmpty)
     }
 
-    @Test mutating func `Q5 a line of closed modes is passed over, and order holds across lines`() {
+    @Test mutating func `Q5 Q1 a line of closed modes is passed over, and order holds across lines`() {
         for (label, mode) in [("1", RunLoop.Mode.default), ("2", .common), ("3", .default)] {
             _ = backlog.append(.labelled(label), style: .asap, modes: [mode])
         }
@@ -125,6 +125,37 @@ import Testing
         #expect(kept != nil)
         #expect(popAll() == ["1", "2"])
         #expect(kept == nil)
+    }
+
+    @Test mutating func `R6 what is taken out lives until the caller lets go of it, where no lock is held`() {
+        let log = Log<String>()
+        func notification(_ label: String) -> Notification {
+            Notification(name: .sample, userInfo: ["payload": Ending { log.add(label) }])
+        }
+        func add(_ label: String) { _ = backlog.append(notification(label), style: .asap, modes: [.default]) }
+        func expectReleased(_ label: String, by removal: (inout PostingBacklog) -> PostingBacklog.Removed?) {
+            let removed = removal(&backlog)
+            #expect(log.entries.last != label)
+            withExtendedLifetime(removed) {}
+        }
+        for (label, mask) in [("by name", PostingBacklog.Coalescing.onName), ("by sender", .onSender)] {
+            add(label)
+            expectReleased(label) { $0.removeAll(matching: Notification(name: .sample), on: mask) }
+            #expect(log.entries.last == label)
+        }
+        add("the very one")
+        expectReleased("the very one") { backlog in
+            let very = backlog.popFirst(.asap, before: .max) { _ in true }!.notification
+            _ = backlog.append(very, style: .asap, modes: [.default])
+            return backlog.removeOne(very)
+        }
+        #expect(log.entries.last == "the very one")
+        add("posted")
+        expectReleased("posted") { $0.popFirst(.asap, before: .max) { _ in true }?.removed }
+        #expect(log.entries.last == "posted")
+        add("all")
+        expectReleased("all") { $0.removeAll() }
+        #expect(log.entries == ["by name", "by sender", "the very one", "posted", "all"])
     }
 
     @Test mutating func `Q3 an empty optional as the sender is none`() {

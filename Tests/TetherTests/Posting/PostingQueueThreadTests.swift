@@ -65,14 +65,16 @@ final class PostingQueueThreadTests: XCTestCase {
     /// Q2: a queue made for another center is closed when its thread exits, however long it is kept.
     func testQ2KeptAfterItsThread() {
         let center = ObserverCenter()
-        let queues = Log<PostingQueue>()
-        let gone = Latch()
+        let (queues, log, hasExited) = (Log<PostingQueue>(), Log<String>(), Latch())
         Thread.detachNewThread {
+            // Queues are closed before.
+            PostingThread.current.atExit { hasExited.open() }
             let queue = PostingQueue(center: center)
-            queue.enqueue(.labelled("1", object: Signalling(gone)), postingStyle: .asap)
+            queue.enqueue(.labelled("1", object: Ending { log.add("let go of") }), postingStyle: .asap)
             queues.add(queue)
         }
-        gone.wait()
+        hasExited.wait()
+        XCTAssertEqual(log.entries, ["let go of"])
         queues.entries[0].enqueue(.labelled("2"), postingStyle: .asap)
         queues.entries[0].flush()
         XCTAssertEqual(center.audit().droppedPosts, 2)
