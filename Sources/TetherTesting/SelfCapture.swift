@@ -10,11 +10,11 @@ extension ObserverCenter {
     /// ObserverCenter.warnsOfSelfCapture = true     // at the start of a debug build, or of the tests
     /// ```
     ///
-    /// In a test of Swift Testing the report is an issue at the line of the registration; elsewhere it is a line on the
-    /// standard error. It looks into every handler that is registered with an owner, on all centers: the nearest 200
-    /// objects that the handler leads to, each of which costs some microseconds in a system call. That is up to a few
-    /// milliseconds for a handler that captures a large model; what is farther away is left to the verification of
-    /// leaks. It is for debug builds, and does nothing in others.
+    /// In a test of Swift Testing that links `TetherVerification` the report is an issue at the line of the registration;
+    /// elsewhere it is a line on the standard error. It looks into every handler that is registered with an owner, on all
+    /// centers: the nearest 200 objects that the handler leads to, each of which costs some microseconds in a system call.
+    /// That is up to a few milliseconds for a handler that captures a large model; what is farther away is left to the
+    /// verification of leaks. It is for debug builds, and does nothing in others.
     public static var warnsOfSelfCapture: Bool {
         get { SelfCapture.isReported.load(ordering: .relaxed) }
         set {

@@ -36,6 +36,17 @@ extension Smoke {
         expect("M5", "the end of a sender", tokens.map(\.isActive), is: [false, false, false, true, true, true])
     }
 
+    /// Between the library and a program of its own, each of which an optimiser could give a center.
+    mutating func defaultCenter() {
+        let log = Log()
+        let token = ObserverCenter.default.observe(.smoke) { _ in log.add("called") }
+        PostingQueue.current.enqueue(Notification(name: .smoke), postingStyle: .now)
+        expect("M8", "a post of the library's on the default center", log.all, is: ["called"])
+        let centers = ObserverCenter.default.audit().map(\.center)
+        expect("M8", "the default center's name", centers, is: ["ObserverCenter.default"])
+        token.stop()
+    }
+
     mutating func endingSenders() {
         let (center, log) = (ObserverCenter(), Log())
         let sender = Holder(

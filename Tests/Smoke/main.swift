@@ -8,6 +8,7 @@ import Tether
 
 var smoke = Smoke()
 smoke.matching()
+smoke.defaultCenter()
 smoke.endingSenders()
 smoke.stopping()
 smoke.owners()

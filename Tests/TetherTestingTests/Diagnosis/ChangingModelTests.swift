@@ -102,7 +102,7 @@ import TetherTesting
 
     @Test
     func
-        `L2 a diagnosis of what other threads change meanwhile crashes nothing, and comes to an end`()
+        `L3 a diagnosis of what other threads change meanwhile crashes nothing, and comes to an end`()
         throws
     {
         let seconds = ProcessInfo.processInfo.environment["TETHER_DIAGNOSIS"].flatMap(Double.init) ?? 1

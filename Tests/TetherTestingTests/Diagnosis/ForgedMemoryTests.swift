@@ -27,7 +27,7 @@ import Tether
 
     private final class Object: @unchecked Sendable { var other: Object? }
 
-    @Test func `L2 memory that leads nowhere is not followed`() {
+    @Test func `L3 memory that leads nowhere is not followed`() {
         for address: UInt in [0, 1, 8, 4096, 0x7FFF_FFFF_FFF8, .max - 7, .max] {
             #expect(!isObject([0, 0, 0, address]))
             let isNothing = HeapObject(address: address).contents() == nil
@@ -42,7 +42,7 @@ import Tether
         #expect(references == 0)
     }
 
-    @Test func `L2 what looks like a class is none without its witnesses and a descriptor of the compiler's`() throws {
+    @Test func `L3 what looks like a class is none without its witnesses and a descriptor of the compiler's`() throws {
         // A true class's, but for the descriptor.
         let real = words(of: Object.self, count: 24)
         let descriptor = Words([UInt](repeating: 16, count: 16))
@@ -55,7 +55,7 @@ import Tether
         #expect(!isObject(forged))
     }
 
-    @Test func `L2 what looks like a closure's context is none without a capture descriptor of the compiler's`() {
+    @Test func `L3 what looks like a closure's context is none without a capture descriptor of the compiler's`() {
         var forged = [UInt](repeating: 0, count: 24)
         // Two captures, whose names are symbolic references to anywhere.
         let descriptor = Words([2, 0x10_0000_0000, 0x0101_0000_0010, 0x7FFF_FFFF_0000_0001, 0])
@@ -65,7 +65,7 @@ import Tether
         #expect(!isObject(forged))
     }
 
-    @Test func `L2 what looks like a box is none without the function that destroys boxes`() {
+    @Test func `L3 what looks like a box is none without the function that destroys boxes`() {
         var forged = [UInt](repeating: 0, count: 24)
         for boxed in [0, 8, .max - 7, RuntimeType(Object.self).metadata] as [UInt] {
             forged[3] = 0x500
@@ -75,7 +75,7 @@ import Tether
         }
     }
 
-    @Test func `L2 a word where the type of a value should be is none unless it proves to be one`() {
+    @Test func `L3 a word where the type of a value should be is none unless it proves to be one`() {
         struct Value { var object: Object? }
         enum Choice {
             case object(Object)
@@ -99,7 +99,7 @@ import Tether
         #expect(TypeLayout.existential.references(in: ([0, 0, 0, 0x1234_5678] as [UInt]).bytes).isEmpty)
     }
 
-    @Test func `L2 values that are boxed in one another without an end are given up`() {
+    @Test func `L3 values that are boxed in one another without an end are given up`() {
         struct Large { var words = (1, 2, 3), any: Any = 0 }
         // A box whose value is boxed in that very box.
         let (box, metadata) = (Words([UInt](repeating: 0, count: 16)), RuntimeType(Large.self).metadata)

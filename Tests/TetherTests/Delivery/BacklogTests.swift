@@ -130,7 +130,7 @@ import Tether
         #expect(counts == [[0, 3]])
     }
 
-    @Test func `D8 D1 on the poster a backlog has no meaning`() {
+    @Test func `D8 D1 on the poster a backlog bounds nothing while nothing waits`() {
         let token = observe(on: .poster)
         token.backlog = .newest(1)
         center.post(.sample, numbers: 1...5)
