@@ -47,6 +47,15 @@ import Testing
         withExtendedLifetime(byToken) {}
     }
 
+    @Test func `F1 M9 a center is kept in mind as long as it has observers`() {
+        let tokens = (0..<2).map { _ in center.observe(.sample) { _ in } }
+        tokens[0].stop()
+        #expect(ForeignCenters.shared.knownCore(of: center) != nil)
+        tokens[1].stop()
+        #expect(ForeignCenters.shared.knownCore(of: center) == nil)
+        #expect(center.audit().isEmpty)
+    }
+
     @Test func `F2 each is removed once, so that no stranger is removed in its place`() {
         let log = log
         let tokens = (0..<20).map { _ in center.observe(.sample) { _ in log.add("ours") } }
