@@ -30,7 +30,7 @@ func check(_ title: String, _ body: () -> Void) {
 ObserverCenter.warnsOfSelfCapture = true
 check("1. The handler captures its owner") {
     let sidebar = Sidebar()
-    center.observe(.modelDidChange, owner: sidebar) { _ in sidebar.reload() }
+    center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.reload() }
 }
 ObserverCenter.warnsOfSelfCapture = false
 check("   Cure: the handler is handed its owner") {

@@ -30,7 +30,7 @@ final class Errands: Sendable {
         // What an observer captured is released when its owner ends.
         let end = AtRelease(add())
         LeakTracker.$current.withValue(nil) {
-            _ = watches.observe(nil, owner: object) { _ in withExtendedLifetime(end) {} }
+            _ = watches.observe(nil, owner: object) { _, _ in withExtendedLifetime(end) {} }
         }
     }
 

@@ -73,7 +73,7 @@ public final class LeakTracker: Sendable {
     ///
     /// ```swift
     /// let scope = LeakTracker.current
-    /// queue.async { scope?.adopt { center.observe(.modelDidChange, owner: sidebar) { … } } }
+    /// queue.async { scope?.adopt { center.observe(.modelDidChange, owner: sidebar) { sidebar, note in … } } }
     /// ```
     public func adopt<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         // `withValue` rethrows anything.

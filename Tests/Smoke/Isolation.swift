@@ -51,14 +51,16 @@ extension Smoke {
     mutating func messages() {
         let (center, thing, other) = (ObserverCenter(), Thing(), Thing())
         let (view, collector, log) = (View(), Collector(), Log())
-        center.observe(of: thing, for: Progress.self, owner: view) { view, message in view.calls += message.percent }
+        center.observe(of: thing, for: .type(Progress.self), owner: view) { view, message in
+            view.calls += message.percent
+        }
         let plain = center.observe(nil, from: thing) { _ in log.add("plain") }
         center.post(Progress(percent: 50), subject: thing)
         center.post(Progress(percent: 7), subject: other)
         expect("T1, T3", "a message of the main actor", view.calls, is: 50)
         expect("T2", "a plain observer of it", log.all, is: ["plain"])
 
-        let token = center.observe(for: Done.self) { message in await collector.add(message.number) }
+        let token = center.observe(for: .type(Done.self)) { message in await collector.add(message.number) }
         for number in 1...20 { center.post(Done(number: number), subject: thing) }
         let numbers = Outcome {
             while await collector.all.count < 20 { await Task.yield() }

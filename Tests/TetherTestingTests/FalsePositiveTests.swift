@@ -15,14 +15,14 @@ import TetherVerification
         let (center, owner) = (center, Owner())
         await verifyNoLeaks {
             LeakTracker.current?.keep(owner)
-            center.observe(.modelDidChange, owner: owner) { _ in }
+            center.observe(.modelDidChange, owner: owner) { _, _ in }
         }
         #expect(center.audit().count == 1)
     }
 
     @Test(.verifiesNoLeaks) func `L2 an owner that lives to the last line of the test is no leak`() {
         let owner = track(Owner())
-        center.observe(.modelDidChange, owner: owner) { _ in }
+        center.observe(.modelDidChange, owner: owner) { _, _ in }
         let token = center.observe(.modelDidChange) { _ in }
         center.post(name: .modelDidChange, object: nil)
         withExtendedLifetime((owner, token)) {}

@@ -21,7 +21,7 @@ import TetherVerification
         let messages = await planted {
             let sidebar = Sidebar()
             line = #line + 1
-            center.observe(.modelDidChange, owner: sidebar) { _ in sidebar.reload() }
+            center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.reload() }
         }
         #expect(messages.count == 1)
         #expect(

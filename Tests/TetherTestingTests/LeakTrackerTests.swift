@@ -82,7 +82,7 @@ import TetherVerification
         do {
             let sidebar = leaks.track(Sidebar(), "the sidebar")
             if isPlanted {
-                center.observe(.one, owner: sidebar) { _ in sidebar.update() }
+                center.observe(.one, owner: sidebar) { _, _ in sidebar.update() }
             } else {
                 center.observe(.one, owner: sidebar) { sidebar, _ in sidebar.update() }
             }

@@ -34,7 +34,7 @@ import TetherVerification
             let sidebar = Sidebar()
             unsafe leaked = sidebar
             line = #line + 1
-            center.observe(.modelDidChange, owner: sidebar) { _ in sidebar.reload() }
+            center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.reload() }
         }
         #expect(messages.count == 1)
         #expect(
@@ -51,8 +51,8 @@ import TetherVerification
         await verifyNoLeaks {
             let sidebar = Sidebar()
             center.observe(.modelDidChange, owner: sidebar) { sidebar, _ in sidebar.reload() }
-            center.observe(.modelDidChange, owner: sidebar) { [weak sidebar] _ in sidebar?.reload() }
-            center.observe(.modelDidChange, owner: sidebar) { [unowned sidebar] _ in sidebar.reload() }
+            center.observe(.modelDidChange, owner: sidebar) { [weak sidebar] _, _ in sidebar?.reload() }
+            center.observe(.modelDidChange, owner: sidebar) { [unowned sidebar] _, _ in sidebar.reload() }
             center.post(name: .modelDidChange, object: nil)
             #expect(sidebar.reloads == 3)
         }
@@ -67,7 +67,7 @@ import TetherVerification
         let messages = await planted {
             let sidebar = Sidebar()
             model.sidebar = sidebar
-            center.observe(.modelDidChange, owner: sidebar) { _ in _ = model.sidebar }
+            center.observe(.modelDidChange, owner: sidebar) { _, _ in _ = model.sidebar }
         }
         #expect(messages.first?.contains("(modelDidChange), which captures Model, whose `sidebar` is it. ") == true)
         model.sidebar = nil
@@ -79,7 +79,7 @@ import TetherVerification
         await verifyNoLeaks {
             let (sidebar, model) = (Sidebar(), Model())
             sidebar.model = model
-            center.observe(.modelDidChange, owner: sidebar) { [weak model] _ in _ = model?.sidebar }
+            center.observe(.modelDidChange, owner: sidebar) { [weak model] _, _ in _ = model?.sidebar }
             center.post(name: .modelDidChange, object: nil)
         }
     }
@@ -256,7 +256,7 @@ import TetherVerification
             let sidebar = Sidebar()
             sidebar.model = track(Model())
             unsafe leaked = sidebar
-            center.observe(.modelDidChange, owner: sidebar) { _ in sidebar.reload() }
+            center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.reload() }
         }
         #expect(messages.count == 2)
         #expect(messages.first?.hasPrefix("Model, tracked at ") == true)

@@ -35,7 +35,7 @@ import Tether
     @Test func `L3 a handler that captures its owner is reported at its own line, before anything has leaked`() {
         let line = #line + 2
         let (messages, places) = reports { center, owner in
-            center.observe(.modelDidChange, owner: owner) { _ in owner.changes += 1 }
+            center.observe(.modelDidChange, owner: owner) { _, _ in owner.changes += 1 }
         }
         #if DEBUG
         #expect(
@@ -70,9 +70,9 @@ import Tether
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `L3 T1 so are handlers of messages`() {
         let (messages, _) = reports { center, owner in
-            center.observe(for: Message.self, owner: owner) { _, _ in owner.changes += 1 }
-            center.observe(for: Message.self, owner: owner, on: .poster) { _, _ in owner.changes += 1 }
-            center.observe(for: MainMessage.self, owner: owner) { _, _ in owner.changes += 1 }
+            center.observe(for: .type(Message.self), owner: owner) { _, _ in owner.changes += 1 }
+            center.observe(for: .type(Message.self), owner: owner, on: .poster) { _, _ in owner.changes += 1 }
+            center.observe(for: .type(MainMessage.self), owner: owner) { _, _ in owner.changes += 1 }
         }
         #if DEBUG
         #expect(messages.count == 3)
@@ -84,9 +84,12 @@ import Tether
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `L3 T1 handlers of messages that do not capture their owner are not`() {
         let (messages, _) = reports { center, owner in
-            center.observe(of: owner, for: Message.self, owner: owner) { owner, _ in owner.changes += 1 }
-            center.observe(of: owner, for: Message.self, owner: owner, on: .poster) { owner, _ in owner.changes += 1 }
-            center.observe(of: owner, for: MainMessage.self, owner: owner, once: true) { owner, _ in owner.changes += 1
+            center.observe(of: owner, for: .type(Message.self), owner: owner) { owner, _ in owner.changes += 1 }
+            center.observe(of: owner, for: .type(Message.self), owner: owner, on: .poster) { owner, _ in
+                owner.changes += 1
+            }
+            center.observe(of: owner, for: .type(MainMessage.self), owner: owner, once: true) { owner, _ in
+                owner.changes += 1
             }
         }
         #expect(messages.isEmpty)
@@ -95,21 +98,21 @@ import Tether
     @Test func `L3 nothing is reported unless it was asked for`() {
         #expect(!ObserverCenter.warnsOfSelfCapture)
         let (center, owner) = (ObserverCenter(), Owner())
-        center.observe(.modelDidChange, owner: owner) { _ in owner.changes += 1 }
+        center.observe(.modelDidChange, owner: owner) { _, _ in owner.changes += 1 }
         OwnerObservers(of: owner).stop()
     }
 
     @Test func `L3 handlers that do not capture their owner are not reported`() {
         let (messages, _) = reports { center, owner in
             center.observe(.modelDidChange, owner: owner) { owner, _ in owner.changes += 1 }
-            center.observe(.modelDidChange, owner: owner) { [weak owner] _ in owner?.changes += 1 }
-            center.observe(.modelDidChange, owner: owner) { [unowned owner] _ in owner.changes += 1 }
+            center.observe(.modelDidChange, owner: owner) { [weak owner] _, _ in owner?.changes += 1 }
+            center.observe(.modelDidChange, owner: owner) { [unowned owner] _, _ in owner.changes += 1 }
             center.connect(.modelDidChange, to: Owner.change, of: owner)
             center.observe(.modelDidChange, from: owner, owner: owner, on: .mainActor) { owner, note in
                 owner.change(note)
             }
             // Not its own owner.
-            center.observe(.modelDidChange, owner: center) { _ in owner.changes += 1 }
+            center.observe(.modelDidChange, owner: center) { _, _ in owner.changes += 1 }
             OwnerObservers(of: center).stop()
         }
         #expect(messages.isEmpty)

@@ -12,7 +12,7 @@ import TetherVerification
     @Test func `L4 a suite's tests are verified each in a scope of its own`() throws {
         let scope = try #require(LeakTracker.current)
         let owner = track(Owner())
-        ObserverCenter.default.observe(.modelDidChange, owner: owner) { _ in }
+        ObserverCenter.default.observe(.modelDidChange, owner: owner) { _, _ in }
         #expect(LeakTracker.current === scope)
     }
 
@@ -20,7 +20,7 @@ import TetherVerification
     func `L4 tests that use the shared center at the same time do not see each other's observers`(number: Int) async {
         let owner = track(Owner(), "owner \(number)")
         let name = Notification.Name("TraitTests \(number)")
-        ObserverCenter.default.observe(name, owner: owner) { _ in }
+        ObserverCenter.default.observe(name, owner: owner) { _, _ in }
         let token = ObserverCenter.default.observe(name, on: .dispatchQueue(.global())) { _ in }
         await Task.yield()
         ObserverCenter.default.post(name: name, object: nil)

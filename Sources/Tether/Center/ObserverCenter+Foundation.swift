@@ -108,7 +108,7 @@ extension ObserverCenter {
     }
 }
 
-// Calls that do not compile, and stand here for the reasons that NotifyingCenter+Connect.swift gives.
+// Calls that do not compile, and stand here for the reasons that Connectable.swift gives.
 
 // Not covered: no program that calls one of these compiles.
 
@@ -129,5 +129,19 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: (
         ) = ()
+    ) {}
+
+    @_documentation(visibility: internal)
+    @available(swift, obsoleted: 6)
+    public func addObserver<Object: AnyObject, Method>(
+        _ observer: Object, action: @escaping @Sendable (Object) -> Method, name: Notification.Name?, object: Any?,
+        fileID: StaticString = #fileID, line: UInt = #line, inSwift5ModeCallTheMethodInAClosureOfObserve _: Never? = nil
+    ) {}
+
+    @_documentation(visibility: internal)
+    @available(swift, obsoleted: 6)
+    public func addObserver<Object: AnyObject, Method>(
+        _ observer: Object, action: @escaping @Sendable (Object) -> Method, name: Notification.Name?, object: Any?,
+        fileID: StaticString = #fileID, line: UInt = #line, inSwift5ModeCallTheMethodInAClosureOfObserve _: () = ()
     ) {}
 }

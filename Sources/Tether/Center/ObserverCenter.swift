@@ -3,7 +3,7 @@ public import Foundation
 /// A notification center: it matches posts to observers by name and sender, and calls them.
 ///
 /// ```swift
-/// center.observe(.modelDidChange, owner: sidebar) { sidebar, note in sidebar.reload(note) }
+/// center.observe(.modelDidChange, owner: catalog) { catalog, note in catalog.update(note) }
 /// center.post(name: .modelDidChange, object: model)
 /// ```
 ///

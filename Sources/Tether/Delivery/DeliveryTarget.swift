@@ -4,7 +4,7 @@ public import Foundation
 /// Where an observer's handler runs.
 ///
 /// ```swift
-/// center.observe(.modelDidChange, owner: self, on: .main) { sidebar, _ in sidebar.reload() }
+/// let token = center.observe(.modelDidChange, owner: catalog, on: .main) { catalog, note in catalog.update(note) }
 /// token.target = .dispatchQueue(work)     // the switch, on a live observer
 /// ```
 ///

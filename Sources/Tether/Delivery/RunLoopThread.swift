@@ -13,7 +13,7 @@ private typealias SendableAsThread = Any
 ///
 /// ```swift
 /// let worker = RunLoopThread(name: "worker")
-/// center.observe(.modelDidChange, owner: self, on: .thread(worker)) { … }    // held until the thread runs
+/// center.observe(.modelDidChange, owner: catalog, on: .thread(worker)) { catalog, note in … }   // held until it runs
 /// worker.start()
 /// worker.cancel()
 /// ```

@@ -3,7 +3,7 @@ public import Foundation
 /// Foundation's center, with Tether's observers over it.
 ///
 /// ```swift
-/// NotificationCenter.default.observe(.modelDidChange, from: model, owner: self, on: .main) { sidebar, note in
+/// NotificationCenter.default.observe(.modelDidChange, from: model, owner: self, on: .mainActor) { sidebar, note in
 ///     sidebar.reload(note)
 /// }
 /// ```

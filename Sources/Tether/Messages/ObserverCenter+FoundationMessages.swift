@@ -79,11 +79,11 @@ extension ObserverCenter {
             ObservationRequest(Message.self, of: subject, once: false, key: nil, at: fileID, line), observer)
     }
 
-    /// Adds an observer of main-actor messages about any subject; see `observe(of:for:once:key:fileID:line:_:)`.
+    /// Adds an observer of main-actor messages about any subject.
     public func addObserver<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage
     >(
-        of subject: Message.Subject.Type = Message.Subject.self, for identifier: Identifier,
+        of subject: Message.Subject.Type, for identifier: Identifier,
         fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @MainActor (Message) -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
@@ -91,24 +91,15 @@ extension ObserverCenter {
             ObservationRequest(Message.self, of: Omitted.argument, once: false, key: nil, at: fileID, line), observer)
     }
 
-    /// Adds an observer of main-actor messages about an object, given their type; see `observe(of:for:once:key:fileID:line:_:)`.
+    /// Adds an observer of main-actor messages, given their type; about any subject, if that is left out.
     public func addObserver<Message: NotificationCenter.MainActorMessage>(
-        of subject: Message.Subject, for type: Message.Type,
-        fileID: StaticString = #fileID, line: UInt = #line,
+        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
+        for type: Message.Type, fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @MainActor (Message) -> Void
     ) -> NotificationObserver where Message.Subject: AnyObject {
         observeMessages(
-            ObservationRequest(Message.self, of: subject, once: false, key: nil, at: fileID, line), observer)
-    }
-
-    /// Adds an observer of main-actor messages about any subject, given their type; see `observe(of:for:once:key:fileID:line:_:)`.
-    public func addObserver<Message: NotificationCenter.MainActorMessage>(
-        of subject: Message.Subject.Type = Message.Subject.self, for type: Message.Type,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        using observer: @escaping @MainActor (Message) -> Void
-    ) -> NotificationObserver {
-        observeMessages(
-            ObservationRequest(Message.self, of: Omitted.argument, once: false, key: nil, at: fileID, line), observer)
+            ObservationRequest(Message.self, of: AnySubject.sender(subject), once: false, key: nil, at: fileID, line),
+            observer)
     }
 
     /// Adds an observer of async messages about an object; see `observe(of:for:once:key:fileID:line:_:)`.
@@ -121,9 +112,9 @@ extension ObserverCenter {
             AsyncObservationRequest(Message.self, of: subject, once: false, key: nil, at: fileID, line), observer)
     }
 
-    /// Adds an observer of async messages about any subject; see `observe(of:for:once:key:fileID:line:_:)`.
+    /// Adds an observer of async messages about any subject.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
-        of subject: Message.Subject.Type = Message.Subject.self, for identifier: Identifier,
+        of subject: Message.Subject.Type, for identifier: Identifier,
         fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @Sendable (Message) async -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
@@ -132,24 +123,15 @@ extension ObserverCenter {
             observer)
     }
 
-    /// Adds an observer of async messages about an object, given their type; see `observe(of:for:once:key:fileID:line:_:)`.
+    /// Adds an observer of async messages, given their type; about any subject, if that is left out.
     public func addObserver<Message: NotificationCenter.AsyncMessage>(
-        of subject: Message.Subject, for type: Message.Type,
-        fileID: StaticString = #fileID, line: UInt = #line,
+        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
+        for type: Message.Type, fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @Sendable (Message) async -> Void
     ) -> NotificationObserver where Message.Subject: AnyObject {
         observeMessages(
-            AsyncObservationRequest(Message.self, of: subject, once: false, key: nil, at: fileID, line), observer)
-    }
-
-    /// Adds an observer of async messages about any subject, given their type; see `observe(of:for:once:key:fileID:line:_:)`.
-    public func addObserver<Message: NotificationCenter.AsyncMessage>(
-        of subject: Message.Subject.Type = Message.Subject.self, for type: Message.Type,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        using observer: @escaping @Sendable (Message) async -> Void
-    ) -> NotificationObserver {
-        observeMessages(
-            AsyncObservationRequest(Message.self, of: Omitted.argument, once: false, key: nil, at: fileID, line),
+            AsyncObservationRequest(
+                Message.self, of: AnySubject.sender(subject), once: false, key: nil, at: fileID, line),
             observer)
     }
 }

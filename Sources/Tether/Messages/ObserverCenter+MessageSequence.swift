@@ -2,7 +2,7 @@ public import Foundation
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObserverCenter {
-    /// The async messages about an object that are posted from now on, as an async sequence.
+    /// The async messages that are posted from now on, as an async sequence.
     ///
     /// ```swift
     /// for await message in center.messages(of: download, for: .didEnd) { … }
@@ -17,45 +17,37 @@ extension ObserverCenter {
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - subject: The object that the messages are about. It is matched by identity and not retained: the sequence ends
-    ///     when it has (M5).
+    ///     when it has (M5). Leave it out for any subject.
     ///   - identifier: Which messages.
     ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
     ///   - policy: How much is kept until it is taken. A number of less than 1 stops the program.
     public func messages<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
     >(
-        of subject: Message.Subject, for identifier: Identifier, owner: Owner = Omitted.argument,
-        bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
+        for identifier: Identifier, owner: Owner = Omitted.argument, bufferSize policy: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> ObservationSequence<Message> where Identifier.MessageType == Message, Message.Subject: AnyObject {
-        messages(about: subject, for: owner, policy, at: fileID, line)
+        messages(about: AnySubject.sender(subject), for: owner, policy, at: fileID, line)
     }
 
-    /// The async messages about any subject that are posted from now on, as an async sequence.
+    /// The async messages about any subject that are posted from now on, as Foundation's center has it.
     public func messages<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
     >(
-        of subject: Message.Subject.Type = Message.Subject.self, for identifier: Identifier,
-        owner: Owner = Omitted.argument,
+        of subject: Message.Subject.Type, for identifier: Identifier, owner: Owner = Omitted.argument,
         bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
     ) -> ObservationSequence<Message> where Identifier.MessageType == Message {
         messages(about: Omitted.argument, for: owner, policy, at: fileID, line)
     }
 
-    /// The async messages about an object that are posted from now on, given their type.
+    /// The async messages that are posted from now on, given their type.
     public func messages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
-        of subject: Message.Subject, for type: Message.Type, owner: Owner = Omitted.argument,
-        bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
+        for type: Message.Type, owner: Owner = Omitted.argument, bufferSize policy: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> ObservationSequence<Message> where Message.Subject: AnyObject {
-        messages(about: subject, for: owner, policy, at: fileID, line)
-    }
-
-    /// The async messages about any subject that are posted from now on, given their type.
-    public func messages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
-        of subject: Message.Subject.Type = Message.Subject.self, for type: Message.Type,
-        owner: Owner = Omitted.argument,
-        bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
-    ) -> ObservationSequence<Message> {
-        messages(about: Omitted.argument, for: owner, policy, at: fileID, line)
+        messages(about: AnySubject.sender(subject), for: owner, policy, at: fileID, line)
     }
 
     private func messages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(

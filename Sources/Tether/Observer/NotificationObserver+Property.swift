@@ -8,8 +8,8 @@ extension NotificationObserver {
     /// ```swift
     /// private let observer = NotificationObserver(center: .default)
     ///
-    /// observer.observe(.modelDidChange, from: model, on: .main) { [weak self] _ in self?.reload() }
-    /// observer.observe(.modelDidClose) { … }                      // instead of the first
+    /// observer.observe(.modelDidChange, from: model, on: .mainActor) { [weak self] note in self?.reload(note) }
+    /// observer.observe(.modelDidClose) { note in … }              // instead of the first
     /// observer.stop()                                             // idle again
     /// ```
     ///

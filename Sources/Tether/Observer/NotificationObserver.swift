@@ -53,6 +53,11 @@ internal import Synchronization
         word = unsafe UInt(bitPattern: Unmanaged.passRetained(Home(center: center)).toOpaque()) | 1
     }
 
+    /// As `init(center:)` of any center, so that `.default` is Tether's.
+    public convenience init(center: ObserverCenter) {
+        self.init(center: center as any NotifyingCenter)
+    }
+
     override init() { super.init() }
 
     deinit {

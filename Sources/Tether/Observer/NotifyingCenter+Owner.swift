@@ -4,7 +4,7 @@ extension NotifyingCenter {
     /// Observes as long as an object, the owner, lives.
     ///
     /// ```swift
-    /// center.observe(.modelDidChange, from: model, owner: self, on: .main) { sidebar, note in
+    /// center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) { sidebar, note in
     ///     sidebar.reload(note)
     /// }                                                   // nothing to remove
     /// ```
@@ -40,26 +40,6 @@ extension NotifyingCenter {
             for: owner, handler)
     }
 
-    /// Observes as long as an object, the owner, lives, with a handler that is not handed the owner.
-    ///
-    /// The owner is held for the call all the same (O4). See
-    /// `observe(_:from:owner:on:once:key:fileID:line:_:)-(Owner,Notification)`.
-    @discardableResult
-    public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
-        on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable (Notification) -> Void
-    ) -> NotificationObserver {
-        observe(
-            ObservationRequest(
-                name, from: sender, on: target, once: once, key: key, at: fileID, line),
-            for: owner
-        ) { _, notification in
-            handler(notification)
-        }
-    }
-
     /// Observes on the main actor as long as an object, the owner, lives (P1).
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
@@ -79,27 +59,10 @@ extension NotifyingCenter {
         }
     }
 
-    /// Observes on the main actor as long as an object, the owner, lives, with a handler that is not handed the owner.
-    @discardableResult
-    public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
-        on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @MainActor @Sendable (Notification) -> Void
-    ) -> NotificationObserver {
-        observe(
-            ObservationRequest(
-                name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
-            for: owner
-        ) { _, notification in
-            onMainActor(notification) { handler($0) }
-        }
-    }
-
     /// Observes with an async handler as long as an object, the owner, lives.
     ///
     /// ```swift
-    /// center.observe(.modelDidChange, owner: self) { library, note in await library.save() }
+    /// center.observe(.modelDidChange, owner: library) { library, note in await library.save() }
     /// ```
     ///
     /// *Delivery*: the poster never waits. The handler runs in a task of the observer's own, for one notification after the

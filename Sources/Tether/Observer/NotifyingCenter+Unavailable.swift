@@ -6,10 +6,11 @@ public import Foundation
 extension NotifyingCenter {
     @_documentation(visibility: internal)
     @available(
-        *, unavailable, message: "leave out 'from:' to observe any sender, or pass an object that is not optional"
+        *, unavailable,
+        message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
     )
     public func observe(
-        _ name: Notification.Name?, from sender: AnyObject?, on target: DeliveryTarget = .poster, once: Bool = false,
+        _ name: Notification.Name?, from sender: Any?, on target: DeliveryTarget = .poster, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
@@ -17,13 +18,41 @@ extension NotifyingCenter {
     @_documentation(visibility: internal)
     @discardableResult
     @available(
-        *, unavailable, message: "leave out 'from:' to observe any sender, or pass an object that is not optional"
+        *, unavailable,
+        message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
     )
     public func observe<Owner: AnyObject>(
-        _ name: Notification.Name?, from sender: AnyObject?, owner: Owner, on target: DeliveryTarget = .poster,
+        _ name: Notification.Name?, from sender: Any?, owner: Owner, on target: DeliveryTarget = .poster,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @discardableResult
+    @available(
+        *, unavailable,
+        message:
+            "an owner is a class instance or an actor, and not optional; without one, leave out 'owner:' and keep the token"
+    )
+    public func observe<Owner, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
+        on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line, _ handler: @escaping @Sendable (Owner, Notification) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+// Not covered: as above.
+extension NotificationObserver {
+    @_documentation(visibility: internal)
+    @available(
+        *, unavailable,
+        message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
+    )
+    public func observe(
+        _ name: Notification.Name?, from sender: Any?, on target: DeliveryTarget = .poster, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Notification) -> Void
+    ) {}
 }
 
 // Not covered: as above.
@@ -36,4 +65,56 @@ extension ObserverCenter {
     public func addObserver<Selector>(
         _ observer: Any, selector: Selector, name: Notification.Name?, object: Any?
     ) {}
+}
+
+// Not covered: as above.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension ObserverCenter {
+    @_documentation(visibility: internal)
+    @available(
+        *, unavailable, message: "a type of messages is given as 'for: .type(ModelDidChange.self)'"
+    )
+    public func observe<Message>(
+        of subject: Any? = nil, for type: Message.Type, on target: DeliveryTarget = .poster, once: Bool = false,
+        key: (any Hashable)? = nil, _ handler: @escaping (Message) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @discardableResult
+    @available(
+        *, unavailable, message: "a type of messages is given as 'for: .type(ModelDidChange.self)'"
+    )
+    public func observe<Message, Owner: AnyObject>(
+        of subject: Any? = nil, for type: Message.Type, owner: Owner, on target: DeliveryTarget = .poster,
+        once: Bool = false, key: (any Hashable)? = nil, _ handler: @escaping (Owner, Message) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @available(
+        *, unavailable, message: "'of:' takes an object that the messages are about, not optional; leave it out for any"
+    )
+    public func observe<Identifier: NotificationCenter.MessageIdentifier>(
+        of subject: Any?, for identifier: Identifier, on target: DeliveryTarget = .poster, once: Bool = false,
+        key: (any Hashable)? = nil, _ handler: @escaping (Identifier.MessageType) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @discardableResult
+    @available(
+        *, unavailable, message: "'of:' takes an object that the messages are about, not optional; leave it out for any"
+    )
+    public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
+        of subject: Any?, for identifier: Identifier, owner: Owner, on target: DeliveryTarget = .poster,
+        once: Bool = false, key: (any Hashable)? = nil, _ handler: @escaping (Owner, Identifier.MessageType) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+// Not covered: as above.
+extension DeliveryTarget {
+    @_documentation(visibility: internal)
+    @available(
+        *, unavailable,
+        message: "a token's target is '.main'; a handler of the main actor is registered with 'on: .mainActor'"
+    )
+    public static var mainActor: DeliveryTarget { .main }
 }

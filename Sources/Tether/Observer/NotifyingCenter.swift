@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// A conforming type says how a closure is registered for a name and a sender; everything else, owners, targets,
 /// `once`, keys, stopping and audits, comes with the `observe` methods, which are written once, for this protocol.
-public protocol NotifyingCenter: AnyObject, Sendable {
+public protocol NotifyingCenter: Connectable {
     /// Registers a closure for a name (`nil`: any) and a sender (`nil`: any).
     ///
     /// Called with no lock of Tether's held. The closure may be called on any thread, and after its removal, and does

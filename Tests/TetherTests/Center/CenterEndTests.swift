@@ -29,7 +29,7 @@ import Testing
         let owner = Object()
         let tokens = [
             observe(center.value!), observe(center.value!),
-            center.value!.observe(nil, from: owner, owner: owner, once: true, key: 1) { _ in },
+            center.value!.observe(nil, from: owner, owner: owner, once: true, key: 1) { _, _ in },
         ]
         center.drop()
         #expect(tokens.map(\.isActive) == [false, false, false])
@@ -52,7 +52,7 @@ import Testing
         do {
             let center = ObserverCenter()
             (weakCenter, weakCore) = (center, center.core)
-            token = center.observe(.sample, from: owner, owner: owner) { _ in }
+            token = center.observe(.sample, from: owner, owner: owner) { _, _ in }
         }
         #expect(weakCenter == nil)
         #expect(weakCore == nil)
@@ -179,7 +179,7 @@ import Testing
         let (log, owner, center) = (log, Object(), SharedHolder(ObserverCenter()))
         for _ in 0..<2 {
             let captured = Ending { log.add(OwnerObservers(of: owner).audit().map(\.center).joined()) }
-            center.value!.observe(.sample, owner: owner) { _ in captured.touch() }
+            center.value!.observe(.sample, owner: owner) { _, _ in captured.touch() }
         }
         center.drop()
         // The one that is ended first is told of the other, which is told of none.

@@ -38,7 +38,7 @@ import Tether
     @Test func `M8 R9 removing an owner's observers from one center leaves those on another`() {
         let (a, b) = (ObserverCenter(), ObserverCenter())
         let owner = Owner()
-        let tokens = [a, b].map { $0.observe(.sample, owner: owner) { _ in } }
+        let tokens = [a, b].map { $0.observe(.sample, owner: owner) { _, _ in } }
         a.removeObserver(owner)
         #expect(tokens.map(\.isActive) == [false, true])
         a.removeObservers(owner: owner)

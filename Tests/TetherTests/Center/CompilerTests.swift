@@ -52,12 +52,12 @@ import Testing
     @Test func `X2 a token that is attached to an owner may be discarded, and one that is kept is none`() throws {
         let text = try diagnostics(
             of: [
-                "center.observe(name, owner: owner) { _ in }",
-                "center.observe(name, from: sender, owner: owner) { _ in }",
+                "center.observe(name, owner: owner) { _, _ in }",
+                "center.observe(name, from: sender, owner: owner) { _, _ in }",
                 "center.observe(nil, owner: owner) { _, _ in }",
                 "center.observe(nil, from: sender, owner: owner, on: .main, once: true, key: 1) { _, _ in }",
                 "center.observe(name, owner: owner, on: .mainActor) { _, _ in }",
-                "center.observe(name, owner: owner, on: .mainActor) { _ in }",
+                "center.observe(name, owner: owner, on: .mainActor) { _, _ in }",
                 "center.connect(name, to: Owner.changed, of: owner)",
                 "center.connect(name, from: sender, to: Owner.closed, of: owner)",
                 "center.addObserver(owner, action: Owner.changed, name: name, object: nil)",
@@ -74,7 +74,7 @@ import Testing
             "_ = center.observe(name, from: nil) { _ in }",
             "_ = center.observe(nil, from: optional, on: .mainActor) { _ in }",
             "center.observe(name, from: optional, owner: owner) { _, _ in }",
-            "center.observe(name, from: optional, owner: owner) { _ in }",
+            "center.observe(name, from: optional, owner: owner) { _, _ in }",
             "center.observe(name, from: optional, owner: owner, on: .mainActor) { _, _ in }",
             "center.connect(name, from: optional, to: Owner.changed, of: owner)",
             "center.connect(name, from: optional, to: Owner.closed, of: owner)",
@@ -97,7 +97,7 @@ import Testing
             "center.observe(name, from: nil, owner: owner) { owner, note in owner.changed(note) }",
             "center.observe(name, from: optional, owner: owner) { _, _ in }",
         ]
-        let sentence = "leave out 'from:' to observe any sender, or pass an object that is not optional"
+        let sentence = "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
         #expect(try statements(calls, with: sentence) == calls)
     }
 

@@ -54,10 +54,10 @@ import Testing
             switch Int.random(in: 0..<14, using: &dice) {
             case 0: tokens.append(center.observe(name) { _ in })
             case 1: tokens.append(center.observe(name, from: object) { _ in })
-            case 2: center.observe(name, owner: object) { _ in }
-            case 3: center.observe(name, from: objects.randomElement(using: &dice)!, owner: object) { _ in }
+            case 2: center.observe(name, owner: object) { _, _ in }
+            case 3: center.observe(name, from: objects.randomElement(using: &dice)!, owner: object) { _, _ in }
             case 4: tokens.append(center.observe(name, key: Key(number: number % 5)) { _ in })
-            case 5: center.observe(name, owner: object, key: Key(number: number % 5)) { _ in }
+            case 5: center.observe(name, owner: object, key: Key(number: number % 5)) { _, _ in }
             case 6: tokens.append(center.observe(name, from: object, on: .custom(jobs), once: true) { _ in })
             case 7: tokens.append(center.addObserver(forName: name, object: number % 7, queue: nil) { _ in })
             case 8: if !tokens.isEmpty { tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice)).stop() }
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `M9 sender and owner records go with their observers`() {
         let (sender, owner) = (Object(), Object())
-        let token = center.observe(.sample, from: sender, owner: owner) { _ in }
+        let token = center.observe(.sample, from: sender, owner: owner) { _, _ in }
         #expect(OwnerTable.shared.hasRecord(of: ObjectIdentifier(sender)))
         #expect(OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
         token.stop()

@@ -72,7 +72,7 @@ import Tether
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) {
             let owner = Owner()
-            ObserverCenter().observe(.sample, owner: owner) { _ in }.observe(nil) { _ in }
+            ObserverCenter().observe(.sample, owner: owner) { _, _ in }.observe(nil) { _ in }
         }
         #expect(sentence(result).contains("make one with init(center:)"))
     }
@@ -95,7 +95,7 @@ import Tether
         }
         let boxed = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let owner = HashableObject()
-            ObserverCenter().observe(.sample, owner: owner, key: AnyHashable(Optional(owner))) { _ in }
+            ObserverCenter().observe(.sample, owner: owner, key: AnyHashable(Optional(owner))) { _, _ in }
         }
         for sentence in [plain, boxed].map(sentence) {
             #expect(sentence.contains("observe(_:key:): the key is the object HashableObject 0x"))
@@ -120,6 +120,16 @@ import Tether
         }
     }
 
+    private final class Neither: Connectable {}
+
+    @Test func `X1 what is neither a center nor an observer connects nothing`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Neither().connect(.sample, to: Owner.changed, of: Owner())
+        }
+        #expect(
+            sentence(result).contains("connect(_:to:of:): Neither is neither a center nor an observer; call it on one"))
+    }
+
     @Test func `X1 O1 a value that was cast to AnyObject is refused as an owner`() async throws {
         let owner = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ObserverCenter().observe(.sample, owner: Unhashable() as AnyObject) { _, _ in }
@@ -134,7 +144,7 @@ import Tether
         let results = [
             try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let error: (any Error)? = Failure()
-                ObserverCenter().observe(.sample, owner: error as AnyObject) { (_: Notification) in }
+                ObserverCenter().observe(.sample, owner: error as AnyObject) { _, _ in }
             },
             try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let error: (any Error)? = Failure()

@@ -77,7 +77,7 @@ import Testing
             log.add("\(level)")
             let brief = [
                 center.observe(.sample) { _ in log.add("brief") }, center.observe(nil, from: sender) { _ in },
-                center.observe(.other, owner: sender, key: level) { _ in },
+                center.observe(.other, owner: sender, key: level) { _, _ in },
             ]
             if level < 20 { center.post(name: .sample, object: level + 1) }
             for token in brief { token.stop() }

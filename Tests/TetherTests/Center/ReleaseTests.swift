@@ -36,7 +36,7 @@ import Testing
         let owner = SharedHolder(Ending { log.add("deinit") })
         let token = {
             let captured = Ending { log.add("released") }
-            return center.observe(.sample, owner: owner.value!) { _ in captured.touch() }
+            return center.observe(.sample, owner: owner.value!) { _, _ in captured.touch() }
         }()
         owner.drop()
         #expect(log.entries == (endsFollowDeinit ? ["deinit", "released"] : ["released", "deinit"]))

@@ -29,7 +29,7 @@ import Testing
             center.post(name: .sample, object: owner)
             center.post(name: .other, object: 7)
             center.observe(.sample, from: owner, key: "in a deinit") { _ in }.stop()
-            center.observe(.sample, owner: owner, key: "in a deinit") { _ in }
+            center.observe(.sample, owner: owner, key: "in a deinit") { _, _ in }
             _ = center.addObserver(forName: .other, object: 7, queue: OperationQueue()) { _ in }
             center.removeObservers(named: Notification.Name("nobody's"))
             center.removeObserver(owner)
@@ -58,7 +58,7 @@ import Testing
 
     @Test func `R6 R8 O3 a captured object that goes with the owner may use the center`() {
         let owner = SharedHolder(Object())
-        center.observe(.sample, owner: owner.value!, handler(capturing: tag()))
+        center.observe(.sample, owner: owner.value!) { [handler = handler(capturing: tag())] in handler($1) }
         owner.drop()
         #expect(releases.entries == ["released"])
     }
@@ -205,7 +205,7 @@ import Testing
         let owner = SharedHolder(Object())
         let first = center.observe(.sample, key: Tagged(number: 1, tag: tag("first"))) { _ in }
         let second = center.observe(.sample, key: Tagged(number: 1, tag: tag("second"))) { _ in }
-        center.observe(.sample, owner: owner.value!, key: Tagged(number: 1, tag: tag("owned"))) { _ in }
+        center.observe(.sample, owner: owner.value!, key: Tagged(number: 1, tag: tag("owned"))) { _, _ in }
         #expect(releases.entries == ["first"])
         second.stop()
         #expect(releases.entries == ["first", "second"])

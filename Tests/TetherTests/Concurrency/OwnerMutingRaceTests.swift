@@ -22,7 +22,7 @@ extension Races {
 
             func observe() {
                 guard let owner = owner.value else { return }
-                center.observe(.sample, owner: owner) { [log] (notification: Notification) in
+                center.observe(.sample, owner: owner) { [log] _, notification in
                     log.add(notification.number)
                 }
             }

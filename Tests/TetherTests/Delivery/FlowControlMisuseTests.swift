@@ -37,7 +37,7 @@ import Tether
     @Test func `X1 D9 a token does not end its owner's muting`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (owner, center) = (Owner(), ObserverCenter())
-            let token = center.observe(.sample, owner: owner) { (_: Notification) in }
+            let token = center.observe(.sample, owner: owner) { _, _ in }
             OwnerObservers(of: owner).mute()
             token.unmute()
             withExtendedLifetime((owner, center)) {}

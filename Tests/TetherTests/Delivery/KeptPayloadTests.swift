@@ -72,7 +72,7 @@ import Testing
 
     @Test func `D9 O3 R8 the end of the owner frees it before the owner's deinit`() {
         let owner = SharedHolder(payload(9))
-        center.observe(.sample, owner: owner.value!) { _ in }.mute(keepingNewest: true)
+        center.observe(.sample, owner: owner.value!) { _, _ in }.mute(keepingNewest: true)
         OwnerObservers(of: owner.value!).mute(keepingNewest: true)
         post(payload(1))
         let trace = Trace(owner.value!)

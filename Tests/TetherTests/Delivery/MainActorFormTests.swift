@@ -40,7 +40,7 @@ final class MainActorFormTests: XCTestCase {
         (
             "an owner that is not handed over",
             { center, window in
-                center.observe(.sample, owner: window, on: .mainActor) { [unowned window] _ in window.refresh() }
+                center.observe(.sample, owner: window, on: .mainActor) { [unowned window] _, _ in window.refresh() }
                 return nil
             }, "refresh"
         ),

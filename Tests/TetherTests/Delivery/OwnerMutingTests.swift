@@ -16,7 +16,7 @@ import Testing
         _ owner: AnyObject, _ prefix: String, of name: Notification.Name = .sample,
         on target: DeliveryTarget = .poster, center other: ObserverCenter? = nil
     ) -> NotificationObserver {
-        (other ?? center).observe(name, owner: owner, on: target) { [log] (notification: Notification) in
+        (other ?? center).observe(name, owner: owner, on: target) { [log] _, notification in
             log.add("\(prefix)\(notification.number)")
         }
     }
@@ -48,7 +48,7 @@ import Testing
 
     @Test func `D9 D7 no target waits for its drain while a handler runs what was kept on the poster`() {
         let owner = Owner()
-        center.observe(.sample, owner: owner) { [log, scheduler] (_: Notification) in
+        center.observe(.sample, owner: owner) { [log, scheduler] _, _ in
             log.add("\(scheduler.waiting) waiting")
         }
         observe(owner, "b", on: .custom(scheduler))
@@ -102,7 +102,7 @@ import Testing
     @Test func `D9 D4 what several observers kept is delivered in posting order, when all are unmuted`() {
         let (owner, center, log) = (Owner(), center, log)
         observe(owner, "later ", of: .other)
-        center.observe(.sample, owner: owner) { (notification: Notification) in
+        center.observe(.sample, owner: owner) { _, notification in
             log.add("sooner \(notification.number)")
             // Reaches one that was muted with this one, and has something to come before it.
             if notification.number == 1 { center.post(.other, number: 9) }
@@ -130,7 +130,7 @@ import Testing
 
     @Test func `D9 R5 an earlier observer's kept delivery may stop a later one`() {
         let (owner, log, box) = (Owner(), log, Box<NotificationObserver?>(nil))
-        center.observe(.sample, owner: owner) { (_: Notification) in
+        center.observe(.sample, owner: owner) { _, _ in
             log.add("stops")
             box.value?.stop()
         }

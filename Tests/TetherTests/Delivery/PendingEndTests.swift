@@ -132,7 +132,7 @@ import Tether
                 capture.touch()
                 owner.log.add("handler")
             }
-            center.observe(.sample, owner: owner.value!, on: .custom(scheduler)) { (_: Notification) in
+            center.observe(.sample, owner: owner.value!, on: .custom(scheduler)) { _, _ in
                 log.add("handler")
             }
         }

@@ -260,7 +260,7 @@ import Testing
     {
         let (log, center, owner) = (log, kind.makeCenter(), Plain())
         let token = center.observe(.sample) { log.add("token \($0.number)") }
-        center.observe(.sample, owner: owner) { log.add("owned \($0.number)") }
+        center.observe(.sample, owner: owner) { log.add("owned \($1.number)") }
         token.mute(keepingNewest: true)
         OwnerObservers(of: owner).mute()
         for number in 1...2 { center.post(.sample, number: number) }

@@ -24,7 +24,7 @@ import Testing
         let (owner, sender) = (Holder(Object()), Holder(Object()))
         let byStop = center.observe(.sample) { _ in }
         var byToken: NotificationObserver? = center.observe(.sample) { _ in }
-        let byOwner = center.observe(.sample, owner: owner.object!) { _ in }
+        let byOwner = center.observe(.sample, owner: owner.object!) { _, _ in }
         let bySender = center.observe(.sample, from: sender.object!) { _ in }
         let byRunning = center.observe(.sample, once: true) { _ in }
         let byKey = center.observe(nil, key: 1) { _ in }
@@ -78,7 +78,7 @@ import Testing
         let log = log
         for _ in 0..<50 {
             let owner = Holder(Object())
-            let tokens = (0..<8).map { _ in center.observe(.sample, owner: owner.object!) { _ in } }
+            let tokens = (0..<8).map { _ in center.observe(.sample, owner: owner.object!) { _, _ in } }
             let receivers = tokens.compactMap(\.foreign)
             onThreads(
                 { for token in tokens { token.stop() } },
@@ -105,7 +105,7 @@ import Testing
                 captured.touch()
                 log.add("handler")
             }
-            center.observe(nil, owner: owner) { _ in log.add("any name") }
+            center.observe(nil, owner: owner) { _, _ in log.add("any name") }
             receivers = OwnerObservers(of: owner).compactMap(\.foreign)
             return Native(token: center.addObserver(forName: .other, object: nil, queue: nil) { _ in owner.touch() })
         }()
@@ -148,7 +148,7 @@ import Testing
             let captured = LoggedObject("captured", log)
             tokens = [
                 center.object!.observe(.sample) { _ in captured.touch() },
-                center.object!.observe(nil, owner: owner) { _ in },
+                center.object!.observe(nil, owner: owner) { _, _ in },
             ]
             center.release()
         }

@@ -85,7 +85,9 @@ import Testing
         var tokens = (0..<10).map { number in
             center.observe(number % 2 == 0 ? .sample : nil, key: "key") { _ in log.add("\(number)") }
         }
-        for number in 0..<10 { center.observe(.sample, owner: owner, key: "key") { _ in log.add("owned \(number)") } }
+        for number in 0..<10 {
+            center.observe(.sample, owner: owner, key: "key") { _, _ in log.add("owned \(number)") }
+        }
         tokens.append(center.observe(.sample, key: "other key") { _ in log.add("other") })
         #expect(tokens.map(\.isActive) == Array(repeating: false, count: 9) + [true, true])
         center.post(.sample)

@@ -16,7 +16,7 @@ import Testing
             let owner = Plain()
             if !addresses.insert(ObjectIdentifier(owner)).inserted { reused += 1 }
             #expect(OwnerObservers(of: owner).isEmpty)
-            center.observe(.sample, owner: owner) { _ in log.add("called") }
+            center.observe(.sample, owner: owner) { _, _ in log.add("called") }
             withExtendedLifetime(owner) {}
         }
         #expect(reused > 0)

@@ -46,7 +46,7 @@ import Testing
                     captured.touch()
                     log.add("\(owner.name) \(note.number)")
                 },
-                center.observe(nil, owner: owner) { _ in log.add("not handed") },
+                center.observe(nil, owner: owner) { _, _ in log.add("not handed") },
             ])
             center.post(.sample, number: 1)
         }
@@ -85,7 +85,7 @@ import Testing
     func `F1 O4 what is enqueued for an owner that has gone does not run`(kind: CenterKind) {
         let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
         let owner = Holder(LoggedObject("owner", log))
-        center.observe(.sample, owner: owner.object!, on: .custom(jobs)) { _ in log.add("handler") }
+        center.observe(.sample, owner: owner.object!, on: .custom(jobs)) { _, _ in log.add("handler") }
         center.post(.sample)
         #expect(jobs.count == 1)
         owner.release()
@@ -126,9 +126,9 @@ import Testing
     @Test func `F1 O6 O7 one owner has observers on both kinds of center, listed and ended together`() {
         let (log, own, foundation) = (log, ObserverCenter(), NotificationCenter())
         let owner = Holder(Plain())
-        let first = own.observe(.sample, owner: owner.object!) { _ in log.add("own") }
-        let second = foundation.observe(.sample, owner: owner.object!) { _ in log.add("foundation") }
-        let third = foundation.observe(.sample, owner: owner.object!) { _ in log.add("third") }
+        let first = own.observe(.sample, owner: owner.object!) { _, _ in log.add("own") }
+        let second = foundation.observe(.sample, owner: owner.object!) { _, _ in log.add("foundation") }
+        let third = foundation.observe(.sample, owner: owner.object!) { _, _ in log.add("third") }
         #expect(Array(OwnerObservers(of: owner.object!)) == [first, second, third])
         #expect(OwnerObservers(of: owner.object!).audit().count == 3)
         third.stop()
@@ -146,7 +146,7 @@ import Testing
         let isActive = Log<Bool>()
         do {
             let owner = LoggedObject("owner", log) { owner in
-                isActive.add(center.observe(.sample, owner: owner) { _ in log.add("handler") }.isActive)
+                isActive.add(center.observe(.sample, owner: owner) { _, _ in log.add("handler") }.isActive)
                 center.post(.sample)
             }
             withExtendedLifetime(owner) {}
@@ -176,7 +176,7 @@ import Testing
         let owner = Holder(Plain())
         let token = {
             let captured = LoggedObject("captured", log)
-            return center.observe(.sample, owner: owner.object!) { _ in captured.touch() }
+            return center.observe(.sample, owner: owner.object!) { _, _ in captured.touch() }
         }()
         owner.release()
         #expect(!token.isActive)

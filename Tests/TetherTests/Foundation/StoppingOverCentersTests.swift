@@ -155,7 +155,7 @@ import Testing
         let (log, center) = (log, kind.makeCenter())
         let owner = SharedHolder(LoggedObject("owner", log))
         let tokens = Box<[NotificationObserver]>([])
-        center.observe(.other, owner: owner.value!) { _ in log.add("owned") }
+        center.observe(.other, owner: owner.value!) { _, _ in log.add("owned") }
         tokens.set([
             center.observe(.sample) { [log] note in
                 log.add("sample \(note.number)")
@@ -233,9 +233,9 @@ import Testing
         let tokens = [
             center.observe(.sample) { _ in },
             center.observe(.sample, from: sender) { _ in },
-            center.observe(.sample, from: sender, owner: owner) { _ in },
-            center.observe(.sample, owner: owner) { _ in },
-            center.observe(nil, owner: owner) { _ in },
+            center.observe(.sample, from: sender, owner: owner) { _, _ in },
+            center.observe(.sample, owner: owner) { _, _ in },
+            center.observe(nil, owner: owner) { _, _ in },
         ]
         center.removeObservers(named: .sample, from: sender, owner: owner)
         #expect(tokens.map(\.isActive) == [true, true, false, true, true])

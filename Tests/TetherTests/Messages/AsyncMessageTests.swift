@@ -40,13 +40,15 @@ import Testing
         let tokens = [
             center.observe(of: model, for: .didSave) { log.add("a \($0.number)") },
             center.observe(for: .didSave) { log.add("b \($0.number)") },
-            center.observe(of: model, for: AlbumDidSave.self) { log.add("c \($0.number)") },
-            center.observe(for: AlbumDidSave.self) { log.add("d \($0.number)") },
+            center.observe(of: model, for: .type(AlbumDidSave.self)) { log.add("c \($0.number)") },
+            center.observe(for: .type(AlbumDidSave.self)) { log.add("d \($0.number)") },
         ]
         center.observe(of: model, for: .didSave, owner: owner) { log.add("e \($0 === owner) \($1.number)") }
         center.observe(for: .didSave, owner: owner) { log.add("f \($0 === owner) \($1.number)") }
-        center.observe(of: model, for: AlbumDidSave.self, owner: owner) { log.add("g \($0 === owner) \($1.number)") }
-        center.observe(for: AlbumDidSave.self, owner: owner) { log.add("h \($0 === owner) \($1.number)") }
+        center.observe(of: model, for: .type(AlbumDidSave.self), owner: owner) {
+            log.add("g \($0 === owner) \($1.number)")
+        }
+        center.observe(for: .type(AlbumDidSave.self), owner: owner) { log.add("h \($0 === owner) \($1.number)") }
         center.post(AlbumDidSave(number: 1), subject: model)
         #expect(
             await logged(8).sorted()
@@ -60,13 +62,15 @@ import Testing
         let tokens = [
             center.observe(of: model, for: .didSave, on: .poster) { log.add("a \($0.number)") },
             center.observe(for: .didSave, on: .poster) { log.add("b \($0.number)") },
-            center.observe(of: model, for: AlbumDidSave.self, on: .poster) { log.add("c \($0.number)") },
-            center.observe(for: AlbumDidSave.self, on: .poster) { log.add("d \($0.number)") },
+            center.observe(of: model, for: .type(AlbumDidSave.self), on: .poster) { log.add("c \($0.number)") },
+            center.observe(for: .type(AlbumDidSave.self), on: .poster) { log.add("d \($0.number)") },
         ]
         center.observe(of: model, for: .didSave, owner: owner, on: .poster) { log.add("e \($0 === owner)\($1.number)") }
         center.observe(for: .didSave, owner: owner, on: .poster) { log.add("f \($0 === owner)\($1.number)") }
-        center.observe(of: model, for: AlbumDidSave.self, owner: owner, on: .poster) { log.add("g \($1.number)") }
-        center.observe(for: AlbumDidSave.self, owner: owner, on: .dispatchQueue(queue)) { _, message in
+        center.observe(of: model, for: .type(AlbumDidSave.self), owner: owner, on: .poster) {
+            log.add("g \($1.number)")
+        }
+        center.observe(for: .type(AlbumDidSave.self), owner: owner, on: .dispatchQueue(queue)) { _, message in
             dispatchPrecondition(condition: .onQueue(queue))
             log.add("h \(message.number)")
         }

@@ -32,15 +32,15 @@ import Testing
         let tokens = [
             center.observe(of: model, for: .didChange) { log.add("a \($0.number)") },
             center.observe(for: .didChange) { log.add("b \($0.number)") },
-            center.observe(of: model, for: AlbumDidChange.self) { log.add("c \($0.number)") },
-            center.observe(for: AlbumDidChange.self) { log.add("d \($0.number)") },
+            center.observe(of: model, for: .type(AlbumDidChange.self)) { log.add("c \($0.number)") },
+            center.observe(for: .type(AlbumDidChange.self)) { log.add("d \($0.number)") },
         ]
         center.observe(of: model, for: .didChange, owner: owner) { log.add("e \($0 === owner) \($1.number)") }
-        center.observe(of: Album.self, for: .didChange, owner: owner) { log.add("f \($0 === owner) \($1.number)") }
-        center.observe(of: model, for: AlbumDidChange.self, owner: owner) {
+        center.observe(for: .didChange, owner: owner) { log.add("f \($0 === owner) \($1.number)") }
+        center.observe(of: model, for: .type(AlbumDidChange.self), owner: owner) {
             log.add("g \($0 === owner) \($1.number)")
         }
-        center.observe(for: AlbumDidChange.self, owner: owner) { log.add("h \($0 === owner) \($1.number)") }
+        center.observe(for: .type(AlbumDidChange.self), owner: owner) { log.add("h \($0 === owner) \($1.number)") }
         center.post(AlbumDidChange(number: 1), subject: model)
         #expect(log.entries == ["a 1", "b 1", "c 1", "d 1", "e true 1", "f true 1", "g true 1", "h true 1"])
         center.post(AlbumDidChange(number: 2))
@@ -72,7 +72,7 @@ import Testing
         let (center, log) = (center, log)
         let tokens = [
             center.observe(.sample, on: .main) { _ in log.add("plain") },
-            center.observe(of: Album.self, for: .didClose) { log.add("message \($0.number)") },
+            center.observe(for: .didClose) { log.add("message \($0.number)") },
         ]
         // Both are pending on the main queue, which this test has.
         onThreads {
@@ -144,7 +144,7 @@ import Testing
         let (log, owner) = (log, Album())
         center.observe(for: .didChange, owner: owner, key: "key") { _, _ in log.add("first") }
         center.observe(for: .didChange, owner: owner, once: true, key: "key") { _, _ in log.add("second") }
-        let token = center.observe(for: AlbumDidChange.self, key: "key") { _ in log.add("third") }
+        let token = center.observe(for: .type(AlbumDidChange.self), key: "key") { _ in log.add("third") }
         center.post(AlbumDidChange(number: 1))
         center.post(AlbumDidChange(number: 2))
         #expect(log.entries == ["second", "third", "third"])
@@ -220,7 +220,9 @@ import Testing
                     center.post(name: DiskDidEject.name, object: disk, userInfo: number.map { ["number": $0] })
                 }
             })
-        let token = center.observe(of: disk.value!, for: DiskDidEject.self, once: true) { log.add("\($0.number)") }
+        let token = center.observe(of: disk.value!, for: .type(DiskDidEject.self), once: true) {
+            log.add("\($0.number)")
+        }
         onThreads { disk.drop() }
         #expect(token.isActive)
         #expect(center.audit().map(\.pending) == [numbers.count])

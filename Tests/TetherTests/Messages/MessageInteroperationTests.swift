@@ -51,7 +51,7 @@ import Testing
         let tokens = [
             center.observe(of: model, for: .didLoad, on: .poster) { log.add("load from model \($0.number)") },
             center.observe(for: .didLoad, on: .poster) { log.add("load \($0.number)") },
-            center.observe(for: SameNameAsAlbumDidLoad.self, on: .poster) { _ in log.add("same name") },
+            center.observe(for: .type(SameNameAsAlbumDidLoad.self), on: .poster) { _ in log.add("same name") },
             center.observe(of: model, for: .didClose) { log.add("close from model \($0.number)") },
             center.observe(for: .didClose) { log.add("close \($0.number)") },
             center.observe(for: .didSave, on: .poster) { _ in log.add("save") },
@@ -73,8 +73,8 @@ import Testing
     @Test func `T2 types of one name do not get each other's messages`() {
         let log = log
         let tokens = [
-            center.observe(for: SameNameAsAlbumDidLoad.self, on: .poster) { _ in log.add("same name") },
-            center.observe(for: AlbumDidLoad.self, on: .poster) { log.add("load \($0.number)") },
+            center.observe(for: .type(SameNameAsAlbumDidLoad.self), on: .poster) { _ in log.add("same name") },
+            center.observe(for: .type(AlbumDidLoad.self), on: .poster) { log.add("load \($0.number)") },
             observePlain(AlbumDidLoad.name),
         ]
         center.post(SameNameAsAlbumDidLoad())
@@ -92,7 +92,7 @@ import Testing
             center.observe(of: model, for: .didClose) { _ in log.add("3") },
             center.observe(AlbumDidClose.name, from: model) { _ in log.add("4") },
             center.observe(nil, from: model) { _ in log.add("5") },
-            center.observe(for: AlbumDidClose.self) { _ in log.add("6") },
+            center.observe(for: .type(AlbumDidClose.self)) { _ in log.add("6") },
         ]
         center.post(AlbumDidClose(number: 1), subject: model)
         #expect(log.entries == ["1", "2", "3", "4", "5", "6"])
@@ -130,7 +130,7 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a message's name is asked for once, and found among many`() {
         let (log, names) = (log, Log<Notification.Name>())
-        let token = center.observe(for: Counted.self, on: .poster) { _ in log.add("called") }
+        let token = center.observe(for: .type(Counted.self), on: .poster) { _ in log.add("called") }
         for _ in 0..<3 { center.post(Counted()) }
         #expect(log.entries.count == 3)
         #expect(Counted.asked.count == 1)
@@ -153,8 +153,8 @@ import Testing
     @Test func `T2 a bridged message that says no more travels under its type's name, and nothing is made of others`() {
         let (log, owner) = (log, Album())
         let name = Notification.Name("TetherTests.AlbumDidRest")
-        let tokens = [observePlain(nil), center.observe(for: AlbumDidRest.self) { _ in log.add("rest") }]
-        center.observe(for: AlbumDidRest.self, owner: owner) { _, _ in log.add("owner's rest") }
+        let tokens = [observePlain(nil), center.observe(for: .type(AlbumDidRest.self)) { _ in log.add("rest") }]
+        center.observe(for: .type(AlbumDidRest.self), owner: owner) { _, _ in log.add("owner's rest") }
         center.post(AlbumDidRest())
         #expect(log.entries == ["\(name.rawValue) nil nothing", "rest", "owner's rest"])
         center.post(name: name, object: nil)
@@ -167,7 +167,7 @@ import Testing
         let log = log
         let name = Notification.Name("TetherTests.AlbumDidWake")
         let tokens = [
-            center.observe(for: AlbumDidWake.self, on: .poster) { _ in log.add("wake") },
+            center.observe(for: .type(AlbumDidWake.self), on: .poster) { _ in log.add("wake") },
             center.observe(name) { log.add("plain \($0.userInfo?.count ?? 0)") },
         ]
         center.post(name: name, object: nil)
@@ -191,7 +191,7 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a name that is asked for while it is being asked for is one name`() {
         let log = log
-        let token = center.observe(for: Impatient.self, on: .poster) { _ in log.add("called") }
+        let token = center.observe(for: .type(Impatient.self), on: .poster) { _ in log.add("called") }
         center.post(Impatient())
         #expect(log.entries == ["called"])
         #expect(Impatient.asked.count == 2)

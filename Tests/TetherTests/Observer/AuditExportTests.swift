@@ -27,10 +27,10 @@ import Testing
 
     @Test func `L1 a table leaves out notes where there are none, and names centers where there are several`() {
         let (owner, other) = (Owner(), ObserverCenter())
-        center.observe(.sample, owner: owner) { _ in }
+        center.observe(.sample, owner: owner) { _, _ in }
         #expect(center.audit().description.hasPrefix("name    sender  owner "))
         #expect(!center.audit().description.contains("notes"))
-        other.observe(.sample, owner: owner) { _ in }
+        other.observe(.sample, owner: owner) { _, _ in }
         let table = OwnerObservers(of: owner).audit().description
         #expect(table.hasPrefix("center "))
         #expect(table.contains("ObserverCenter 0x"))
@@ -40,7 +40,7 @@ import Testing
     @Test func `L1 an audit exports as JSON`() throws {
         let queue = DispatchQueue(label: "a \"quoted\" queue", attributes: .initiallyInactive)
         let (owner, sender) = (Owner(), Owner())
-        center.observe(.sample, from: sender, owner: owner, on: .dispatchQueue(queue)) { _ in }
+        center.observe(.sample, from: sender, owner: owner, on: .dispatchQueue(queue)) { _, _ in }
         center.post(name: .sample, object: sender)
         let token = center.observe(nil) { _ in }
         let parsed = try JSONSerialization.jsonObject(with: Data(center.audit().json().utf8))

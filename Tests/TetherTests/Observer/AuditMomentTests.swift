@@ -36,7 +36,7 @@ import Tether
         let isDone = Atomic<Bool>(false)
         let odd = Log<String>()
         let adder: @Sendable () -> Void = {
-            while !isDone.load(ordering: .relaxed) { center.observe(.sample, owner: owner) { _ in }.stop() }
+            while !isDone.load(ordering: .relaxed) { center.observe(.sample, owner: owner) { _, _ in }.stop() }
         }
         let auditor: @Sendable () -> Void = {
             for _ in 0..<20_000 where odd.entries.isEmpty {

@@ -28,7 +28,7 @@ import Testing
             center.observe(.sample) { _ in },
             center.observe(nil) { _ in },
             center.observe(.sample, from: sender) { _ in },
-            center.observe(nil, from: sender, owner: owner) { _ in },
+            center.observe(nil, from: sender, owner: owner) { _, _ in },
             center.observe(.other, owner: owner) { _, _ in },
             center.addObserver(forName: .sample, object: "a value", queue: nil) { _ in },
             center.addObserver(forName: nil, object: Optional(5) as Any, queue: nil) { _ in },
@@ -50,9 +50,9 @@ import Testing
         let tokens = [
             center.observe(.sample) { _ in },
             center.observe(.sample, on: .mainActor) { _ in },
-            center.observe(.sample, owner: owner) { _ in },
             center.observe(.sample, owner: owner) { _, _ in },
-            center.observe(.sample, owner: owner, on: .mainActor) { _ in },
+            center.observe(.sample, owner: owner) { _, _ in },
+            center.observe(.sample, owner: owner, on: .mainActor) { _, _ in },
             center.observe(.sample, owner: owner, on: .mainActor) { _, _ in },
             center.connect(.sample, to: { _ in { (_: Notification) in } }, of: owner),
             center.connect(.sample, to: { _ in { () in } }, of: owner),
@@ -130,7 +130,7 @@ import Testing
         let owner = Object()
         let tokens = [
             center.observe(.sample, once: true) { _ in }, center.observe(.sample, key: "key") { _ in },
-            center.observe(.sample, owner: owner, once: true, key: 7) { _ in },
+            center.observe(.sample, owner: owner, once: true, key: 7) { _, _ in },
         ]
         #expect(center.audit().map(\.isOnce) == [true, false, true])
         #expect(center.audit().map(\.key) == [nil, "\"key\"", "7"])
@@ -142,7 +142,7 @@ import Testing
         let tokens = [
             center.observe(.sample) { _ in }, center.observe(.sample, once: true) { _ in },
             center.observe(.sample, from: sender.value!) { _ in },
-            center.observe(.sample, owner: owner.value!) { _ in },
+            center.observe(.sample, owner: owner.value!) { _, _ in },
             center.observe(.other) { _ in },
         ]
         #expect(center.audit().count == 5)
@@ -156,9 +156,9 @@ import Testing
 
     @Test func `L1 O7 an owner's audit tells its observers on all centers, and nobody else's`() {
         let (owner, other, second) = (Object(), Object(), ObserverCenter())
-        center.observe(.sample, owner: owner) { _ in }
-        second.observe(.other, owner: owner) { _ in }
-        center.observe(.sample, owner: other) { _ in }
+        center.observe(.sample, owner: owner) { _, _ in }
+        second.observe(.other, owner: owner) { _, _ in }
+        center.observe(.sample, owner: other) { _, _ in }
         let rows = OwnerObservers(of: owner).audit()
         #expect(rows.map(\.name) == [.sample, .other])
         #expect(rows.map(\.owner) == [identity(owner), identity(owner)])
@@ -187,7 +187,7 @@ import Testing
         let log = Log<String>()
         let token = {
             let captured = Ending { log.add("released") }
-            return center.observe(.sample, from: sender.value!, owner: owner.value!) { _ in captured.touch() }
+            return center.observe(.sample, from: sender.value!, owner: owner.value!) { _, _ in captured.touch() }
         }()
         let audit = center.audit()
         owner.drop()

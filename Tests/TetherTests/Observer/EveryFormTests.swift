@@ -78,9 +78,9 @@ import Testing
                 configured(for: center) { $0.connect(.sample, to: Screen.changed, of: screen, on: target) }
             ])
         case (.owner, let sender?, false):
-            center.observe(.sample, from: sender, owner: life.owner.value!, on: target, handler)
+            center.observe(.sample, from: sender, owner: life.owner.value!, on: target) { handler($1) }
         case (.owner, nil, false):
-            center.observe(.sample, owner: life.owner.value!, on: target, handler)
+            center.observe(.sample, owner: life.owner.value!, on: target) { handler($1) }
         case (.owner, let sender?, true):
             center.connect(
                 .sample, from: sender, to: Screen.changed, of: screen, owner: life.owner.value!, on: target)

@@ -41,7 +41,7 @@ import Testing
         do {
             let owner = Ending { log.add("deinit") }
             observe(for: owner, log: log)
-            center.observe(.sample, owner: owner) { log.add("kept \($0.number)") }
+            center.observe(.sample, owner: owner) { log.add("kept \($1.number)") }
             center.post(.sample, number: 1)
             withExtendedLifetime(owner) {}
         }
@@ -97,7 +97,7 @@ import Testing
         let owner = Ending {}
         let first = center.observe(.sample, key: "key") { _ in log.add("first") }
         let second = center.observe(.sample, key: "key") { _ in log.add("second") }
-        center.observe(.sample, owner: owner, key: "key") { _ in log.add("owned") }
+        center.observe(.sample, owner: owner, key: "key") { _, _ in log.add("owned") }
         #expect(!first.isActive)
         center.post(.sample)
         #expect(log.entries == ["second", "owned"])
@@ -178,7 +178,7 @@ import Testing
         let tokens = [
             center.observe(.sample) { _ in log.add("sample") },
             center.observe(.sample, from: sender) { _ in log.add("sender") },
-            center.observe(.sample, owner: owner) { _ in log.add("owner") },
+            center.observe(.sample, owner: owner) { _, _ in log.add("owner") },
             center.observe(.other) { _ in log.add("other") },
         ]
         center.removeObservers(from: sender)
@@ -200,7 +200,7 @@ import Testing
         let scheduler = ManualScheduler()
         let line = UInt(#line) + 1
         let token = center.observe(.sample, on: .custom(scheduler), once: true, key: "key") { _ in }
-        center.observe(nil, owner: owner) { _ in }
+        center.observe(nil, owner: owner) { _, _ in }
         center.post(.sample)
         let rows = center.audit().rows
         #expect(rows.count == 2)
@@ -235,7 +235,7 @@ import Testing
     @Test func `F2 ending an observer does not call the foreign center, whose lock may be held`() {
         let token = center.observe(.sample) { _ in }
         let owner = Box<Ending?>(Ending {})
-        center.observe(.sample, owner: owner.value!) { _ in }
+        center.observe(.sample, owner: owner.value!) { _, _ in }
         onThreads({ [center] in
             center.whileLocked {
                 token.stop()
@@ -347,7 +347,7 @@ import Testing
                     let captured = Ending {
                         log.add("audit: " + OwnerObservers(of: owner).audit().map(\.center).joined())
                     }
-                    center.observe(.sample, owner: owner) { _ in
+                    center.observe(.sample, owner: owner) { _, _ in
                         captured.touch()
                         log.add("called")
                     }

@@ -42,14 +42,14 @@ import Testing
             center.observe(.sample, key: "a") { _ in },
             center.observe(.sample) { _ in },
             center.observe(.sample) { _ in },
-            center.observe(.sample, owner: x, key: Key.a) { _ in },
-            center.observe(.sample, owner: y, key: Key.a) { _ in },
-            center.observe(.sample, owner: y) { _ in },
+            center.observe(.sample, owner: x, key: Key.a) { _, _ in },
+            center.observe(.sample, owner: y, key: Key.a) { _, _ in },
+            center.observe(.sample, owner: y) { _, _ in },
             elsewhere.observe(.sample, key: Key.a) { _ in },
-            elsewhere.observe(.sample, owner: x, key: Key.a) { _ in },
+            elsewhere.observe(.sample, owner: x, key: Key.a) { _, _ in },
         ]
         #expect(tokens.map(\.isActive) == Array(repeating: true, count: 10))
-        let replacement = center.observe(.other, owner: x, key: Key.a) { _ in }
+        let replacement = center.observe(.other, owner: x, key: Key.a) { _, _ in }
         #expect(tokens.map(\.isActive) == [true, true, true, true, true, false, true, true, true, true])
         withExtendedLifetime((replacement, x, y)) {}
     }
@@ -74,7 +74,7 @@ import Testing
 
     @Test func `M7 O7 a replaced observer leaves its owner's list`() {
         let owner = Object()
-        for _ in 0..<100 { center.observe(.sample, owner: owner, key: 1) { _ in } }
+        for _ in 0..<100 { center.observe(.sample, owner: owner, key: 1) { _, _ in } }
         #expect(OwnerObservers(of: owner).count == 1)
         #expect(center.core.count == 1)
         withExtendedLifetime(owner) {}
@@ -157,7 +157,7 @@ import Testing
         #expect(once.isActive)
         center.post(name: .sample, object: nil)
         let owner = SharedHolder(Object())
-        let owned = center.observe(.sample, owner: owner.value!, key: 1) { _ in }
+        let owned = center.observe(.sample, owner: owner.value!, key: 1) { _, _ in }
         owner.drop()
         #expect(!owned.isActive)
         #expect(center.core.isEmpty)

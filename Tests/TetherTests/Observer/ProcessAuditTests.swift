@@ -36,7 +36,7 @@ final class ProcessAuditTests: XCTestCase {
         let (owner, sender, center) = (Plain(), Plain(), NotificationCenter())
         let line = #line + 1
         let token = NotificationCenter.default.observe(name, from: sender, on: .main, once: true, key: 1) { _ in }
-        center.observe(name, owner: owner) { _ in }
+        center.observe(name, owner: owner) { _, _ in }
         let rows = Audit.process().filter { $0.name == name }.sorted { $0.line < $1.line }
         XCTAssertEqual(rows.map(\.center), ["NotificationCenter.default", describeInstance(center)])
         XCTAssertEqual(rows.map(\.owner), [nil, describeInstance(owner)])

@@ -163,6 +163,34 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
+    @Test func `O7 a property's method may have an owner, with which it idles and among whose observers it is`() {
+        let (owner, screen) = (Holder(Plain()), Screen(log))
+        let property = NotificationObserver(center: center)
+        property.observe(.other) { _ in Issue.record("The first handler was called.") }
+        let token = property.connect(.sample, to: Screen.changed, of: screen, owner: owner.object!)
+        #expect(token === property && Array(OwnerObservers(of: owner.object!)) == [property])
+        post(1)
+        owner.release()
+        #expect(!property.isActive)
+        post(2)
+        property.connect(.sample, to: Screen.closed, of: screen)
+        post(3)
+        #expect(log.entries == ["changed 1", "closed"])
+        property.stop()
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `O7 methods are connected from a table`() {
+        let screen = Screen(log)
+        let table: [(Notification.Name, NotificationMethod<Screen>)] = [
+            (.sample, Screen.changed), (.other, Screen.changed),
+        ]
+        for (name, method) in table { center.connect(name, to: method, of: screen) }
+        post(1)
+        #expect(log.entries == ["changed 1", "changed 1"])
+        #expect(OwnerObservers(of: screen).count == 2)
+    }
+
     @Test func `O7 one object can be both`() {
         let screen = Holder(Screen(log))
         let token = center.connect(.sample, to: Screen.changed, of: screen.object!, owner: screen.object!)

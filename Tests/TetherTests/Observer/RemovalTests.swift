@@ -30,7 +30,7 @@ import Testing
     private func observe(_ kind: Kind) -> NotificationObserver {
         let sender: AnyObject = kind.sender ?? Omitted.argument
         return if let owner = kind.owner {
-            center.observe(kind.name, from: sender, owner: owner) { _ in }
+            center.observe(kind.name, from: sender, owner: owner) { _, _ in }
         } else {
             center.observe(kind.name, from: sender) { _ in }
         }
@@ -161,8 +161,8 @@ import Testing
     @Test func `O7 all observers of an owner end together, on all centers`() {
         let (owner, other, second) = (Object(), Object(), ObserverCenter())
         let tokens = [
-            center.observe(.sample, owner: owner) { _ in }, second.observe(nil, owner: owner) { _ in },
-            center.observe(.sample, owner: other) { _ in }, center.observe(.sample) { _ in },
+            center.observe(.sample, owner: owner) { _, _ in }, second.observe(nil, owner: owner) { _, _ in },
+            center.observe(.sample, owner: other) { _, _ in }, center.observe(.sample) { _ in },
         ]
         #expect(Array(OwnerObservers(of: owner)) == [tokens[0], tokens[1]])
         OwnerObservers(of: owner).stop()

@@ -31,7 +31,7 @@ import Testing
             self.center = center
             token = center.observe(
                 .sample, from: sender.value!, owner: owner.value!, on: target, key: 1
-            ) { _ in handler() }
+            ) { _, _ in handler() }
         }
 
         func post() { center.post(name: .sample, object: sender.value) }
@@ -50,7 +50,7 @@ import Testing
             case .stopAll: OwnerObservers(of: owner.value!).stop()
             case .ownerGoes: owner.drop()
             case .senderGoes: sender.drop()
-            case .replaced: replacement.set(center.observe(.other, owner: owner.value!, key: 1) { _ in })
+            case .replaced: replacement.set(center.observe(.other, owner: owner.value!, key: 1) { _, _ in })
             }
         }
     }

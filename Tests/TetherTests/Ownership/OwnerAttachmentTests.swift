@@ -43,7 +43,7 @@ import Testing
     func `O2 an owner is held while its handler runs`(mode: LifetimeMode) {
         let center = mode.makeCenter()
         let owner = Holder(LoggedObject("owner", log))
-        center.observe(.sample, owner: owner.object!) { [log] _ in
+        center.observe(.sample, owner: owner.object!) { [log] _, _ in
             #expect(!isKnownUniquelyReferenced(&owner.object))
             log.add("handler")
         }

@@ -66,7 +66,8 @@ import Testing
         let calls = Atomic<Int>(0)
         let owner = Holder(LoggedObject("owner", log))
         for index in 0..<100 {
-            center.observe(.sample, owner: owner.object!, key: index) { _ in calls.wrappingAdd(1, ordering: .relaxed) }
+            center.observe(.sample, owner: owner.object!, key: index) { _, _ in calls.wrappingAdd(1, ordering: .relaxed)
+            }
             center.observe(.sample, from: sender, owner: owner.object!) { _, _ in
                 calls.wrappingAdd(1, ordering: .relaxed)
             }
@@ -126,7 +127,7 @@ import Testing
                 allAtOnce { center.post(name: .sample, object: nil) }
             })
         center.observe(.sample, owner: owner.object!) { [log] _, _ in log.add("handed") }
-        center.observe(.sample, owner: owner.object!) { [log] _ in log.add("not handed") }
+        center.observe(.sample, owner: owner.object!) { [log] _, _ in log.add("not handed") }
         center.connect(.sample, to: LoggedObject.touch, of: owner.object!)
         center.post(name: .sample, object: nil)
         owner.release()
@@ -141,7 +142,7 @@ import Testing
         let scheduler = HeldJobs()
         let owner = Holder(LoggedObject("owner", log) { _ in scheduler.run() })
         center.observe(.sample, owner: owner.object!, on: .custom(scheduler)) { [log] _, _ in log.add("handed") }
-        center.observe(.sample, owner: owner.object!, on: .custom(scheduler)) { [log] _ in log.add("not handed") }
+        center.observe(.sample, owner: owner.object!, on: .custom(scheduler)) { [log] _, _ in log.add("not handed") }
         center.post(name: .sample, object: nil)
         scheduler.run()
         center.post(name: .sample, object: nil)
@@ -212,7 +213,7 @@ import Testing
     func `O4 O9 an owner is held for a handler that is not handed it, too`(mode: LifetimeMode) {
         let center = mode.makeCenter()
         let owner = Holder(LoggedObject("owner", log))
-        center.observe(.sample, owner: owner.object!) { [log] _ in
+        center.observe(.sample, owner: owner.object!) { [log] _, _ in
             owner.release()
             log.add("handler returns")
         }

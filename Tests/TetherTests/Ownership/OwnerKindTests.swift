@@ -162,7 +162,7 @@ private func expectOwner<Owner: AnyObject>(
                 if ObjectIdentifier(owner) == identity { calls.wrappingAdd(1, ordering: .relaxed) }
             })
         leaks.track(
-            center.observe(nil, from: owner.object!, owner: owner.object!) { _ in
+            center.observe(nil, from: owner.object!, owner: owner.object!) { _, _ in
                 calls.wrappingAdd(1, ordering: .relaxed)
             })
     }

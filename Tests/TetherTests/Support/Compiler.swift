@@ -11,15 +11,21 @@ struct Compiler {
 
     struct NotFound: Error {}
 
-    /// Finds the compiler, to be used in a language mode and with more options.
-    init(mode: Int = 6, options: [String] = []) throws {
-        self.options = ["-swift-version", "\(mode)"] + options
+    /// Finds the compiler, to be used in a language mode and with more options; for code of tests, with what that imports.
+    init(mode: Int = 6, options: [String] = [], importingTests: Bool = false) throws {
         let candidates = Compiler.besideTheRuntime() + Compiler.inPath()
         guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }),
             let binary = Bundle.main.executableURL
         else { throw NotFound() }
         executable = found
         products = binary.resolvingSymlinksInPath().deletingLastPathComponent()
+        let toolchain = found.resolvingSymlinksInPath().deletingLastPathComponent().deletingLastPathComponent()
+        let forTests = [
+            "-I", toolchain.appending(path: "lib/swift/linux/testing").path,
+            "-plugin-path", toolchain.appending(path: "lib/swift/host/plugins/testing").path,
+            "-Xcc", "-fmodule-map-file=\(products.appending(path: "CProcessMemory.build/module.modulemap").path)",
+        ]
+        self.options = ["-swift-version", "\(mode)"] + options + (importingTests ? forTests : [])
     }
 
     /// The compiler of the toolchain whose runtime this process has loaded.

@@ -1,6 +1,30 @@
 public import Foundation
 
-extension NotifyingCenter {
+/// What methods can be connected to: every center, and an observer that is kept as a property.
+///
+/// ```swift
+/// center.connect(.modelDidClose, to: Sidebar.clear, of: self)
+/// observer.connect(.modelDidClose, to: Sidebar.clear, of: sidebar)        // in place of the handler that it had
+/// ```
+public protocol Connectable: AnyObject, Sendable {}
+
+extension NotificationObserver: Connectable {}
+
+/// A method that takes the notification, as it is written in a table of methods to connect.
+///
+/// ```swift
+/// let methods: [(Notification.Name, NotificationMethod<Catalog>)] = [
+///     (.modelDidChange, Catalog.update), (.modelDidOpen, Catalog.fill),
+/// ]
+/// for (name, method) in methods { center.connect(name, to: method, of: catalog) }
+/// ```
+public typealias NotificationMethod<Object: AnyObject> = @Sendable (Object) -> (Notification) -> Void
+
+/// A method of the main actor that takes the notification, as it is written in a table of methods to connect.
+public typealias MainActorNotificationMethod<Object: AnyObject> =
+    @Sendable (Object) -> @MainActor (Notification) -> Void
+
+extension Connectable {
     /// Observes by calling a method of an object, as long as that object lives: target/action without selectors.
     ///
     /// ```swift
@@ -23,6 +47,9 @@ extension NotifyingCenter {
     /// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, note in sidebar.reload(note) }
     /// ```
     ///
+    /// Called on an observer that was made with `init(center:)`, the method takes the place of the handler that it had; on a
+    /// center, a new observer is made, which its owner's side holds.
+    ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
@@ -33,7 +60,7 @@ extension NotifyingCenter {
     ///   - target: Where the method runs: on the posting thread, inside the post, if left out.
     ///   - once: Whether the observer ends after it has run once (R7).
     ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
-    /// - Returns: The token, which need not be kept. It is inactive if one of the objects is being deinitialised.
+    /// - Returns: The observer, which of a center need not be kept. It is inactive if one of the objects is being deinitialised.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
@@ -90,15 +117,31 @@ extension NotifyingCenter {
     }
 
     /// Registers the call of an object's method.
-    func connect<Object: AnyObject, Owner: AnyObject>(
+    private func connect<Object: AnyObject, Owner: AnyObject>(
         _ request: ObservationRequest, to call: @escaping Calling<Object>.Body, of object: Object, owner: Owner
     ) -> NotificationObserver {
-        if Omitted.stands(for: owner) { return observe(request, for: object, call) }
-        let observer = NotificationObserver()
-        guard let held = HeldForCalls(object) else { return observer }
+        let property = self as? NotificationObserver
+        guard let center = property?.propertyCenter ?? self as? any NotifyingCenter else {
+            // Not covered: ends the process; MisuseTests run it apart.
+            fatalError(
+                "connect(_:to:of:): \(type(of: self)) is neither a center nor an observer; call it on one, or let the type "
+                    + "conform to NotifyingCenter.")
+        }
+        let isOwned = !Omitted.stands(for: owner)
+        if property == nil, !isOwned { return center.observe(request, for: object, call) }
+        let observer = property ?? NotificationObserver()
+        guard let held = HeldForCalls(object) else {
+            // One that was configured before is idle then, too.
+            observer.stop()
+            return observer
+        }
         let call = held.calling(call)
-        request.register(observer, with: self, owner: owner, receiver: object) { (_: Owner, notification) in
-            call(notification)
+        if isOwned {
+            request.register(observer, with: center, owner: owner, receiver: object) { (_: Owner, notification) in
+                call(notification)
+            }
+        } else {
+            request.register(observer, with: center, receiver: object, handler: call)
         }
         return observer
     }
@@ -111,13 +154,15 @@ extension NotifyingCenter {
 // finds them ambiguous: it reports an error, which has the label of the last parameter. In Swift 5 mode, in which the type
 // may hide the actor, none of the methods called `connect` is available.
 //
+// In Swift 5 mode those two are not there, and two others are, which fit any method.
+//
 // They stand in the file of the methods that they protect, and below them, because the compiler tries overloads in the
 // order of their declarations, which between files is that of the build: where it came to these first, and the name was
 // `.init("…")`, it took the conversion.
 
 // Not covered: no program that calls one of these compiles.
 
-extension NotifyingCenter {
+extension Connectable {
     @_documentation(visibility: internal)
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
@@ -143,6 +188,28 @@ extension NotifyingCenter {
     ) -> NotificationObserver { NotificationObserver() }
 
     @_documentation(visibility: internal)
+    @discardableResult
+    @available(swift, obsoleted: 6)
+    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        inSwift5ModeCallTheMethodInAClosureOfObserve _: Never? = nil
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @discardableResult
+    @available(swift, obsoleted: 6)
+    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        inSwift5ModeCallTheMethodInAClosureOfObserve _: () = ()
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
     @available(
         *, unavailable,
         message: "call an actor's method in a closure: 'observe(name, owner: cache) { cache, note in cache.clear() }'"
@@ -153,6 +220,31 @@ extension NotifyingCenter {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (isolated Object) -> Method, of object: Object,
         owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @available(
+        *, unavailable,
+        message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
+    )
+    @discardableResult
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    public func connect<Object: AnyObject, Method, Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Any?, to method: @escaping @Sendable (Object) -> Method,
+        of object: Object, owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @available(
+        *, unavailable, message: "name the method by its type, and its object apart: 'to: Sidebar.reload, of: sidebar'"
+    )
+    @discardableResult
+    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    public func connect<Object: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, to method: (Notification) -> Void,
+        of object: Object, owner: Any? = nil, on target: DeliveryTarget = .poster, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver { NotificationObserver() }
 }
