@@ -1,0 +1,143 @@
+#if os(Linux)
+
+import Foundation
+import Testing
+
+/// The code in the README, the articles and the comments, as a user's compiler sees it.
+@Suite struct DocumentedCodeTests {
+    private static let imports = """
+        import Dispatch
+        import Foundation
+        import Tether
+        import TetherTesting
+        import TetherVerification
+        import Testing
+
+        """
+
+    /// What the code speaks of: its names, and objects that are not shown.
+    private static let world = """
+        extension Notification.Name {
+            static let modelDidChange = Notification.Name("modelDidChange")
+            static let modelDidOpen = Notification.Name("modelDidOpen")
+            static let modelDidClose = Notification.Name("modelDidClose")
+            static let needsRedraw = Notification.Name("needsRedraw")
+            static let downloadDidEnd = Notification.Name("downloadDidEnd")
+        }
+
+        final class Model: Sendable {
+            func insert(_ row: Int) {}
+            func rename(_ name: String) {}
+        }
+
+        final class Document: Sendable {}
+        final class Download: Sendable {}
+        final class View: Sendable {}
+
+        final class Catalog: Sendable {
+            func update(_ note: Notification) {}
+            func fill(_ note: Notification) {}
+        }
+
+        final class Controller: Sendable { func modelDidChange(_ note: Notification) {} }
+
+        actor Store { func keep(_ message: DownloadDidEnd) {} }
+
+        actor Library {
+            func add(_ message: DownloadDidEnd) {}
+            func save() {}
+        }
+
+        actor Index {
+            var generation = 0
+            func close(_ note: Notification) {}
+            func rebuild() {}
+        }
+
+        struct DownloadDidEnd: NotificationCenter.AsyncMessage { typealias Subject = Download }
+        struct ModelDidChange: NotificationCenter.MainActorMessage { typealias Subject = Model }
+
+        extension NotificationCenter.MessageIdentifier
+        where Self == NotificationCenter.BaseMessageIdentifier<DownloadDidEnd> { static var didEnd: Self { .init() } }
+        extension NotificationCenter.MessageIdentifier
+        where Self == NotificationCenter.BaseMessageIdentifier<ModelDidChange> { static var didChange: Self { .init() } }
+
+        final class Bus: Sendable {
+            func subscribe(
+                to name: Notification.Name?, from sender: AnyObject?, _ handler: @escaping @Sendable (Notification) -> Void
+            ) -> Int { 0 }
+            func unsubscribe(_ id: Int) {}
+        }
+
+        let (center, work, queue) = (ObserverCenter(), DispatchQueue(label: "work"), DispatchQueue(label: "queue"))
+        let (model, document, download, view, rows) = (Model(), Document(), Download(), View(), 1...3)
+        let (catalog, controller, store, library, index) = (Catalog(), Controller(), Store(), Library(), Index())
+        @MainActor var token = center.observe(nil) { _ in }
+
+        """
+
+    /// A sidebar as most programs have it.
+    private static let sidebar = """
+        @MainActor let observer = NotificationObserver(center: center)
+        @MainActor let sidebar = Sidebar()
+
+        @MainActor final class Sidebar {
+            var title = ""
+            func reload(_ note: Notification) {}
+            func show(_ message: ModelDidChange) {}
+            func modelDidChange(_ note: Notification) {}
+            func clear() {}
+        }
+
+        """
+
+    /// A sidebar, and more, as tests have it.
+    private static let sidebarOfTests = """
+        let sidebar = Sidebar(center: center)
+
+        final class Sidebar: Sendable {
+            var reloads: Int { 0 }
+            init(model: Model = Model(), center: ObserverCenter = .default) {}
+            func reload() {}
+            func close() {}
+        }
+
+        final class Window: Sendable {
+            let sidebar: Sidebar
+            init(center: ObserverCenter) { sidebar = Sidebar(center: center) }
+            func close() {}
+        }
+
+        func openAndCloseADocument() {}
+
+        """
+
+    private func errors(in source: String) throws -> String {
+        let text = try Compiler(importingTests: true).diagnostics(of: DocumentedCodeTests.imports + source)
+        return text.split(separator: "\n").filter { $0.contains(" error: ") && !$0.hasPrefix(" ") }
+            .joined(separator: "\n")
+    }
+
+    private func file(of blocks: [DocumentedCode]) -> String {
+        blocks.enumerated().map { $1.part(number: $0) }.joined()
+    }
+
+    @Test func `P3 all code in the documentation compiles in Swift 6 mode`() throws {
+        let blocks = try DocumentedCode.all()
+        #expect(blocks.count > 70)
+        for block in blocks where block.standsAlone {
+            #expect(try errors(in: block.part(number: 0)) == "")
+        }
+        let others = blocks.filter { !$0.standsAlone }
+        let (ofTests, ofPrograms) = (others.filter(\.isOfTests), others.filter { !$0.isOfTests })
+        #expect(ofTests.count > 10 && ofPrograms.count > 40)
+        let (world, sidebar) = (DocumentedCodeTests.world, DocumentedCodeTests.sidebar)
+        #expect(try errors(in: world + sidebar + file(of: ofPrograms)) == "")
+        #expect(try errors(in: world + DocumentedCodeTests.sidebarOfTests + file(of: ofTests)) == "")
+        // A mistake is seen.
+        let wrong = DocumentedCode(file: "Wrong.md", line: 7, lines: ["token.stopp()"])
+        #expect(try errors(in: world + sidebar + wrong.part(number: 0)).hasPrefix("Wrong.md:7:"))
+    }
+}
+
+#endif

@@ -1,0 +1,153 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+import TetherTesting
+
+// The code of the documentation that prints, to the letter, and what it prints; the last test compares it.
+
+extension Notification.Name {
+    fileprivate static let modelDidChange = Notification.Name("modelDidChange")
+}
+
+@Suite(.timeLimit(.minutes(5))) struct DocumentedPrintTests {
+    final class Model: Sendable {}
+
+    /// The getting-started page's, with the print of a test.
+    final class Sidebar: @unchecked Sendable {
+        let log: Log<String>
+
+        init(model: Model, center: ObserverCenter = .default, log: Log<String>) {
+            self.log = log
+            center.observe(.modelDidChange, from: model, owner: self) { sidebar, note in
+                sidebar.reload(note)
+            }
+        }
+
+        func print(_ value: Any) { log.add("\(value)") }
+
+        func reload(_ note: Notification) { print("reloading after \(note.name.rawValue)") }
+
+        func close() {}
+    }
+
+    @Test func `O1 the sidebar of the first page reloads after its model's posts`() {
+        let (log, model, center) = (Log<String>(), Model(), ObserverCenter())
+        let sidebar = Sidebar(model: model, center: center, log: log)
+        center.post(name: .modelDidChange, object: model)
+        center.post(name: .modelDidChange, object: Model())
+        #expect(log.entries == ["reloading after modelDidChange"])
+        withExtendedLifetime(sidebar) {}
+    }
+
+    @Test func `R1 D6 the tokens of the pages print the names that were posted`() async {
+        let (log, model, center, work) = (Log<String>(), Model(), ObserverCenter(), DispatchQueue(label: "work"))
+        @Sendable func print(_ value: Any) { log.add("\(value)") }
+        do {
+            let token = center.observe(.modelDidChange) { note in print(note.name.rawValue) }
+            center.post(name: .modelDidChange, object: nil)
+            token.stop()
+        }
+        do {
+            let token = center.observe(.modelDidChange, from: model) { note in print(note.name.rawValue) }
+            center.post(name: .modelDidChange, object: model)
+            withExtendedLifetime(token) {}
+        }
+        #expect(log.entries == ["modelDidChange", "modelDidChange"])
+        let token = center.observe(.modelDidChange, on: .dispatchQueue(work)) { note in print(note.name.rawValue) }
+        center.post(name: .modelDidChange, object: nil)
+        token.target = .main
+        work.sync {}
+        print(center.audit())
+        await token.stopAndWait()
+        // Pending at the switch, and so dropped by the end, unless the queue was quicker.
+        #expect(log.entries.last?.contains("modelDidChange  any     its token  main") == true)
+    }
+
+    @Test func `O7 L1 an owner's observers are printed`() {
+        let (log, model, center) = (Log<String>(), Model(), ObserverCenter())
+        let sidebar = Sidebar(model: model, center: center, log: log)
+        @Sendable func print(_ value: Any) { log.add("\(value)") }
+        OwnerObservers(of: sidebar).mute(keepingNewest: true)
+        for observer in OwnerObservers(of: sidebar) { observer.target = .main }
+        print(OwnerObservers(of: sidebar).audit())
+        #expect(log.entries.count == 1)
+        #expect(log.entries[0].contains("main    TetherTests/DocumentedPrintTests.swift:"))
+        #expect(log.entries[0].hasSuffix("muted"))
+        withExtendedLifetime(model) {}
+    }
+
+    @Test func `S1 S2 a sequence prints what was posted, and ends with its owner`() async {
+        let (log, center) = (Log<String>(), ObserverCenter())
+        let sidebar = Holder(Sidebar(model: Model(), center: center, log: log))
+        @Sendable func print(_ value: Any) { log.add("\(value)") }
+        let task = {
+            let sidebar = sidebar.object!
+            let changes = center.notifications(named: .modelDidChange, owner: sidebar)
+            return Task {
+                for await note in changes { print(note.name.rawValue) }
+            }
+        }()
+        center.post(name: .modelDidChange, object: nil)
+        while log.entries.isEmpty { await Task.yield() }
+        sidebar.release()
+        await task.value
+        #expect(log.entries == ["modelDidChange"])
+    }
+
+    // MARK: Leaks
+
+    private func openAndCloseADocument() { _ = ObserverCenter().observe(.modelDidChange) { _ in } }
+
+    /// In a function that is not async, where the calls block.
+    private func printLeaks(_ log: Log<String>) {
+        func print(_ value: Any) { log.add("\(value)") }
+        for leak in findLeaks({ openAndCloseADocument() }) { print(leak) }
+        let center = ObserverCenter()
+        typealias Sidebar = TrackedSidebar
+        let leaks = findLeaks {
+            let sidebar = track(Sidebar(model: Model(), center: center))
+            sidebar.close()
+        }
+        print(leaks.isEmpty ? "nothing is left" : leaks.joined(separator: "\n"))
+    }
+
+    final class TrackedSidebar: Sendable {
+        init(model: Model, center: ObserverCenter) {
+            center.observe(.modelDidChange, from: model, owner: self) { sidebar, _ in sidebar.close() }
+        }
+
+        func close() {}
+    }
+
+    @Test func `L2 a program prints its leaks, or that there are none`() {
+        let log = Log<String>()
+        printLeaks(log)
+        #expect(log.entries == ["nothing is left"])
+    }
+
+    // MARK: The code
+
+    #if os(Linux)
+    @Test func `all code in the documentation that prints is run`() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let run = try ["DocumentedPrintTests.swift", "ReadmeTests.swift"].flatMap { name in
+            try String(contentsOf: folder.appending(path: name), encoding: .utf8).split(separator: "\n")
+        }
+        func bare(_ line: some StringProtocol) -> String {
+            line.components(separatedBy: "  //")[0].trimmingCharacters(in: .whitespaces)
+        }
+        let lines = Set(run.map { bare($0) })
+        let blocks = try DocumentedCode.all().filter(\.prints)
+        #expect(blocks.count > 10)
+        for block in blocks {
+            let missing = block.lines.map { bare($0) }.filter { line in
+                // What is around the code here is not in it.
+                !line.isEmpty && !lines.contains(line) && !line.hasPrefix("#expect") && !line.hasPrefix("final class")
+                    && !line.hasPrefix("init(")
+            }
+            #expect(missing == [], "\(block.file):\(block.line)")
+        }
+    }
+    #endif
+}
