@@ -27,7 +27,7 @@ let package = Package(
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .executableTarget(
             name: "Benchmarks", dependencies: ["Tether", "CAllocations"], path: "Tests/Benchmarks",
-            exclude: ["README.md"]),
+            exclude: ["README.md", "type-checking"]),
         .executableTarget(
             name: "HookSafety", dependencies: ["Tether"], path: "Tests/HookSafety", exclude: ["Library"]),
         .executableTarget(name: "Litmus", path: "Tests/Litmus", exclude: ["README.md"]),
