@@ -77,12 +77,12 @@ extension ObserverCenter {
         _ observer: Owner, _ call: @escaping Calling<Owner>.Body, isOnMainActor: Bool, _ name: Notification.Name?,
         _ object: Any?, _ file: StaticString, _ line: UInt
     ) {
+        let function: StaticString = "ObserverCenter.addObserver(_:action:name:object:)"
         _ = observe(
             ObservationRequest(
-                name: name,
-                sender: SenderFilter(any: object, call: "ObserverCenter.addObserver(_:action:name:object:)"),
+                name: name, sender: SenderFilter(any: object, call: function),
                 target: isOnMainActor ? .main : .poster, isIsolated: isOnMainActor,
-                site: RegistrationSite(file: file, line: line)),
+                site: RegistrationSite(file: file, line: line), call: function),
             for: observer, call)
     }
 

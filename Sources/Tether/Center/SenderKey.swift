@@ -39,9 +39,9 @@ enum SenderFilter {
     }
 
     /// A sender that may be left out.
-    static func given<Sender: AnyObject>(_ sender: Sender) -> SenderFilter {
+    static func given<Sender: AnyObject>(_ sender: Sender, call: StaticString) -> SenderFilter {
         if Omitted.stands(for: sender) { return .any }
-        ObjectArgument.sender.check(sender)
+        ObjectArgument.sender.check(sender, call: call)
         return .object(sender)
     }
 
@@ -50,7 +50,7 @@ enum SenderFilter {
         switch sender.map(Unwrapped.init) ?? .nothing {
         case .nothing: self = .any
         case .object(let object):
-            ObjectArgument.sender.check(object)
+            ObjectArgument.sender.check(object, call: call)
             self = .object(object)
         case .value(let value): self = .value(SenderFilter.matchable(value, call: call))
         }

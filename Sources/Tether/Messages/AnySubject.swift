@@ -8,11 +8,13 @@ public struct AnySubject: Error {
     public static func subject<Subject>() throws(AnySubject) -> Subject { throw AnySubject() }
 
     /// A subject as a sender, or what stands for any.
-    static func sender<Subject: AnyObject>(_ subject: () throws(AnySubject) -> Subject) -> AnyObject {
+    static func sender<Subject: AnyObject>(
+        _ subject: () throws(AnySubject) -> Subject, call: StaticString = #function
+    ) -> AnyObject {
         do {
             let subject = try subject()
             // Here, because an `AnyObject` no longer tells an instance of a C++ class.
-            ObjectArgument.sender.check(subject)
+            ObjectArgument.sender.check(subject, call: call)
             return subject
         } catch { return Omitted.argument }
     }

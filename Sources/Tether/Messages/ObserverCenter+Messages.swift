@@ -81,22 +81,22 @@ extension ObservationRequest {
     /// Main-actor messages, delivered at once where they are posted (T3).
     init<Message: NotificationCenter.MainActorMessage, Subject: AnyObject>(
         _ type: Message.Type, of subject: Subject, once: Bool, key: (any Hashable)?, at file: StaticString,
-        _ line: UInt
+        _ line: UInt, call: StaticString = #function
     ) {
         self.init(
             MessageNames.name(of: type), from: subject, on: DeliveryTarget(kind: .mainAtOnce), isIsolated: true,
-            once: once, key: key, at: file, line)
+            once: once, key: key, at: file, line, call: call)
         companion = MainActorMessageCompanion<Message>()
     }
 
     /// Async messages, delivered to a target.
     init<Message: NotificationCenter.AsyncMessage, Subject: AnyObject>(
         _ type: Message.Type, of subject: Subject, on target: DeliveryTarget, isIsolated: Bool = false, once: Bool,
-        key: (any Hashable)?, at file: StaticString, _ line: UInt
+        key: (any Hashable)?, at file: StaticString, _ line: UInt, call: StaticString = #function
     ) {
         self.init(
             MessageNames.name(of: type), from: subject, on: target, isIsolated: isIsolated, once: once, key: key,
-            at: file, line)
+            at: file, line, call: call)
         companion = AsyncMessageCompanion<Message>()
     }
 }

@@ -17,10 +17,11 @@ struct AsyncObservationRequest {
     /// Notifications.
     init<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender, once: Bool, key: (any Hashable)?, at file: StaticString,
-        _ line: UInt
+        _ line: UInt, call: StaticString = #function
     ) {
         self.init {
-            ObservationRequest(name, from: sender, on: $0, isIsolated: true, once: once, key: key, at: file, line)
+            ObservationRequest(
+                name, from: sender, on: $0, isIsolated: true, once: once, key: key, at: file, line, call: call)
         }
     }
 
@@ -28,10 +29,11 @@ struct AsyncObservationRequest {
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     init<Message: NotificationCenter.AsyncMessage, Subject: AnyObject>(
         _ type: Message.Type, of subject: Subject, once: Bool, key: (any Hashable)?, at file: StaticString,
-        _ line: UInt
+        _ line: UInt, call: StaticString = #function
     ) {
         self.init {
-            ObservationRequest(type, of: subject, on: $0, isIsolated: true, once: once, key: key, at: file, line)
+            ObservationRequest(
+                type, of: subject, on: $0, isIsolated: true, once: once, key: key, at: file, line, call: call)
         }
     }
 }

@@ -36,8 +36,8 @@ final class HeldForCalls<Object: AnyObject>: Sendable {
     private let reference: OwnerReference<Object>
 
     /// `nil` for an object that is being deinitialised.
-    init?(_ object: Object) {
-        ObjectArgument.receiver.check(object)
+    init?(_ object: Object, call: StaticString) {
+        ObjectArgument.receiver.check(object, call: call)
         guard let reference = OwnerReference(object) else { return nil }
         self.reference = reference
     }

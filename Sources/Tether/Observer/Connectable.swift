@@ -130,7 +130,7 @@ extension Connectable {
         let isOwned = !Omitted.stands(for: owner)
         if property == nil, !isOwned { return center.observe(request, for: object, call) }
         let observer = property ?? NotificationObserver()
-        guard let held = HeldForCalls(object) else {
+        guard let held = HeldForCalls(object, call: request.call) else {
             // One that was configured before is idle then, too.
             observer.stop()
             return observer

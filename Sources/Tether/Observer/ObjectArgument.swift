@@ -1,23 +1,24 @@
 /// An object that is given to a registration, which refuses what only looks like one (X1).
-enum ObjectArgument: String {
-    case sender = "observe(_:from:)"
-    case owner = "observe(_:owner:)"
-    case receiver = "connect(_:to:of:)"
+enum ObjectArgument {
+    case sender
+    case owner
+    case receiver
 
-    /// Stops the program for an object whose end says nothing, or cannot be seen.
-    func check<Object: AnyObject>(_ object: Object) {
+    /// Stops the program for an object whose end says nothing, or cannot be seen, with the call that it was given to.
+    func check<Object: AnyObject>(_ object: Object, call function: StaticString) {
+        var call: String { "\(function)".replacing("fileID:line:", with: "") }
         // First, because the object is not to be touched as one of Swift's.
         guard !MetadataKind.of(Object.self).isForeignReference else {
             // Not covered: a C++ class takes a module with C++ interoperability.
             fatalError(
-                "\(rawValue): \(Object.self) is a C++ class, the end of whose instances cannot be seen; pass "
+                "\(call): \(Object.self) is a C++ class, the end of whose instances cannot be seen; pass "
                     + "a Swift object that holds the instance.")
         }
         let isClassless = ObjectArgument.isClassless(object)
         guard !isClassless, type(of: object as AnyObject) != ObjectArgument.box else {
             // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
-                "\(rawValue): \(isClassless ? "an error" : "\(object)") is a value in a box, and each cast "
+                "\(call): \(isClassless ? "an error" : "\(object)") is a value in a box, and each cast "
                     + "to AnyObject makes another box; pass a class instance, or a Hashable value to "
                     + "addObserver(forName:object:queue:using:).")
         }
@@ -26,7 +27,7 @@ enum ObjectArgument: String {
         let bits = unsafe UInt(bitPattern: Unmanaged.passUnretained(object as AnyObject).toOpaque())
         guard self == .sender || !ObjectArgument.isTagged(bits) else {
             fatalError(
-                "\(rawValue): \(object), of \(type(of: object as AnyObject)), is stored in its reference and "
+                "\(call): \(object), of \(type(of: object as AnyObject)), is stored in its reference and "
                     + "never ends; pass an object that ends, or leave it out and keep the token.")
         }
         #endif
@@ -51,6 +52,8 @@ enum ObjectArgument: String {
     }
 
     /// Whether the bits of a reference are a value instead of an address, as Objective-C's tagged pointers are: they have
-    /// the highest bit set, or, on a Mac with an Intel processor, the lowest.
-    static func isTagged(_ bits: UInt) -> Bool { bits & 1 != 0 || bits.leadingZeroBitCount == 0 }
+    /// the highest bit set, or, on a Mac with an Intel processor, the lowest. There are none where addresses have 32 bits.
+    static func isTagged(_ bits: UInt) -> Bool {
+        UInt.bitWidth == 64 && (bits & 1 != 0 || bits.leadingZeroBitCount == 0)
+    }
 }

@@ -9,13 +9,15 @@ struct ObservationRequest {
     private let flags: UInt32
     let key: ObserverKey?
     let site: RegistrationSite
+    /// The call itself, for the sentence that refuses what it was given: by itself the function that asks.
+    let call: StaticString
     var companion: RegistrationCompanion?
 
     /// `isIsolated`: whether the handler is, so that its target is not to be switched.
     @inline(__always)
     init(
         name: Notification.Name?, sender: SenderFilter, target: borrowing DeliveryTarget, isIsolated: Bool = false,
-        once: Bool = false, key: ObserverKey? = nil, site: RegistrationSite
+        once: Bool = false, key: ObserverKey? = nil, site: RegistrationSite, call: StaticString = #function
     ) {
         self.name = name
         self.sender = sender
@@ -23,18 +25,20 @@ struct ObservationRequest {
         flags = (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
         self.key = key
         self.site = site
+        self.call = call
     }
 
     /// What the parameters of an `observe` method ask for.
     @inline(__always)
     init<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: borrowing Sender, on target: borrowing DeliveryTarget,
-        isIsolated: Bool = false, once: Bool, key: borrowing (any Hashable)?, at file: StaticString, _ line: UInt
+        isIsolated: Bool = false, once: Bool, key: borrowing (any Hashable)?, at file: StaticString, _ line: UInt,
+        call: StaticString = #function
     ) {
         let observerKey: ObserverKey? = if let key = copy key { ObserverKey(key) } else { nil }
         self.init(
-            name: name, sender: .given(copy sender), target: target, isIsolated: isIsolated, once: once,
-            key: observerKey, site: RegistrationSite(file: file, line: line))
+            name: name, sender: .given(copy sender, call: call), target: target, isIsolated: isIsolated, once: once,
+            key: observerKey, site: RegistrationSite(file: file, line: line), call: call)
     }
 
     /// Registers a handler with a center, for an observer that only its token holds.
@@ -58,7 +62,7 @@ struct ObservationRequest {
         _ observer: NotificationObserver, with center: any NotifyingCenter, owner: Owner, receiver: AnyObject? = nil,
         handler: @escaping OwnedRegistration.Handler<Owner>
     ) {
-        ObjectArgument.owner.check(owner)
+        ObjectArgument.owner.check(owner, call: call)
         register(observer, with: center, owner: owner, receiver: receiver) { [flags, site] core, details in
             OwnedRegistration(center: core, details: details, flags: flags, site: site, handler: handler)
         }
@@ -68,13 +72,9 @@ struct ObservationRequest {
         _ observer: NotificationObserver, with center: any NotifyingCenter, owner: AnyObject?, receiver: AnyObject?,
         making make: (CenterCore, Registration.Details?) -> Registration
     ) {
-        let core: CenterCore
-        let foreign: ForeignReceiver?
-        if let own = center.ownCore {
-            (core, foreign) = (own, nil)
-        } else {
-            (core, foreign) = (ForeignCenters.shared.core(of: center), ForeignReceiver())
-        }
+        let ownCore = center.ownCore
+        let core = ownCore ?? ForeignCenters.shared.core(of: center)
+        let foreign = ownCore == nil ? ForeignReceiver() : nil
         var senderRecord: OwnerRecord?
         if case .object(let object) = sender {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)
