@@ -70,23 +70,24 @@ internal import Synchronization
 
     // MARK: Posting
 
-    /// Calls every match in registration order; `notification` is made only if there is one, and not even then if it is
-    /// said to be bare and the cache has it.
+    /// Calls every match in registration order; `notify`, which calls its argument with the notification, is only called
+    /// if there is one, and not even then if it is said to be bare and the cache has it.
     func post(
-        name: Notification.Name, isBare: Bool = false, sender: () -> SenderKey?, notification: () -> Notification
+        name: Notification.Name, isBare: Bool = false, sender: () -> SenderKey?,
+        notify: ((Notification) -> Void) -> Void
     ) {
         unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
             switch quickMatch(name) {
             case .nothing: break
             case .only(let entry, let cached) where isBare:
                 unsafe cached._withUnsafeGuaranteedRef { unsafe CenterCore.call(entry, with: $0.bare, at: frame) }
-            case .only(let entry, _): unsafe CenterCore.call(entry, with: notification(), at: frame)
+            case .only(let entry, _): notify { unsafe CenterCore.call(entry, with: $0, at: frame) }
             case .unknown:
                 let matches = match(name: name, sender: sender)
                 if matches.count == 1, let only = matches.entries.0 {
-                    unsafe CenterCore.call(only, with: notification(), at: frame)
+                    notify { unsafe CenterCore.call(only, with: $0, at: frame) }
                 } else if matches.count > 1 {
-                    unsafe CenterCore.callMerged(matches, with: notification(), at: frame)
+                    notify { unsafe CenterCore.callMerged(matches, with: $0, at: frame) }
                 }
             }
         }

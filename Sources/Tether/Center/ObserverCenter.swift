@@ -50,7 +50,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     public func post(_ notification: Notification) {
         core.post(
             name: notification.name, sender: { notification.object.flatMap(SenderKey.init(any:)) },
-            notification: { notification })
+            notify: { $0(notification) })
     }
 
     /// Makes a notification and posts it.
@@ -59,7 +59,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     public func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]? = nil) {
         core.post(
             name: name, isBare: object == nil && userInfo == nil, sender: { object.flatMap(SenderKey.init(any:)) },
-            notification: { Notification(name: name, object: object, userInfo: userInfo) })
+            notify: { $0(Notification(name: name, object: object, userInfo: userInfo)) })
     }
 
     // MARK: NotifyingCenter

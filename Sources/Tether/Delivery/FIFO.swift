@@ -43,7 +43,8 @@ struct FIFO<Element> {
 
     private mutating func turn() {
         swap(&older, &newer)
-        older.reverse()
+        // In place, because an array's own way copies each element.
+        unsafe older.withUnsafeMutableBufferPointer { unsafe $0.reverse() }
     }
 
     /// Takes out the oldest element that satisfies a condition. Complexity: O(n).
@@ -79,9 +80,13 @@ extension ContiguousArray {
     /// Takes the last element, if it satisfies a condition; the room for many is let go with the last of them.
     @inline(__always)
     mutating func popLast(where condition: (Element) -> Bool) -> Element? {
-        guard let last = indices.last, condition(self[last]) else { return nil }
-        let element = removeLast()
-        if last == 0, capacity > 1024 { self = [] }
+        // Taken out to be looked at, because an element that is looked at in its place is copied.
+        guard let element = popLast() else { return nil }
+        if !condition(element) {
+            append(element)
+            return nil
+        }
+        if isEmpty, capacity > 1024 { self = [] }
         return element
     }
 }

@@ -72,14 +72,20 @@ final class Inbox: Sendable {
         /// Takes out the delivery that has a turn of a mailbox, if it is still ours there.
         mutating func take(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
             guard route.mailbox === mailbox else { return nil }
-            var delivery = pending.popFirst { $0.ticket == ticket }
-            // Not the first one: others before it are being dropped just now, or, as tickets rise, it is not there.
-            if delivery == nil, let first = pending.first, first.ticket < ticket {
-                delivery = pending.remove { $0.ticket == ticket }
+            if let delivery = pending.popFirst(if: { $0.ticket == ticket }) {
+                mailbox.finish()
+                return delivery
             }
-            if delivery != nil { mailbox.finish() }
+            // Not the first one: others before it are being dropped just now, or, as tickets rise, it is not there.
+            guard let first = pending.first, first.ticket < ticket,
+                let delivery = pending.remove(where: { $0.ticket == ticket })
+            else { return nil }
+            mailbox.finish()
             return delivery
         }
+
+        /// Whether what is posted now only takes its turn, on a target that is elsewhere: the usual case.
+        var isPlain: Bool { !hasEnded && !flow.isMuted && !hasQuestions && flow.backlog == .unbounded }
 
         /// Whether pending deliveries wait for a post to deliver them on the poster.
         var hasLeftovers: Bool { route.isPoster && !pending.isEmpty && !isDelivering }
@@ -180,6 +186,12 @@ final class Inbox: Sendable {
         let hasEndingObject = notification.hasEndingObject
         func kept() -> Notification { hasEndingObject ? notification.withoutObject : notification }
         let reception = state.withLock { state -> Reception in
+            if state.isPlain, !isQuestion, !registration.isOnce, let mailbox = state.route.mailbox, !mailbox.mayBeCurrent {
+                let (ticket, drain) = mailbox.append(self)
+                state.pending.append(Delivery(ticket: ticket, notification: kept(), registration: registration))
+                guard let drain else { return Reception() }
+                return Reception(step: .schedule(drain, mailbox))
+            }
             if state.hasEnded { return Reception() }
             if state.flow.isMuted {
                 var reception = Reception()
@@ -298,15 +310,16 @@ final class Inbox: Sendable {
         _ turns: ContiguousArray<MailboxState.Turn>.SubSequence, of drain: UInt64, from mailbox: Mailbox
     ) {
         var registration: Registration?
-        for turn in turns {
+        for index in turns.indices {
             // What is left is taken by who abandoned the drain, or ended the observer.
             if mailbox.isAbandoned(drain) || registration?.hasEnded == true { break }
-            let taken = registration == nil ? nil : takeInHand(turn.ticket, from: mailbox)
-            guard let delivery = taken ?? begin(turn.ticket, from: mailbox, takingMore: turns.count > 1) else {
-                continue
+            let ticket = turns[index].ticket
+            if registration != nil, let delivery = takeInHand(ticket, from: mailbox) {
+                delivery.registration.run(delivery.notification)
+            } else if let delivery = begin(ticket, from: mailbox, takingMore: turns.count > 1) {
+                delivery.registration.run(delivery.notification)
+                if registration == nil { registration = delivery.registration }
             }
-            delivery.registration.run(delivery.notification)
-            if registration == nil { registration = delivery.registration }
         }
         guard let registration else { return }
         let isDone = withState { state in
@@ -339,8 +352,8 @@ final class Inbox: Sendable {
 
     /// Takes out the delivery of a turn, if it is in hand; after `begin`.
     private func takeInHand(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
-        let delivery = inHand.withLock { $0.popLast(where: { $0.ticket == ticket }) }
-        if delivery != nil { mailbox.finish() }
+        guard let delivery = inHand.withLock({ $0.popLast(where: { $0.ticket == ticket }) }) else { return nil }
+        mailbox.finish()
         return delivery
     }
 
@@ -477,7 +490,26 @@ extension Notification {
     var withoutEndingObject: Notification { hasEndingObject ? withoutObject : self }
 
     /// Whether its object is being deinitialised.
-    var hasEndingObject: Bool {
+    @inline(__always)
+    var hasEndingObject: Bool { !hasNoObject && hasEndingObjectThere }
+
+    /// Whether it is known to have no object; looked at in its place, because a copy of an `Any` costs as much as a post.
+    @inline(__always)
+    private var hasNoObject: Bool {
+        // Where the layout of a notification is known.
+        guard let offset = Notification.offsetOfObject else { return false }
+        // SAFETY: the pointer does not leave the closure; an `Any?` is there, which is `nil` if its type, the last word, is
+        // none. That is ABI; the compiler upholds it.
+        return unsafe withUnsafePointer(to: self) { place in
+            let type = unsafe (UnsafeRawPointer(place) + offset + 3 * MemoryLayout<UInt>.size).load(as: UInt.self)
+            return type == 0
+        }
+    }
+
+    private static let offsetOfObject = MemoryLayout<Notification>.offset(of: \.object)
+
+    @inline(never)
+    private var hasEndingObjectThere: Bool {
         if let object, case .object(let instance) = Unwrapped(object) { isBeingDeinitialised(instance) } else { false }
     }
 

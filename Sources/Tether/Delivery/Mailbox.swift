@@ -12,10 +12,14 @@ final class Mailbox: Sendable {
     private let scheduler: any DrainScheduler
     private let state = Guarded(MailboxState())
     private let whenUnused: (@Sendable () -> Void)?
+    /// Whether a post may be made where the drains run, as far as that can be told; asked of the scheduler once, because
+    /// each call through an existential costs as much as a lock.
+    let mayBeCurrent: Bool
 
     init(scheduler: any DrainScheduler, whenUnused: (@Sendable () -> Void)? = nil) {
         self.scheduler = scheduler
         self.whenUnused = whenUnused
+        mayBeCurrent = scheduler.mayBeCurrent
     }
 
     deinit { whenUnused?() }

@@ -17,5 +17,6 @@ struct MainDrains: DrainScheduler {
 
     func schedule(_ drain: Drain) { DispatchQueue.main.async { drain.run() } }
 
+    var mayBeCurrent: Bool { true }
     var isCurrent: Bool { DispatchQueue.getSpecific(key: MainDrains.key) == true }
 }

@@ -166,6 +166,7 @@ struct ThreadDrains: DrainScheduler {
 
     func schedule(_ drain: Drain) { source.schedule(drain) }
 
+    var mayBeCurrent: Bool { true }
     var isCurrent: Bool { source.thread.isCurrent }
 }
 

@@ -46,9 +46,10 @@ extension ObserverCenter {
         let name = MessageNames.name(of: Message.self)
         core.post(
             name: name, sender: { subject.map(SenderKey.init) },
-            notification: {
-                MessageEnvelope.notification(
-                    name, subject: subject, userInfo: MessageBridge.userInfo(of: message), carrying: message)
+            notify: { receive in
+                receive(
+                    MessageEnvelope.notification(
+                        name, subject: subject, userInfo: MessageBridge.userInfo(of: message), carrying: message))
             })
     }
 
@@ -56,9 +57,10 @@ extension ObserverCenter {
         let name = MessageNames.name(of: Message.self)
         core.post(
             name: name, sender: { subject.map(SenderKey.init) },
-            notification: {
-                MessageEnvelope.notification(
-                    name, subject: subject, userInfo: MessageBridge.userInfo(of: message), carrying: message)
+            notify: { receive in
+                receive(
+                    MessageEnvelope.notification(
+                        name, subject: subject, userInfo: MessageBridge.userInfo(of: message), carrying: message))
             })
     }
 

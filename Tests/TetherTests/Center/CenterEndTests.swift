@@ -21,7 +21,7 @@ import Testing
 
     /// Posts without keeping the center, so that a handler can drop the last reference to it.
     private static func post(_ name: Notification.Name, to core: CenterCore) {
-        core.post(name: name, sender: { nil }, notification: { Notification(name: name) })
+        core.post(name: name, sender: { nil }, notify: { $0(Notification(name: name)) })
     }
 
     @Test func `R10 its observers become inactive, and what they captured is released`() {

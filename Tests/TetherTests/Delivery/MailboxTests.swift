@@ -11,6 +11,7 @@ import Testing
         let current = Flag()
 
         var waiting: Int { drains.withLock(\.count) }
+        var mayBeCurrent: Bool { true }
         var isCurrent: Bool { current.isRaised }
 
         func schedule(_ drain: Drain) { drains.withLock { $0.append(drain) } }
