@@ -22,16 +22,26 @@ enum Unwrapped {
     /// Read in place, because casts to and from `Any` take hundreds of nanoseconds.
     @inline(__always)
     static func storedObject(in value: Any) -> AnyObject? {
-        // SAFETY: the pointer does not leave the closure.
-        unsafe withUnsafePointer(to: value) { container in
-            // SAFETY: an `Any` is three words of content and the address of its type's metadata, whose first word is the
-            // kind. That is ABI; the compiler upholds it.
-            let words = unsafe UnsafeRawPointer(container)
-            let metadata = unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UnsafePointer<UInt>.self)
-            guard MetadataKind(unsafe metadata.pointee).isClass else { return nil }
-            // SAFETY: the content of a class's `Any` begins with the reference, which the caller's value holds; ABI, too.
-            return unsafe words.load(as: Unmanaged<AnyObject>.self).takeUnretainedValue()
-        }
+        // SAFETY: the pointer does not leave the closure; the value holds the object until it is retained.
+        unsafe withUnsafePointer(to: value) { unsafe storedObject(at: $0)?.takeUnretainedValue() }
+    }
+
+    /// The object that the `Any` in a place holds with nothing around it, which holds it.
+    @inline(__always)
+    static func storedObject(at words: UnsafeRawPointer) -> Unmanaged<AnyObject>? {
+        // SAFETY: an `Any` is three words of content and the address of its type's metadata, whose first word is the kind.
+        // That is ABI; the compiler upholds it.
+        let metadata = unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UnsafePointer<UInt>.self)
+        guard MetadataKind(unsafe metadata.pointee).isClass else { return nil }
+        // SAFETY: the content of a class's `Any` begins with the reference; ABI, too.
+        return unsafe words.load(as: Unmanaged<AnyObject>.self)
+    }
+
+    /// Whether the `Any?` in a place is `nil`.
+    @inline(__always)
+    static func isNothing(at words: UnsafeRawPointer) -> Bool {
+        // SAFETY: as above; what has no content has no type.
+        unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UInt.self) == 0
     }
 
     /// The content of an `Any` that holds no object directly.

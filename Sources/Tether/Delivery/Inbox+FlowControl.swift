@@ -136,7 +136,7 @@ extension Inbox {
                 if index == 0 { reception = next }
             }
         }
-        reception.released += kept
+        reception.released = (reception.released ?? []) + kept
         return reception
     }
 }

@@ -18,7 +18,8 @@ final class Inbox: Sendable {
         var muting: UInt64 = 0
     }
 
-    /// SAFETY: `called` is only looked at while its thread is at the call, or has ended in it.
+    /// SAFETY: `called` is only looked at while its thread is at the call, or has ended in it; `plain` is the route's, which
+    /// holds it, because `lookForPlain` follows every change.
     @safe struct State: Sendable {
         var route: Route
         /// The route that a drain or poster which is delivering now leaves for later.
@@ -32,6 +33,9 @@ final class Inbox: Sendable {
         /// Whether the sender has gone, so that the observer ends when nothing is pending any more (M5).
         var isLast = false
         var hasEnded = false
+        /// The route's mailbox, if what is posted now only takes its turn there, on a target that is elsewhere: the usual
+        /// case, in which nothing else is looked at.
+        var plain: Unmanaged<Mailbox>?
         /// The mailbox whose next drain is to deliver what is left on the poster. Held, because a mailbox is otherwise held
         /// by who delivers there.
         var leftTo: Mailbox?
@@ -45,6 +49,7 @@ final class Inbox: Sendable {
 
         init(route: Route) {
             self.route = route
+            lookForPlain()
         }
 
         /// What is kept while muted, oldest first.
@@ -60,32 +65,35 @@ final class Inbox: Sendable {
             return flow.backlog != .unbounded || pending.first.map { $0.question != 0 } == true
         }
 
-        /// Takes out the delivery that has a turn of a mailbox, to deliver it.
-        mutating func begin(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
-            guard let delivery = take(ticket, from: mailbox) else { return nil }
+        /// Takes out the first delivery that has one of some turns of a mailbox, to deliver it.
+        mutating func begin(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
+            guard let delivery = take(tickets, from: mailbox) else { return nil }
             isDelivering = true
             // SAFETY: who delivers holds it; see `called`.
             unsafe called = .passUnretained(delivery.registration)
             return delivery
         }
 
-        /// Takes out the delivery that has a turn of a mailbox, if it is still ours there.
-        mutating func take(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
+        /// Takes out the first delivery that has one of some turns of a mailbox, if they are still ours there.
+        mutating func take(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
             guard route.mailbox === mailbox else { return nil }
-            if let delivery = pending.popFirst(if: { $0.ticket == ticket }) {
+            if let delivery = pending.popFirst(if: { tickets.contains($0.ticket) }) {
                 mailbox.finish()
                 return delivery
             }
             // Not the first one: others before it are being dropped just now, or, as tickets rise, it is not there.
-            guard let first = pending.first, first.ticket < ticket,
-                let delivery = pending.remove(where: { $0.ticket == ticket })
+            guard let first = pending.first, first.ticket < tickets.lowerBound,
+                let delivery = pending.remove(where: { tickets.contains($0.ticket) })
             else { return nil }
             mailbox.finish()
             return delivery
         }
 
-        /// Whether what is posted now only takes its turn, on a target that is elsewhere: the usual case.
-        var isPlain: Bool { !hasEnded && !flow.isMuted && !hasQuestions && flow.backlog == .unbounded }
+        /// Sets `plain` by all else.
+        mutating func lookForPlain() {
+            let isPlain = !hasEnded && !flow.isMuted && !hasQuestions && flow.backlog == .unbounded
+            unsafe plain = isPlain ? route.mailbox.flatMap { $0.mayBeCurrent ? nil : unsafe .passUnretained($0) } : nil
+        }
 
         /// Whether pending deliveries wait for a post to deliver them on the poster.
         var hasLeftovers: Bool { route.isPoster && !pending.isEmpty && !isDelivering }
@@ -118,6 +126,7 @@ final class Inbox: Sendable {
     func withState<Result>(_ body: (inout State) -> sending Result) -> sending Result {
         state.withLock { state in
             inHand.withLock { state.pending.putBack(&$0) }
+            defer { state.lookForPlain() }
             return body(&state)
         }
     }
@@ -174,7 +183,7 @@ final class Inbox: Sendable {
     /// What follows a look at the state: a step to take, and what to let go of, with no lock held.
     struct Reception {
         var step = Step.none
-        var released: [Delivery] = []
+        var released: [Delivery]?
     }
 
     /// Delivers or enqueues a notification, on the poster; or drops or keeps it, if the observer is muted.
@@ -186,12 +195,14 @@ final class Inbox: Sendable {
         let hasEndingObject = notification.hasEndingObject
         func kept() -> Notification { hasEndingObject ? notification.withoutObject : notification }
         let reception = state.withLock { state -> Reception in
-            if state.isPlain, !isQuestion, !registration.isOnce, let mailbox = state.route.mailbox, !mailbox.mayBeCurrent {
-                let (ticket, drain) = mailbox.append(self)
+            if let mailbox = unsafe state.plain, !isQuestion, !registration.isOnce {
+                // SAFETY: see `State`.
+                let (ticket, drain) = unsafe mailbox._withUnsafeGuaranteedRef { $0.append(self) }
                 state.pending.append(Delivery(ticket: ticket, notification: kept(), registration: registration))
                 guard let drain else { return Reception() }
-                return Reception(step: .schedule(drain, mailbox))
+                return Reception(step: .schedule(drain, unsafe mailbox.takeUnretainedValue()))
             }
+            defer { state.lookForPlain() }
             if state.hasEnded { return Reception() }
             if state.flow.isMuted {
                 var reception = Reception()
@@ -306,19 +317,20 @@ final class Inbox: Sendable {
     }
 
     /// Delivers turns of a mailbox's drain, as far as they are still ours there.
-    func deliver(
-        _ turns: ContiguousArray<MailboxState.Turn>.SubSequence, of drain: UInt64, from mailbox: Mailbox
-    ) {
+    func deliver(_ tickets: Range<UInt64>, of drain: UInt64, from mailbox: Mailbox) {
         var registration: Registration?
-        for index in turns.indices {
-            // What is left is taken by who abandoned the drain, or ended the observer.
-            if mailbox.isAbandoned(drain) || registration?.hasEnded == true { break }
-            let ticket = turns[index].ticket
-            if registration != nil, let delivery = takeInHand(ticket, from: mailbox) {
+        var last = tickets.lowerBound
+        // What is left is taken by who abandoned the drain, or ended the observer.
+        while last < tickets.upperBound, !mailbox.isAbandoned(drain), registration?.hasEnded != true {
+            if registration != nil, let delivery = takeInHand(tickets, from: mailbox) {
                 delivery.registration.run(delivery.notification)
-            } else if let delivery = begin(ticket, from: mailbox, takingMore: turns.count > 1) {
+                last = delivery.ticket + 1
+            } else if let delivery = begin(tickets, from: mailbox) {
                 delivery.registration.run(delivery.notification)
                 if registration == nil { registration = delivery.registration }
+                last = delivery.ticket + 1
+            } else {
+                break
             }
         }
         guard let registration else { return }
@@ -351,40 +363,40 @@ final class Inbox: Sendable {
     }
 
     /// Takes out the delivery of a turn, if it is in hand; after `begin`.
-    private func takeInHand(_ ticket: UInt64, from mailbox: Mailbox) -> Delivery? {
-        guard let delivery = inHand.withLock({ $0.popLast(where: { $0.ticket == ticket }) }) else { return nil }
+    private func takeInHand(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
+        guard let delivery = inHand.withLock({ $0.popLast(where: { tickets.contains($0.ticket) }) }) else { return nil }
         mailbox.finish()
         return delivery
     }
 
     /// Takes out the delivery of a turn, and more of what is pending in hand.
-    private func begin(_ ticket: UInt64, from mailbox: Mailbox, takingMore: Bool) -> Delivery? {
+    private func begin(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
         var mustAsk = false
         let delivery = withState { state -> Delivery? in
             mustAsk = state.mustAsk
             if mustAsk { return nil }
-            guard let delivery = state.begin(ticket, from: mailbox) else { return nil }
+            guard let delivery = state.begin(tickets, from: mailbox) else { return nil }
             // Posts count what a bounded backlog has.
-            if takingMore, !state.hasQuestions, state.flow.backlog == .unbounded {
+            if delivery.ticket + 1 < tickets.upperBound, !state.hasQuestions, state.flow.backlog == .unbounded {
                 inHand.withLock { state.pending.takeOldest(&$0) }
             }
             return delivery
         }
         if !mustAsk { return delivery }
         ask()
-        return withState { $0.begin(ticket, from: mailbox) }
+        return withState { $0.begin(tickets, from: mailbox) }
     }
 
-    /// Drops one turn of a mailbox whose drain will not run.
-    func drop(_ ticket: UInt64, from mailbox: Mailbox) {
-        let delivery = withState { state -> Delivery? in
-            let delivery = state.take(ticket, from: mailbox)
-            if delivery != nil { state.dropped += 1 }
+    /// Drops turns of a mailbox whose drain will not run.
+    func drop(_ tickets: Range<UInt64>, from mailbox: Mailbox) {
+        while let delivery = withState({ state -> Delivery? in
+            guard let delivery = state.take(tickets, from: mailbox) else { return nil }
+            state.dropped += 1
             return delivery
+        }) {
+            // A delivery that was dropped has used a once observer up (R7).
+            if delivery.registration.isOnce { delivery.registration.end() } else { endIfDone(delivery.registration) }
         }
-        // A delivery that was dropped has used a once observer up (R7).
-        guard let registration = delivery?.registration else { return }
-        if registration.isOnce { registration.end() } else { endIfDone(registration) }
     }
 
     // MARK: The target switch (D6)
@@ -490,26 +502,26 @@ extension Notification {
     var withoutEndingObject: Notification { hasEndingObject ? withoutObject : self }
 
     /// Whether its object is being deinitialised.
+    ///
+    /// The object is looked at in its place, where the layout of a notification is known, because to copy an `Any` costs as
+    /// much as a post.
     @inline(__always)
-    var hasEndingObject: Bool { !hasNoObject && hasEndingObjectThere }
-
-    /// Whether it is known to have no object; looked at in its place, because a copy of an `Any` costs as much as a post.
-    @inline(__always)
-    private var hasNoObject: Bool {
-        // Where the layout of a notification is known.
-        guard let offset = Notification.offsetOfObject else { return false }
-        // SAFETY: the pointer does not leave the closure; an `Any?` is there, which is `nil` if its type, the last word, is
-        // none. That is ABI; the compiler upholds it.
-        return unsafe withUnsafePointer(to: self) { place in
-            let type = unsafe (UnsafeRawPointer(place) + offset + 3 * MemoryLayout<UInt>.size).load(as: UInt.self)
-            return type == 0
+    var hasEndingObject: Bool {
+        guard let offset = Notification.offsetOfObject else { return hasEndingCopy }
+        // SAFETY: an `Any?` is there; the pointer does not leave the closure.
+        let isEnding: Bool? = unsafe withUnsafePointer(to: self) { place in
+            let container = unsafe UnsafeRawPointer(place) + offset
+            if unsafe Unwrapped.isNothing(at: container) { return false }
+            // SAFETY: the notification holds the object.
+            return unsafe Unwrapped.storedObject(at: container)?._withUnsafeGuaranteedRef { isBeingDeinitialised($0) }
         }
+        return isEnding ?? hasEndingCopy
     }
 
     private static let offsetOfObject = MemoryLayout<Notification>.offset(of: \.object)
 
     @inline(never)
-    private var hasEndingObjectThere: Bool {
+    private var hasEndingCopy: Bool {
         if let object, case .object(let instance) = Unwrapped(object) { isBeingDeinitialised(instance) } else { false }
     }
 

@@ -39,11 +39,13 @@ final class Mailbox: Sendable {
 
     /// Adds a turn. The caller has the inbox's lock, and schedules the drain that is returned after it let go.
     func append(_ inbox: Inbox) -> (ticket: UInt64, drain: Drain?) {
-        let (ticket, drain) = state.withLock { state in
-            let (ticket, number) = state.append(inbox)
-            return (ticket, number.map(makeDrain))
+        // SAFETY: the caller holds both for the call; a closure would retain what it captures.
+        let (mailbox, inbox) = unsafe (Unmanaged.passUnretained(self), Unmanaged.passUnretained(inbox))
+        return state.withLock { state -> (UInt64, Drain?) in
+            let (ticket, number) = unsafe inbox._withUnsafeGuaranteedRef { state.append($0) }
+            guard let number else { return (ticket, nil) }
+            return (ticket, unsafe mailbox._withUnsafeGuaranteedRef { $0.makeDrain(number) })
         }
-        return (ticket, drain)
     }
 
     /// A drain that is about to be scheduled. Made under the lock, so that who finds it scheduled finds its actor held.
@@ -85,13 +87,7 @@ final class Mailbox: Sendable {
         }
         guard let (turns, leftovers) = begun else { return }
         for inbox in leftovers { inbox.deliverLeftovers(in: self) }
-        var next = turns.startIndex
-        while next < turns.endIndex {
-            let inbox = turns[next].inbox
-            let end = turns[next...].firstIndex { $0.inbox !== inbox } ?? turns.endIndex
-            inbox?.deliver(turns[next..<end], of: number, from: self)
-            next = end
-        }
+        for turn in turns { turn.inbox?.deliver(turn.tickets, of: number, from: self) }
         // The turns are let go after it, with no lock held.
         withExtendedLifetime(turns) { endDrain(number) }
     }
@@ -126,7 +122,7 @@ final class Mailbox: Sendable {
             }
         }
         guard let (dropped, leftovers) = taken else { return }
-        for turn in dropped { turn.inbox?.drop(turn.ticket, from: self) }
+        for turn in dropped { turn.inbox?.drop(turn.tickets, from: self) }
         for inbox in leftovers { inbox.forgoLeftovers() }
     }
 }

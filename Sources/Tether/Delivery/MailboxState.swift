@@ -3,9 +3,10 @@
 /// It knows only whose turn it is, by ticket; the notifications wait in the observers' inboxes, so that an observer
 /// that ends lets go of its own at once.
 struct MailboxState {
+    /// Turns of one inbox that follow each other.
     struct Turn {
-        let ticket: UInt64
-        /// `nil` once the delivery was withdrawn.
+        var tickets: Range<UInt64>
+        /// `nil` once all of them were withdrawn.
         var inbox: Inbox?
     }
 
@@ -32,8 +33,13 @@ struct MailboxState {
     mutating func append(_ inbox: Inbox) -> (ticket: UInt64, drain: UInt64?) {
         let ticket = nextTicket
         nextTicket += 1
-        turns.append(Turn(ticket: ticket, inbox: inbox))
         count += 1
+        let last = turns.count - 1
+        if last >= head, turns[last].inbox === inbox, turns[last].tickets.upperBound == ticket {
+            turns[last].tickets = turns[last].tickets.lowerBound..<nextTicket
+        } else {
+            turns.append(Turn(tickets: ticket..<nextTicket, inbox: inbox))
+        }
         return (ticket, phase == .idle ? schedule() : nil)
     }
 
@@ -43,16 +49,24 @@ struct MailboxState {
         return drainNumber
     }
 
-    /// Withdraws a turn, if it has not come yet. Complexity: O(log turns), amortised.
+    /// Withdraws a turn, if it has not come yet. Complexity: O(log turns), amortised, if it is the oldest of its inbox.
     mutating func withdraw(_ ticket: UInt64) {
         var low = head
         var high = turns.count
         while low < high {
             let middle = (low + high) / 2
-            if turns[middle].ticket < ticket { low = middle + 1 } else { high = middle }
+            if turns[middle].tickets.upperBound <= ticket { low = middle + 1 } else { high = middle }
         }
-        guard low < turns.count, turns[low].ticket == ticket, turns[low].inbox != nil else { return }
-        turns[low].inbox = nil
+        guard low < turns.count, turns[low].tickets.contains(ticket) else { return }
+        let tickets = turns[low].tickets
+        if ticket == tickets.lowerBound {
+            turns[low].tickets = ticket + 1..<tickets.upperBound
+            if turns[low].tickets.isEmpty { turns[low].inbox = nil }
+        } else {
+            turns[low].tickets = tickets.lowerBound..<ticket
+            let rest = ticket + 1..<tickets.upperBound
+            if !rest.isEmpty { turns.insert(Turn(tickets: rest, inbox: turns[low].inbox), at: low + 1) }
+        }
         count -= 1
         if turns.count - head > 2 * count + 32 { squeeze() }
     }
@@ -70,15 +84,30 @@ struct MailboxState {
     mutating func beginDrain(_ number: UInt64, atMost limit: Int = .max) -> ContiguousArray<Turn>? {
         guard phase == .scheduled, number == drainNumber else { return nil }
         phase = .draining
-        if head == 0, count == turns.count, count <= limit { swap(&inHand, &turns) } else { takeFirst(limit) }
-        count -= inHand.count
+        if head == 0, count <= limit {
+            swap(&inHand, &turns)
+            count = 0
+        } else {
+            takeFirst(limit)
+        }
         return inHand
     }
 
     private mutating func takeFirst(_ limit: Int) {
-        while head < turns.count, inHand.count < limit {
-            if let inbox = turns[head].inbox.take() { inHand.append(Turn(ticket: turns[head].ticket, inbox: inbox)) }
-            head += 1
+        var left = UInt64(limit)
+        while head < turns.count, left > 0 {
+            let tickets = turns[head].tickets
+            let taken = tickets.prefix(Int(min(left, UInt64(tickets.count))))
+            if !taken.isEmpty {
+                inHand.append(Turn(tickets: taken, inbox: turns[head].inbox))
+                left -= UInt64(taken.count)
+                count -= taken.count
+            }
+            turns[head].tickets = taken.upperBound..<tickets.upperBound
+            if turns[head].tickets.isEmpty {
+                turns[head].inbox = nil
+                head += 1
+            }
         }
         if head == turns.count || (head >= 32 && head * 2 >= turns.count) {
             turns.removeSubrange(..<head)

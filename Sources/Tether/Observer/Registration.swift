@@ -145,6 +145,10 @@ internal import Synchronization
 
     @inline(never)
     private final func receiveSpecially(_ posted: Notification) {
+        // The usual case where an inbox is there, without what only the others need.
+        if state.load(ordering: .relaxed) & ~State.owned == State.routed {
+            return inbox.withLoaded { $0.receive(posted, for: self) }
+        }
         // Apart, so that a notification is not copied for a companion that is not there.
         if isPrepared {
             if let notification = prepare(posted) { receivePrepared(notification) }

@@ -14,7 +14,11 @@ import Testing
     /// The tickets of the turns that a drain takes.
     private func begin(_ drain: UInt64, of state: inout MailboxState, atMost limit: Int = .max) throws -> [UInt64] {
         let turns = state.beginDrain(drain, atMost: limit)
-        return try #require(turns).map(\.ticket)
+        return tickets(try #require(turns))
+    }
+
+    private func tickets(_ turns: ContiguousArray<MailboxState.Turn>) -> [UInt64] {
+        turns.flatMap { $0.inbox == nil ? [] : Array($0.tickets) }
     }
 
     private func end(_ drain: UInt64, of state: inout MailboxState) throws -> UInt64 {
@@ -79,6 +83,32 @@ import Testing
         #expect(state.endDrain(drain).drain == nil)
     }
 
+    @Test func `D4 turns of one inbox that follow each other are one, until others come between them`() throws {
+        var state = MailboxState()
+        let drain = try appendFirst(inboxes[0], to: &state)
+        for inbox in [0, 0, 1, 1, 0] { _ = state.append(inboxes[inbox]) }
+        let turns = state.beginDrain(drain)
+        #expect(turns?.map(\.tickets) == [0..<3, 3..<5, 5..<6])
+        #expect(turns?.map { $0.inbox === inboxes[0] } == [true, false, true])
+        #expect(state.append(inboxes[0]).drain == nil)
+        let rest = try end(drain, of: &state)
+        #expect(state.beginDrain(rest)?.map(\.tickets) == [6..<7])
+    }
+
+    @Test func `R1 turns can be withdrawn from anywhere among those of one inbox, and are taken in parts`() throws {
+        var state = MailboxState()
+        let drain = try appendFirst(inboxes[0], to: &state)
+        for _ in 1..<10 { _ = state.append(inboxes[0]) }
+        for ticket in [4, 4, 0, 9, 5] as [UInt64] { state.withdraw(ticket) }
+        #expect(state.count == 6)
+        #expect(try begin(drain, of: &state, atMost: 4) == [1, 2, 3, 6])
+        #expect(state.count == 2)
+        state.withdraw(7)
+        let rest = try end(drain, of: &state)
+        #expect(try begin(rest, of: &state) == [8])
+        #expect(state.count == 0)
+    }
+
     @Test func `D7 drains that take one turn each take all that were not withdrawn, in order`() throws {
         var state = MailboxState()
         let appended = (0..<200).map { _ in state.append(inboxes[0]) }
@@ -101,7 +131,7 @@ import Testing
         state.withdraw(appended[1].ticket)
         let abandoned = state.abandon(drain)
         let dropped = try #require(abandoned)
-        #expect(dropped.map(\.ticket) == [appended[0].ticket, appended[2].ticket])
+        #expect(tickets(dropped) == [appended[0].ticket, appended[2].ticket])
         #expect(dropped.map { $0.inbox === inboxes[0] } == [true, false])
         #expect(dropped.last?.inbox === inboxes[2])
         #expect(state.count == 0)
@@ -115,7 +145,8 @@ import Testing
         let drain = try appendFirst(inboxes[0], to: &state)
         let second = state.append(inboxes[1]).ticket
         let taken = try begin(drain, of: &state, atMost: 1)
-        #expect(state.abandon(drain)?.map(\.ticket) == taken + [second])
+        let abandoned = state.abandon(drain)
+        #expect(abandoned.map(tickets) == taken + [second])
         let late = state.append(inboxes[2])
         #expect(late.drain == nil)
         let rest = try end(drain, of: &state)
