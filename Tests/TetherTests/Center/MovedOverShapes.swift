@@ -27,9 +27,9 @@ struct AccountID: Hashable, Sendable {
 final class AccountWatcher: @unchecked Sendable {
     private let center: ObserverCenter
     private let lines: DocumentLog.Lines
-    private var signInObserver: NSObjectProtocol?
+    private var signInObserver: any NSObjectProtocol?
     private var signOutObserver: Any?
-    private var observers = [NSObjectProtocol]()
+    private var observers = [any NSObjectProtocol]()
 
     init(_ center: ObserverCenter = .default, lines: DocumentLog.Lines) {
         self.center = center
