@@ -148,6 +148,14 @@ import Testing
         withExtendedLifetime(object) {}
     }
 
+    @Test func `M9 a name without observers has a place in the cache when it is posted twice in a row`() {
+        let cache = NameCache(capacity: NameCache.smallestCapacity)
+        let (one, other) = (StringBits("a name of some length"), StringBits("another name of some length"))
+        for bits in [one, other, one] { #expect(!cache.isWorthwhile(bits, hasObservers: false)) }
+        #expect(cache.isWorthwhile(one, hasObservers: false))
+        #expect(cache.isWorthwhile(other, hasObservers: true))
+    }
+
     @Test func `M9 the cache fits the names that have observers, whatever came and went before`() {
         var registry = Registry()
         let object = Object()
