@@ -30,7 +30,7 @@ import Testing
             log.entries
                 == (endsFollowDeinit
                     ? [
-                        "release", "owner deinit", "active true, observers 1", "attached 1, empty false",
+                        "release", "owner deinit", "active true, observers 1", "attached 0, empty false",
                         "capture deinit", "released",
                     ]
                     : [
