@@ -15,11 +15,11 @@ readme_length() {
 
 citations() {
     local contract=Sources/Tether/Tether.docc/Contract.md id missing=0 count=0
-    for id in $(grep -oE '^- [A-Z][0-9]+' "$contract" | cut -c3-); do
+    for id in $(grep -oE '^### [A-Z][0-9]+$' "$contract" | cut -c5-); do
         count=$((count + 1))
         # In the name of a test: a sentence in backticks, or XCTest's. A number stands for itself only: D1 is not D10.
         if ! grep -rqE --include='*.swift' "func (test|\`([^\`]*[^A-Za-z0-9])?)$id([^0-9]|\$)" Tests; then
-            echo "No test cites $(grep -E "^- $id " "$contract" | cut -c3-)"
+            echo "No test cites $id."
             missing=1
         fi
     done

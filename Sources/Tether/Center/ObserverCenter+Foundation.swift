@@ -13,6 +13,8 @@ extension ObserverCenter {
     ///     `Hashable` value by equality within its type, where `==` and `hash(into:)` must be pure. Any other value stops
     ///     the program with a sentence, because no post could match it (M4).
     ///   - queue: Where the block runs; `nil` for the posting thread, inside the post.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     ///   - block: What to run.
     /// - Returns: The token, which can be stored as `NSObjectProtocol`.
     public func addObserver(

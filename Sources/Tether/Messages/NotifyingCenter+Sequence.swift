@@ -20,6 +20,8 @@ extension NotifyingCenter {
     ///   - sender: The sender to observe, which is not retained: the sequence ends when it has (M5). Leave it out for any.
     ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
     ///   - policy: How much is kept until it is taken; all of it, if left out. A number of less than 1 stops the program.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     public func notifications<Sender: AnyObject, Owner: AnyObject>(
         named name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument,
         bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line

@@ -19,6 +19,8 @@ extension ObserverCenter {
     ///   - identifier: Which messages: an identifier of theirs, or `.type(ModelDidChange.self)`.
     ///   - once: Whether the observer ends after it has run once (R7). Notifications that make no message do not count.
     ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     ///   - handler: What to run. It is released when the observer ends (R8).
     /// - Returns: The token. It is inactive if `subject` is being deinitialised.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage>(

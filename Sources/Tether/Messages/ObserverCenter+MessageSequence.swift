@@ -21,6 +21,8 @@ extension ObserverCenter {
     ///   - identifier: Which messages.
     ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
     ///   - policy: How much is kept until it is taken. A number of less than 1 stops the program.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     public func messages<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
     >(

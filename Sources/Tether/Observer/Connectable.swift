@@ -60,6 +60,8 @@ extension Connectable {
     ///   - target: Where the method runs: on the posting thread, inside the post, if left out.
     ///   - once: Whether the observer ends after it has run once (R7).
     ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     /// - Returns: The observer, which of a center need not be kept. It is inactive if one of the objects is being deinitialised.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")

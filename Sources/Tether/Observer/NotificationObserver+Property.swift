@@ -20,6 +20,8 @@ extension NotificationObserver {
     ///   - target: Where the handler runs.
     ///   - once: Whether the observer ends after it has run once.
     ///   - key: At most one live observer of a center has a given key; this one replaces it (M7).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     ///   - handler: What to run. To have it end with an object, keep this observer as that object's property, and capture
     ///     the object weakly.
     public func observe<Sender: AnyObject>(

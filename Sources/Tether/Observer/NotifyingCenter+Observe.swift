@@ -16,6 +16,8 @@ extension NotifyingCenter {
     ///   - once: Whether the observer ends after it has run once (R7).
     ///   - key: At most one live observer of a center has a given key; this one replaces it (M7). Its `==` and
     ///     `hash(into:)` must be pure.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     ///   - handler: What to run. It is released when the observer ends (R8).
     /// - Returns: The token. It is inactive if `sender` is being deinitialised.
     public func observe<Sender: AnyObject>(

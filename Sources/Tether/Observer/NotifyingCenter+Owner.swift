@@ -25,6 +25,8 @@ extension NotifyingCenter {
     ///   - target: Where the handler runs: on the posting thread, inside the post, if left out.
     ///   - once: Whether the observer ends after it has run once (R7).
     ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     ///   - handler: What to run, with the owner and the notification.
     /// - Returns: The token, which need not be kept. It is inactive if `owner` or `sender` is being deinitialised.
     @discardableResult
