@@ -27,7 +27,7 @@ struct AccountID: Hashable, Sendable {
 final class AccountWatcher: @unchecked Sendable {
     private let center: ObserverCenter
     private let lines: DocumentLog.Lines
-    private var signInObserver: any NSObjectProtocol?
+    private var signInObserver: (any NSObjectProtocol)?
     private var signOutObserver: Any?
     private var observers = [any NSObjectProtocol]()
 
