@@ -154,9 +154,8 @@ struct Registry {
 
     // MARK: Names
 
-    /// The node of a name, made if need be. Complexity: O(1).
-    mutating func node(_ name: Notification.Name) -> NameNode {
-        if let known = names[name] { return known }
+    /// Makes the node of a name that has none. Complexity: O(1).
+    private mutating func makeNode(_ name: Notification.Name) -> NameNode {
         let made = NameNode(name: name)
         names[name] = made
         return made
@@ -175,7 +174,7 @@ struct Registry {
         guard cache.isWorthwhile(bits, hasObservers: isObserved) else {
             return unsafe known.map { unsafe .passUnretained($0) }
         }
-        let node = known ?? node(name)
+        let node = known ?? makeNode(name)
         node.cachings += 1
         fitCache()
         if let old = cache.insert(CachedName(name: name, node: node)) { forget(old) }

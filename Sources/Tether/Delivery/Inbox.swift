@@ -291,6 +291,7 @@ final class Inbox: Sendable {
             let held = state.leftTo.take()
             return (held, state.beginLeftovers() ? state.pending.first?.registration : nil, state.pending.count)
         }
+        // Not covered: all of it, in the cases that the callers account for.
         if let registration { deliverPending(for: registration, atMost: mailbox == nil ? .max : count) }
         if let mailbox { leave(to: mailbox) }
         withExtendedLifetime(held) {}
@@ -304,6 +305,7 @@ final class Inbox: Sendable {
             state.leftTo = mailbox
             return (mailbox.deliverLater(self), forgone)
         }
+        // Not covered: see `MailboxState.deliverLater`.
         if let drain { mailbox.schedule(drain) }
         withExtendedLifetime(forgone) {}
     }
@@ -358,6 +360,7 @@ final class Inbox: Sendable {
             return state.dropIfLast()
         }
         withExtendedLifetime(dropped) {}
+        // Not covered: a handler that ends its thread after another thread has switched there and back.
         if leave() { deliverLeftovers() }
         if registration.isOnce { registration.end() } else { endIfDone(registration) }
     }
@@ -507,6 +510,7 @@ extension Notification {
     /// much as a post.
     @inline(__always)
     var hasEndingObject: Bool {
+        // Not covered: the other Foundation's notification, whose layout is not known.
         guard let offset = Notification.offsetOfObject else { return hasEndingCopy }
         // SAFETY: an `Any?` is there; the pointer does not leave the closure.
         let isEnding: Bool? = unsafe withUnsafePointer(to: self) { place in

@@ -121,7 +121,7 @@ extension Audit.Row {
         let companion = registration.details?.companion
         if let inbox = registration.inbox.load() { return inbox.report(with: companion) }
         let counts = companion?.counts ?? (0, 0)
-        // One may have been made meanwhile.
+        // Not covered: one that was made meanwhile.
         if let inbox = registration.inbox.load() { return inbox.report(with: companion) }
         return (Inbox.Report(), counts)
     }

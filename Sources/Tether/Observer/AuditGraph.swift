@@ -54,11 +54,12 @@ struct AuditGraph {
                 tokens.observers.append(observer)
                 continue
             }
-            if owned[owner] == nil {
+            if let place = owned[owner] {
+                owners[place].observers.append(observer)
+            } else {
                 owned[owner] = owners.count
-                owners.append(Owner(name: names.name(of: owner)))
+                owners.append(Owner(name: names.name(of: owner), observers: [observer]))
             }
-            owners[owned[owner, default: 0]].observers.append(observer)
         }
         if !tokens.observers.isEmpty { owners.append(tokens) }
     }
@@ -78,8 +79,8 @@ struct AuditGraph {
             if let known = names[description] { return known }
             guard let address = description.range(of: " 0x", options: .backwards) else { return description }
             let type = String(description[..<address.lowerBound])
-            counts[type, default: 0] += 1
-            let number = counts[type, default: 1]
+            let number = (counts[type] ?? 0) + 1
+            counts[type] = number
             let name = number == 1 ? type : "\(type) \(number)"
             names[description] = name
             return name

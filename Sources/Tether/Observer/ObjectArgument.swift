@@ -6,6 +6,7 @@ enum ObjectArgument {
 
     /// Stops the program for an object whose end says nothing, or cannot be seen, with the call that it was given to.
     func check<Object: AnyObject>(_ object: Object, call function: StaticString) {
+        // Not covered: read by what ends the process.
         var call: String { "\(function)".replacing("fileID:line:", with: "") }
         // First, because the object is not to be touched as one of Swift's.
         guard !MetadataKind.of(Object.self).isForeignReference else {

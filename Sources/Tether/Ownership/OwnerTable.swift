@@ -129,8 +129,6 @@ final class OwnerTable: Sendable {
 
     /// Ends one muting of all observers of an owner; returns them, to be unmuted, or `nil` if the owner is not muted.
     func unmute(_ owner: AnyObject) -> [NotificationObserver]? {
-        // Its mutings have ended with it.
-        if isBeingDeinitialised(owner) { return [] }
         let identity = ObjectIdentifier(owner)
         return shard(of: identity).records.withLock { records in
             var muting = records.muting(of: identity)

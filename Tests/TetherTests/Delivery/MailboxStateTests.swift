@@ -165,4 +165,17 @@ import Testing
         _ = state.beginDrain(next)
         #expect(state.endDrain(next).leaving.isEmpty)
     }
+
+    @Test func `D7 withdrawn turns between others take no place for long`() throws {
+        var state = MailboxState()
+        let drain = try appendFirst(inboxes[0], to: &state)
+        var left: [UInt64] = [0]
+        for number in 1..<200 {
+            let ticket = state.append(inboxes[number % 2]).ticket
+            if number % 50 == 0 { left.append(ticket) }
+        }
+        for ticket in UInt64(0)..<200 where !left.contains(ticket) { state.withdraw(ticket) }
+        #expect(state.count == left.count)
+        #expect(try begin(drain, of: &state) == left)
+    }
 }

@@ -65,13 +65,21 @@ import FoundationXML
     }
 
     @Test func `L1 a graph of several centers says which one`() {
-        let (owner, other) = (Sidebar(), ObserverCenter())
-        center.observe(.sample, owner: owner) { _, _ in }
+        let (owner, other, sender) = (Sidebar(), ObserverCenter(), Sidebar())
+        center.observe(.sample, from: sender, owner: owner) { _, _ in }
         other.observe(.sample, owner: owner) { _, _ in }
-        let graph = AuditGraph(OwnerObservers(of: owner).audit())
-        #expect(graph.subjects.count == 2)
-        #expect(graph.subjects.allSatisfy { $0.last?.hasPrefix("on ObserverCenter 0x") == true })
-        withExtendedLifetime(owner) {}
+        let audit = OwnerObservers(of: owner).audit()
+        let subjects = AuditGraph(audit).subjects
+        #expect(subjects.map(\.count) == [3, 2])
+        #expect(subjects.allSatisfy { $0.last?.hasPrefix("on ObserverCenter 0x") == true })
+        #expect(subjects.allSatisfy { $0.allSatisfy(audit.svg().contains) })
+        withExtendedLifetime((owner, sender)) {}
+    }
+
+    @Test func `L1 M4 a graph names a sender that is a value by the value`() {
+        let token = center.addObserver(forName: .sample, object: 42, queue: nil) { _ in }
+        #expect(AuditGraph(center.audit()).subjects == [["sample", "from 42"]])
+        token.stop()
     }
 
     @Test func `L1 a graph colours what waits, what was dropped and what is muted`() {
