@@ -171,9 +171,7 @@ struct Registry {
         }
         let known = names[name]
         let isObserved = willBeObserved || known?.isObserved == true
-        guard cache.isWorthwhile(bits, hasObservers: isObserved) else {
-            return unsafe known.map { unsafe .passUnretained($0) }
-        }
+        guard cache.isWorthwhile(bits, hasObservers: isObserved) else { return nil }
         let node = known ?? makeNode(name)
         node.cachings += 1
         fitCache()
