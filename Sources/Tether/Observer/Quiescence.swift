@@ -98,6 +98,7 @@ enum Quiescence {
         var pending = runners(of: waiter.registration, except: waiter.callers)
         var seen = Set<ObjectIdentifier>()
         while let runner = pending.popLast() {
+            // Not covered: two ways to one thread, which three that wait at the same time have by chance.
             guard seen.insert(ObjectIdentifier(runner)).inserted else { continue }
             for other in waiters where other.callers.contains(where: { $0 === runner }) {
                 for next in runners(of: other.registration, except: other.callers) {
