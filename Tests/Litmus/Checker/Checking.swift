@@ -107,7 +107,7 @@ struct Checking {
         claims += 1
         let list = RecordList()
         executions += list.states
-        print("RecordList: Tether/Center/PostingThread.swift")
+        print("RecordList: Tether/Threads/PostingThread.swift")
         print(
             "  a look through the list passes no record over that is in use, and ends: \(list.isBroken ? "BROKEN" : "holds")"
         )

@@ -14,10 +14,10 @@ struct Gate: Modelled {
 
     static let code = [
         Code(
-            "Tether/Observer/Registration.swift", "func claim(", "func receivePrepared(", "func close(",
+            "Tether/Core/Registration/Registration.swift", "func claim(", "func receivePrepared(", "func close(",
             "expected: seen, desired: new, ordering: .acquiringAndReleasing",
             "state.bitwiseOr(State.ended, ordering: .acquiringAndReleasing)"),
-        Code("Tether/Center/CenterCore.swift", "func add(", "func unlink(", "if registration.hasEnded"),
+        Code("Tether/Core/Matching/CenterCore.swift", "func add(", "func unlink(", "if registration.hasEnded"),
     ]
 
     /// `Registration.claim`

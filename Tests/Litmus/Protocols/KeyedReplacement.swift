@@ -19,12 +19,12 @@ struct KeyedReplacement: Modelled {
 
     static let code = [
         Code(
-            "Tether/Center/CenterCore.swift", "func add(", "func quickMatch(",
+            "Tether/Core/Matching/CenterCore.swift", "func add(", "func quickMatch(",
             "replacements.wrappingAdd(1, ordering: .sequentiallyConsistent)",
             "let replacement = replacements.load(ordering: .acquiring)",
             "replacements.load(ordering: .acquiring) == replacement"),
-        Code("Tether/Center/Bucket.swift", "func append(", "slots.used.store(slot + 1, ordering: .releasing)"),
-        Code("Tether/Observer/Registration.swift", "func close("),
+        Code("Tether/Core/Matching/Bucket.swift", "func append(", "slots.used.store(slot + 1, ordering: .releasing)"),
+        Code("Tether/Core/Registration/Registration.swift", "func close("),
     ]
 
     /// `CenterCore.add`, with the lock.

@@ -13,7 +13,7 @@ struct MailboxCounters: Modelled {
 
     static let code = [
         Code(
-            "Tether/Delivery/Mailbox.swift", "var isOpenInline", "func finish(", "func append(",
+            "Tether/Core/Delivery/Mailbox.swift", "var isOpenInline", "func finish(", "func append(",
             "finished.load(ordering: .acquiring)", "ordering: .releasing")
     ]
 

@@ -17,9 +17,9 @@ struct OwnersPin: Modelled {
 
     static let code = [
         Code(
-            "Tether/Ownership/OwnerReference.swift", "func take(", "tether_try_retain(address)",
+            "Tether/Support/OwnerReference.swift", "func take(", "tether_try_retain(address)",
             "tether_unowned_retain(address)"),
-        Code("Tether/Observer/Registration+Handler.swift", "func callHandler("),
+        Code("Tether/Core/Registration/Registration+Handler.swift", "func callHandler("),
         Code("COwnerLifetime/include/COwnerLifetime.h", "tether_try_retain("),
     ]
 

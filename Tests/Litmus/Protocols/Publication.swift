@@ -16,13 +16,13 @@ struct Publication: Modelled {
 
     static let code = [
         Code(
-            "Tether/Center/Bucket.swift", "func append(", "func set(", "func registration(",
+            "Tether/Core/Matching/Bucket.swift", "func append(", "func set(", "func registration(",
             "slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)"),
         Code(
-            "Tether/Center/NameCache.swift", "func find(", "func insert(", ".load(ordering: .sequentiallyConsistent)",
+            "Tether/Core/Matching/NameCache.swift", "func find(", "func insert(", ".load(ordering: .sequentiallyConsistent)",
             ".exchange(address, ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Observer/Registration.swift", "func makeInbox(", "func receive(", "func claim(",
+            "Tether/Core/Registration/Registration.swift", "func makeInbox(", "func receive(", "func claim(",
             "state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)"),
     ]
 

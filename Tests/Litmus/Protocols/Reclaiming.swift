@@ -24,11 +24,11 @@ struct Reclaiming: Modelled {
 
     static let code = [
         Code(
-            "Tether/Center/CenterCore.swift", "func retire(", "func releasable(", "func reclaim(", "func deliver(",
+            "Tether/Core/Matching/CenterCore.swift", "func retire(", "func releasable(", "func reclaim(", "func deliver(",
             "hasRetired.store(true, ordering: .sequentiallyConsistent)",
             "if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }", "PostingThread.fenceOthers()"),
         Code(
-            "Tether/Center/PostingThread.swift", "func begin(", "func end(", "func earliestPost(",
+            "Tether/Threads/PostingThread.swift", "func begin(", "func end(", "func earliestPost(",
             "frame.pointee.begin.store(era, ordering: .releasing)", "frame.begin.load(ordering: .acquiring)"),
     ]
 

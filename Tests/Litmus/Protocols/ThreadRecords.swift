@@ -23,7 +23,7 @@ struct ThreadRecords: Modelled {
 
     static let code = [
         Code(
-            "Tether/Center/PostingThread.swift", "func adopt(", "func exit(", "func unlink(", "func forEachFrame(",
+            "Tether/Threads/PostingThread.swift", "func adopt(", "func exit(", "func unlink(", "func forEachFrame(",
             "record.older.store(newest.load(ordering: .relaxed), ordering: .releasing)",
             "newest.store(record.address, ordering: .sequentiallyConsistent)",
             "newest.load(ordering: .sequentiallyConsistent)", "thread.older.load(ordering: .acquiring)")

@@ -27,17 +27,17 @@ struct Unlinking: Modelled {
 
     static let code = [
         Code(
-            "Tether/Center/CenterCore.swift", "func post(", "func quickMatch(", "func unlink(", "func isPosting(",
+            "Tether/Core/Matching/CenterCore.swift", "func post(", "func quickMatch(", "func unlink(", "func isPosting(",
             "era.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Center/Bucket.swift", "func forEach(", "func trim(", "func restore(",
+            "Tether/Core/Matching/Bucket.swift", "func forEach(", "func trim(", "func restore(",
             "hasSenders.load(ordering: .sequentiallyConsistent)", "openSlots.load(ordering: .sequentiallyConsistent)",
             "slot.pointee.load(ordering: .sequentiallyConsistent)",
             "slots[index].store(nil, ordering: .sequentiallyConsistent)",
             "slots.used.store(used, ordering: .sequentiallyConsistent)"),
-        Code("Tether/Center/Registry.swift", "$0.used.load(ordering: .sequentiallyConsistent)"),
+        Code("Tether/Core/Matching/Registry.swift", "$0.used.load(ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Center/PostingThread.swift", "frame.pointee.center.store(center, ordering: .sequentiallyConsistent)"
+            "Tether/Threads/PostingThread.swift", "frame.pointee.center.store(center, ordering: .sequentiallyConsistent)"
         ),
     ]
 

@@ -30,20 +30,20 @@ struct Waiting: Modelled {
 
     static let code = [
         Code(
-            "Tether/Observer/Quiescence.swift", "func handlerReturned(", "func recheck(", "func enlist(",
+            "Tether/Threads/Quiescence.swift", "func handlerReturned(", "func recheck(", "func enlist(",
             "PostingThread.fenceOthers()"),
-        Code("Tether/Observer/Registration.swift", "func receive(", "func close(", "func run("),
+        Code("Tether/Core/Registration/Registration.swift", "func receive(", "func close(", "func run("),
         Code(
-            "Tether/Observer/NotificationObserver.swift", "func stopAndWait() -> ", "func stopAndWait() async",
+            "Tether/Observing/NotificationObserver.swift", "func stopAndWait() -> ", "func stopAndWait() async",
             "atomicMemoryFence(ordering: .acquiring)"),
-        Code("Tether/Messages/AsyncRun.swift", "func perform("),
+        Code("Tether/Threads/AsyncRun.swift", "func perform("),
         Code(
             "COwnerLifetime/ThreadRecord.c", "bool tether_is_waited_for(", "int tether_begin_waiting(",
             "bool tether_fence_all_threads(", "__atomic_load_n(&tether_attention, __ATOMIC_SEQ_CST) <= posters_fence",
             "__atomic_store_n(&waited_for[place], registration, __ATOMIC_SEQ_CST)",
             "__atomic_fetch_add(&tether_attention, 1, __ATOMIC_SEQ_CST)"),
         Code("COwnerLifetime/include/COwnerLifetime.h", "__atomic_load_n(&tether_attention, __ATOMIC_SEQ_CST) != 0"),
-        Code("Tether/Center/PostingThread.swift", "func announce(", "func fenceOthers(", "registration.announce(0)"),
+        Code("Tether/Threads/PostingThread.swift", "func announce(", "func fenceOthers(", "registration.announce(0)"),
     ]
 
     /// `Registration.run`, in a drain; a post does the same after more loads.
