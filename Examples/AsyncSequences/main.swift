@@ -31,7 +31,7 @@ final class Session: Sendable {}
 
     // A loop as long as the session: it is waiting when the session ends.
     var session: Session? = Session()
-    let loop = Task { [notes = center.notifications(named: .measured, owner: session!)] in
+    let loop = Task { [notes = center.notifications(of: .measured, owner: session!)] in
         var count = 0
         for await _ in notes {
             count += 1
@@ -41,7 +41,7 @@ final class Session: Sendable {}
     }
 
     // The newest two of what nobody took, and an alarm that is sent from the loop.
-    let newest = center.notifications(named: .measured, bufferSize: .newest(2))
+    let newest = center.notifications(of: .measured, bufferSize: .newest(2))
     let alarms = center.messages(for: Alarm.self)
     sensor?.measure(1...3, on: center)
     for await alarm in alarms {
@@ -52,7 +52,7 @@ final class Session: Sendable {}
     print("the session's loop ended after \(await loop.value) values")
 
     // A task that is cancelled, here before it begins.
-    let cancelled = Task { [notes = center.notifications(named: .measured)] in
+    let cancelled = Task { [notes = center.notifications(of: .measured)] in
         for await _ in notes {}
         print("the cancelled task's loop ended")
     }

@@ -54,7 +54,7 @@ extension Benchmark {
         return .timed(
             Subject(count: 10_000) { count in
                 for _ in 0..<max(1, count / 1000) {
-                    consume(center.notifications(named: .measured))
+                    consume(center.notifications(of: .measured))
                     for _ in 0..<1000 { center.post(name: .measured, object: nil) }
                     ended.wait()
                 }

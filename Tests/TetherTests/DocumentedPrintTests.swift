@@ -83,7 +83,7 @@ extension Notification.Name {
         @Sendable func print(_ value: Any) { log.add("\(value)") }
         let task = {
             let sidebar = sidebar.object!
-            let changes = center.notifications(named: .modelDidChange, owner: sidebar)
+            let changes = center.notifications(of: .modelDidChange, owner: sidebar)
             return Task {
                 for await note in changes { print(note.name.rawValue) }
             }

@@ -4,15 +4,15 @@ extension NotifyingCenter {
     /// The notifications that are posted from now on, as an async sequence.
     ///
     /// ```swift
-    /// for await note in center.notifications(named: .modelDidChange, from: model) { … }
+    /// for await note in center.notifications(of: .modelDidChange, from: model) { … }
     /// ```
     ///
     /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration, as
     /// far as the buffer's size goes (S1). See `ObservationSequence` for its end. A notification in the buffer keeps its
     /// object, as on any queue.
     ///
-    /// On Apple platforms Foundation's own center has a method of this name, which a call with nothing but a name means: give
-    /// a `bufferSize` as well, or write the sequence's type.
+    /// Foundation's `notifications(named:object:)` is a method of `ObserverCenter` too. Over Foundation's own center that call
+    /// means Foundation's method, which promises none of this.
     ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
@@ -23,7 +23,7 @@ extension NotifyingCenter {
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     public func notifications<Sender: AnyObject, Owner: AnyObject>(
-        named name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument,
+        of name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument,
         bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
     ) -> ObservationSequence<Notification> {
         sequence(

@@ -1,4 +1,4 @@
-/// What is posted, as an async sequence: see `notifications(named:from:owner:bufferSize:)` of every center, and
+/// What is posted, as an async sequence: see `notifications(of:from:owner:bufferSize:)` of every center, and
 /// `messages(of:for:owner:bufferSize:)` of `ObserverCenter`.
 ///
 /// *Delivery*: observation begins when the sequence is made, not when it is iterated: what is posted from then on is

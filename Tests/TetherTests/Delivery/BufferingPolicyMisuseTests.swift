@@ -9,7 +9,7 @@ import Tether
 
     @Test func `S3 X1 a buffer of the newest 0 is refused`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = ObserverCenter().notifications(named: .sample, bufferSize: .newest(0))
+            _ = ObserverCenter().notifications(of: .sample, bufferSize: .newest(0))
         }
         #expect(sentence(result).contains("BufferingPolicy.newest(_:): a buffer of 0 keeps nothing"))
         #expect(sentence(result).contains("pass 1 or more, or .unbounded"))
@@ -17,7 +17,7 @@ import Tether
 
     @Test func `S3 X1 a buffer of less than none is refused`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = ObserverCenter().notifications(named: .sample, bufferSize: .oldest(-3))
+            _ = ObserverCenter().notifications(of: .sample, bufferSize: .oldest(-3))
         }
         #expect(sentence(result).contains("BufferingPolicy.oldest(_:): a buffer of -3 keeps nothing"))
         #expect(sentence(result).contains("pass 1 or more, or .unbounded"))

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `S1 observation begins at the call, so that nothing posted before the iteration is missed`() async {
-        let sequence = center.notifications(named: .sample)
+        let sequence = center.notifications(of: .sample)
         #expect(center.audit().count == 1)
         center.post(.sample, numbers: 1...3)
         #expect(center.audit().map(\.pending) == [3])
@@ -28,7 +28,7 @@ import Testing
 
     @Test func `S1 a burst from another thread arrives complete, in posting order, while it is iterated`() async {
         let (center, log) = (center, Log<Int>())
-        let sequence = center.notifications(named: .sample)
+        let sequence = center.notifications(of: .sample)
         Thread.detachNewThread { center.post(.sample, numbers: 1...20_000) }
         #expect(
             await inTime {
@@ -44,10 +44,10 @@ import Testing
         let (sender, other) = (Album(), Album())
         let owner = Holder(Album())
         let sequences = [
-            center.notifications(named: .sample, owner: owner.object!),
-            center.notifications(named: nil, owner: owner.object!),
-            center.notifications(named: .sample, from: sender, owner: owner.object!),
-            center.notifications(named: nil, from: sender, owner: owner.object!),
+            center.notifications(of: .sample, owner: owner.object!),
+            center.notifications(of: nil, owner: owner.object!),
+            center.notifications(of: .sample, from: sender, owner: owner.object!),
+            center.notifications(of: nil, from: sender, owner: owner.object!),
         ]
         center.post(name: .sample, object: sender, userInfo: ["number": 1])
         center.post(name: .sample, object: other, userInfo: ["number": 2])
@@ -59,9 +59,9 @@ import Testing
 
     @Test func `S3 the buffer is bounded as asked, and what it drops is counted`() async {
         let center = Holder(ObserverCenter())
-        let newest = center.object!.notifications(named: .sample, bufferSize: .newest(2))
-        let oldest = center.object!.notifications(named: .sample, bufferSize: .oldest(2))
-        let literal = center.object!.notifications(named: .sample, bufferSize: 3)
+        let newest = center.object!.notifications(of: .sample, bufferSize: .newest(2))
+        let oldest = center.object!.notifications(of: .sample, bufferSize: .oldest(2))
+        let literal = center.object!.notifications(of: .sample, bufferSize: 3)
         center.object!.post(.sample, numbers: 1...10)
         #expect(center.object!.audit().map(\.pending) == [2, 2, 3])
         #expect(center.object!.audit().map(\.dropped) == [8, 8, 7])
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `S3 R6 what a full buffer drops is let go of in the post, with no lock held`() {
         let (center, log) = (center, log)
-        let sequence = center.notifications(named: .sample, bufferSize: .newest(1))
+        let sequence = center.notifications(of: .sample, bufferSize: .newest(1))
         for number in 1...3 {
             let payload = Ending {
                 // Would be a deadlock under the center's lock, or the buffer's.
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `S1 a sequence of several iterators gives each element to one of them`() async {
-        let sequence = center.notifications(named: .sample)
+        let sequence = center.notifications(of: .sample)
         var (one, two) = (sequence.makeAsyncIterator(), sequence.makeAsyncIterator())
         center.post(.sample, numbers: 1...3)
         let seen = [await one.next()?.number, await two.next()?.number, await one.next()?.number]
@@ -98,7 +98,7 @@ import Testing
             var numbers: [Int] = []
         }
         let view = View()
-        let sequence = center.notifications(named: .sample)
+        let sequence = center.notifications(of: .sample)
         center.post(.sample, numbers: 1...3)
         for await note in sequence {
             MainActor.assertIsolated()
@@ -108,9 +108,19 @@ import Testing
         #expect(view.numbers == [1, 2, 3])
     }
 
+    @Test func `S1 M4 Foundation's call for a sequence takes a sender of any kind, and none`() async {
+        let center = ObserverCenter()
+        let (any, text) = (center.notifications(named: .sample), center.notifications(named: .sample, object: "text"))
+        center.post(name: .sample, object: nil, userInfo: ["number": 1])
+        center.post(name: .sample, object: "text", userInfo: ["number": 2])
+        var (first, second) = (any.makeAsyncIterator(), text.makeAsyncIterator())
+        let seen = [await first.next()?.number, await first.next()?.number, await second.next()?.number]
+        #expect(seen == [1, 2, 2])
+    }
+
     @Test func `S1 F1 a foreign center's notifications can be iterated as well`() async {
         let foreign = ListedCenter()
-        let sequence = foreign.notifications(named: .sample)
+        let sequence = foreign.notifications(of: .sample)
         foreign.post(Notification(name: .sample, userInfo: ["number": 1]))
         foreign.post(Notification(name: .sample, userInfo: ["number": 2]))
         var iterator = sequence.makeAsyncIterator()
@@ -120,7 +130,7 @@ import Testing
 
     @Test func `S1 S2 F1 so can those of Foundation's center, until the owner ends`() async {
         let (foundation, owner) = (NotificationCenter(), Holder(Album()))
-        let sequence = foundation.notifications(named: .sample, owner: owner.object!)
+        let sequence = foundation.notifications(of: .sample, owner: owner.object!)
         for number in 1...2 { foundation.post(name: .sample, object: nil, userInfo: ["number": number]) }
         var iterator = sequence.makeAsyncIterator()
         let seen = [await iterator.next()?.number, await iterator.next()?.number]
@@ -134,7 +144,7 @@ import Testing
     @Test func `X3 S1 what a sender posts in its deinit is kept without it`() async {
         let center = center
         let sender = Holder(LoggedObject("sender", log) { center.post(name: .sample, object: $0) })
-        let sequence = center.notifications(named: .sample, from: sender.object!)
+        let sequence = center.notifications(of: .sample, from: sender.object!)
         sender.release()
         #expect(center.core.isEmpty)
         var iterator = sequence.makeAsyncIterator()

@@ -22,7 +22,7 @@ import Testing
 
     @Test func `S2 O3 it ends with its owner, which it does not retain, and drops what is buffered`() async {
         let owner = Holder(LoggedObject("owner", log))
-        let sequence = center.notifications(named: .sample, owner: owner.object!)
+        let sequence = center.notifications(of: .sample, owner: owner.object!)
         let payload = Box<Ending?>(Ending { [log] in log.add("payload dropped") })
         center.post(name: .sample, object: nil, userInfo: ["number": 1, "payload": payload.value as Any])
         payload.set(nil)
@@ -35,7 +35,7 @@ import Testing
 
     @Test func `S2 a task that waits is let go when the owner ends`() async {
         let (owner, begun) = (Holder(Album()), AsyncGate())
-        let task = iterate(center.notifications(named: .sample, owner: owner.object!), begun: begun)
+        let task = iterate(center.notifications(of: .sample, owner: owner.object!), begun: begun)
         await begun.pass()
         owner.release()
         #expect(await ends(task))
@@ -45,7 +45,7 @@ import Testing
 
     @Test func `S2 M5 it ends with its sender, which it does not retain, and never widens`() async {
         let sender = Holder(Album())
-        let sequence = center.notifications(named: .sample, from: sender.object!)
+        let sequence = center.notifications(of: .sample, from: sender.object!)
         sender.release()
         #expect(center.core.isEmpty)
         center.post(.sample, numbers: 1...3)
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `S2 M5 a task that waits is let go when the sender ends`() async {
         let (sender, begun) = (Holder(Album()), AsyncGate())
-        let task = iterate(center.notifications(named: .sample, from: sender.object!), begun: begun)
+        let task = iterate(center.notifications(of: .sample, from: sender.object!), begun: begun)
         await begun.pass()
         sender.release()
         #expect(await ends(task))
@@ -65,7 +65,7 @@ import Testing
 
     @Test func `F1 S2 R10 over Foundation's center, too, what was posted before that went is given`() async {
         let center = Holder(NotificationCenter())
-        let sequence = center.object!.notifications(named: .sample)
+        let sequence = center.object!.notifications(of: .sample)
         center.object!.post(name: .sample, object: nil, userInfo: ["number": 7])
         center.release()
         var numbers: [Int] = []
@@ -75,7 +75,7 @@ import Testing
 
     @Test func `S2 R10 it ends with its center, which it does not retain, after what was posted before`() async {
         let (center, begun) = (Holder(ObserverCenter()), AsyncGate())
-        let (early, late) = (center.object!.notifications(named: .sample), center.object!.notifications(named: .other))
+        let (early, late) = (center.object!.notifications(of: .sample), center.object!.notifications(of: .other))
         center.object!.post(.sample, numbers: 1...3)
         let waiting = iterate(late, begun: begun)
         await begun.pass()
@@ -87,7 +87,7 @@ import Testing
 
     @Test func `S2 it ends when the task is cancelled, and leaves nothing behind`() async {
         let (center, begun) = (center, AsyncGate())
-        let sequence = center.notifications(named: .sample)
+        let sequence = center.notifications(of: .sample)
         let task = iterate(sequence, begun: begun)
         await begun.pass()
         center.post(.sample, numbers: 1...1)
@@ -103,7 +103,7 @@ import Testing
 
     @Test func `S2 it ends at once when the task was cancelled before, and drops what is buffered`() async {
         let (center, log) = (center, log)
-        let sequence = center.notifications(named: .sample)
+        let sequence = center.notifications(of: .sample)
         post(Ending { log.add("payload dropped") }, number: 1)
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func `S2 a sequence that has ended stays so`() async {
-        let sequence = center.notifications(named: .sample)
+        let sequence = center.notifications(of: .sample)
         center.removeObservers(named: .sample)
         center.post(.sample, numbers: 1...3)
         #expect(await ends(iterate(sequence)))
@@ -132,7 +132,7 @@ import Testing
 
     @Test func `S2 R1 R9 what is buffered goes with a removal`() async {
         let log = log
-        let sequence = center.notifications(named: .sample)
+        let sequence = center.notifications(of: .sample)
         post(Ending { log.add("payload dropped") }, number: 1)
         center.removeObservers(named: .sample)
         #expect(log.entries == ["payload dropped"])
@@ -144,7 +144,7 @@ import Testing
         let (log, owner) = (log, Album())
         do {
             let sequences = [
-                center.notifications(named: .sample), center.notifications(named: .sample, owner: owner),
+                center.notifications(of: .sample), center.notifications(of: .sample, owner: owner),
             ]
             post(Ending { log.add("payload dropped") }, number: 1)
             #expect(center.audit().map(\.pending) == [1, 1])
@@ -157,7 +157,7 @@ import Testing
 
     @Test func `S2 the observer stays with an iterator, and goes with the loop that is left`() async {
         let center = center
-        await iterateOnce(center.notifications(named: .sample))
+        await iterateOnce(center.notifications(of: .sample))
         #expect(center.core.isEmpty)
     }
 
@@ -171,9 +171,9 @@ import Testing
     @Test func `S2 O8 M5 a sequence for an owner or a sender that is being deinitialised ends at once`() async {
         let (center, sequences) = (center, Log<ObservationSequence<Notification>>())
         let owner = Holder(
-            LoggedObject("owner", log) { sequences.add(center.notifications(named: .sample, owner: $0)) })
+            LoggedObject("owner", log) { sequences.add(center.notifications(of: .sample, owner: $0)) })
         let sender = Holder(
-            LoggedObject("sender", log) { sequences.add(center.notifications(named: .sample, from: $0)) })
+            LoggedObject("sender", log) { sequences.add(center.notifications(of: .sample, from: $0)) })
         owner.release()
         sender.release()
         center.post(.sample, numbers: 1...1)
@@ -184,7 +184,7 @@ import Testing
 
     @Test func `S2 R5 a payload that posts and removes when the task is cancelled is no deadlock`() async {
         let (center, log) = (center, log)
-        let sequence = center.notifications(named: .sample)
+        let sequence = center.notifications(of: .sample)
         post(
             Ending {
                 center.post(name: .sample, object: nil)

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// token.backlog = .newest(1)        // a slow observer of progress sees where it is, not where it was
-/// for await note in center.notifications(named: .modelDidChange, bufferSize: 100) { … }
+/// for await note in center.notifications(of: .modelDidChange, bufferSize: 100) { … }
 /// ```
 ///
 /// For an observer it bounds what waits for it on its target (D8), for an async sequence what waits to be taken (S3). What
