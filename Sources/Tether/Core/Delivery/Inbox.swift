@@ -323,17 +323,13 @@ final class Inbox: Sendable {
         var registration: Registration?
         var last = tickets.lowerBound
         // What is left is taken by who abandoned the drain, or ended the observer.
-        while last < tickets.upperBound, !mailbox.isAbandoned(drain), registration?.hasEnded != true {
-            if registration != nil, let delivery = takeInHand(tickets, from: mailbox) {
-                delivery.registration.run(delivery.notification)
-                last = delivery.ticket + 1
-            } else if let delivery = begin(tickets, from: mailbox) {
-                delivery.registration.run(delivery.notification)
-                if registration == nil { registration = delivery.registration }
-                last = delivery.ticket + 1
-            } else {
-                break
-            }
+        while last < tickets.upperBound, !mailbox.isAbandoned(drain), registration?.hasEnded != true,
+            let delivery = (registration == nil ? nil : takeInHand(tickets, from: mailbox))
+                ?? begin(tickets, from: mailbox)
+        {
+            delivery.registration.run(delivery.notification)
+            if registration == nil { registration = delivery.registration }
+            last = delivery.ticket + 1
         }
         guard let registration else { return }
         let isDone = withState { state in
