@@ -78,6 +78,7 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// Forgets what was delivered.
     public func clear() {
         let old = log.state.withLock { state in
+            // SAFETY: no one else has the old ones; they are moved out of the lock to be released.
             nonisolated(unsafe) let old = state.notifications
             state.notifications = []
             return unsafe old

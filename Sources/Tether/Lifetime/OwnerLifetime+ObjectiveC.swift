@@ -35,6 +35,7 @@ extension OwnerLifetime {
     private let address: UnsafeMutableRawPointer
 
     init(_ object: AnyObject) {
+        // SAFETY: an address, which is a key and is not read through; the record goes with the object.
         unsafe address = unsafe Unmanaged.passUnretained(object).toOpaque()
     }
 

@@ -61,6 +61,7 @@ final class RunLoopAlarm: @unchecked Sendable {
     func uninstall() { install(in: []) }
 
     private func add(_ mode: RunLoop.Mode) {
+        // SAFETY: the context holds a number, which is not read through.
         var context = unsafe CFRunLoopObserverContext()
         unsafe context.info = UnsafeMutableRawPointer(bitPattern: number)
         let activities: CFRunLoopActivity = [.beforeTimers, .beforeWaiting, .exit]

@@ -12,6 +12,7 @@ internal import ObjectiveC
     /// Refers to an object; `nil` if the object is being deinitialised.
     init?(_ object: Object) {
         guard !isBeingDeinitialised(object) else { return nil }
+        // SAFETY: an address to compare, which is not read through.
         unsafe self.address = unsafe Unmanaged.passUnretained(object).toOpaque()
         self.object = object
     }
@@ -41,9 +42,9 @@ func isBeingDeinitialised(_ object: AnyObject) -> Bool {
     guard let type = object_getClass(object), let method = unsafe class_getMethodImplementation(type, selector) else {
         return false
     }
-    // SAFETY: `allowsWeakReference` takes no arguments and returns BOOL, on every class; the runtime asks it itself
-    // before it forms a weak reference.
     typealias AllowsWeakReference = @convention(c) (UnsafeMutableRawPointer, Selector) -> Bool
+    // SAFETY: `allowsWeakReference` takes no arguments and returns BOOL, on every class; the runtime asks it itself
+    // before it forms a weak reference. The caller holds the object for the call.
     let address = unsafe Unmanaged.passUnretained(object).toOpaque()
     return unsafe !unsafeBitCast(method, to: AllowsWeakReference.self)(address, selector)
 }

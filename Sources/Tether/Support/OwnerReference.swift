@@ -14,8 +14,8 @@ internal import COwnerLifetime
 
     /// Refers to an object; `nil` if the object is being deinitialised.
     init?(_ object: Object) {
-        let address = unsafe Unmanaged.passUnretained(object).toOpaque()
         // SAFETY: the caller holds the object for the call.
+        let address = unsafe Unmanaged.passUnretained(object).toOpaque()
         guard unsafe !tether_has_ended(address) else { return nil }
         unsafe tether_unowned_retain(address)
         unsafe self.address = address

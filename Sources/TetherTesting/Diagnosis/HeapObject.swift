@@ -70,6 +70,7 @@ struct HeapObject: Hashable {
 extension HeapObject {
     /// An object that the caller holds.
     init(_ object: AnyObject) {
+        // SAFETY: the caller holds the object; memory is read through `ProcessMemory`, which survives a wrong address.
         address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     }
 }

@@ -61,6 +61,7 @@ struct RuntimeType: @unchecked Sendable {
 
     private static let classWitnesses = RuntimeType(AnyClass.self).word(-1)
 
+    // SAFETY: a metatype is the address of its metadata, which the runtime keeps for ever.
     var metadata: UInt { unsafe unsafeBitCast(type, to: UInt.self) }
 
     var name: String { String(describing: type) }
