@@ -1,8 +1,9 @@
-# The tests and programs under ThreadSanitizer, AddressSanitizer, LeakSanitizer and Valgrind.
+# The tests and programs under ThreadSanitizer, AddressSanitizer, LeakSanitizer and Valgrind. These see a race
+# whichever way it goes, and so run a part of its rounds; `.ci/run long-races` runs them all.
 
 thread_sanitizer() {
     export TSAN_OPTIONS='halt_on_error=1 exitcode=66'
-    limited swift test --sanitize=thread --scratch-path $build/thread
+    TETHER_RACES=0.2 limited swift test --sanitize=thread --scratch-path $build/thread --skip "$compiler_tests"
     # Its two walkers meet differently in every run.
     for _ in {1..10}; do tour $build/thread/debug/Tour; done
     limited $build/thread/debug/Smoke
@@ -12,7 +13,7 @@ leak_sanitizer() {
     export ASAN_OPTIONS='detect_leaks=1'
     export LSAN_OPTIONS="suppressions=$PWD/.ci/leaks.txt print_suppressions=0 exitcode=23"
     local test="swift test --sanitize=address --scratch-path $build/address"
-    limited $test --skip TetherTestingTests --skip AddressReuseTests
+    TETHER_RACES=0.1 limited $test --skip TetherTestingTests --skip AddressReuseTests --skip "$compiler_tests"
     # What the tests of leak verification plant are leaks.
     ASAN_OPTIONS='detect_leaks=0' limited $test --skip-build --filter TetherTestingTests
     # The sanitizer keeps addresses from being used again for a while; here that is what is tested.
@@ -33,24 +34,12 @@ leak_sanitizer() {
     limited $build/address/debug/HookSafety
 }
 
-# Installs Valgrind if need be.
-find_valgrind() {
-    command -v valgrind && return
-    local sudo=
-    ((EUID == 0)) || sudo=sudo
-    echo 'Installing valgrind.'
-    if ! { $sudo apt-get update && $sudo apt-get install --yes --no-install-recommends valgrind; }; then
-        echo "Valgrind is missing and cannot be installed here; .ci/run --without-memcheck leaves it out."
-        return 1
-    fi
-}
-
 # The examples and short storms under memcheck. Leaks are LeakSanitizer's matter: the runtime keeps some of its pointers in
 # a form that memcheck does not know, and those would be false ones.
 memcheck() {
     local folder=$build/memcheck program clients
     debug_build
-    find_valgrind
+    .ci/install valgrind || { echo '.ci/run --without-memcheck leaves it out.'; return 1; }
     mkdir -p "$folder"
     # Valgrind 3.19 dies of the call in which the main thread of a program with an async main waits for ever.
     clang -shared -fPIC -o "$folder/wait.so" -x c - <<<'

@@ -12,8 +12,7 @@ extension Races {
     /// each other is relaxed, so that no order comes from the test. `TETHER_STORM=100` in the environment makes it a
     /// hundred times as long.
     @Suite struct MemoryOrderStormTests {
-        private static let rounds = Int(
-            2_000 * (ProcessInfo.processInfo.environment["TETHER_STORM"].flatMap(Double.init) ?? 1))
+        private static let rounds = extent(2_000, times: "TETHER_STORM")
 
         /// Words without an order of their own, each in its own allocation.
         private final class Word: Sendable {

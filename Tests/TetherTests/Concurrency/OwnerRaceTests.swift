@@ -6,9 +6,9 @@ import Testing
 
 /// Each race has the machine to itself, as far as this suite goes.
 @Suite(.serialized) struct OwnerRaceTests {
-    private let rounds = 10_000
+    private let rounds = extent(10_000, times: "TETHER_RACES")
     /// Where a race is run in both modes.
-    private let roundsPerMode = 5_000
+    private let roundsPerMode = 4 * extent(1_250, times: "TETHER_RACES")
 
     // MARK: Owners
 

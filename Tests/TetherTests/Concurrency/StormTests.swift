@@ -9,8 +9,7 @@ extension Races {
     /// Everything at once; see `Storm`. `TETHER_STORM=100` in the environment makes them a hundred times as long, and
     /// 0.1 a tenth.
     @Suite struct StormTests {
-        private static let steps = Int(
-            20_000 * (ProcessInfo.processInfo.environment["TETHER_STORM"].flatMap(Double.init) ?? 1))
+        private static let steps = extent(20_000, times: "TETHER_STORM")
 
         /// A storm of several threads, with something else on one more until they have all returned.
         private func storm(

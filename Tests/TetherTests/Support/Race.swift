@@ -14,13 +14,15 @@ func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
 
 /// Lets contestants meet, each on a thread of its own, once in every round, and checks what came of it.
 ///
-/// The threads live through all rounds, and leave each start at the same moment.
+/// The threads live through all rounds, and leave each start at the same moment. `TETHER_RACES` in the environment makes
+/// the rounds more or fewer.
 func race<Fixture: Sendable>(
-    rounds: Int = 10_000, sourceLocation: SourceLocation = #_sourceLocation,
+    rounds full: Int = 10_000, sourceLocation: SourceLocation = #_sourceLocation,
     setUp: @escaping @Sendable (Int) -> Fixture,
     _ contestants: (@Sendable (Fixture) -> Void)...,
     check: @escaping @Sendable (Fixture) throws -> Void
 ) throws {
+    let rounds = extent(full, times: "TETHER_RACES")
     let start = Meeting(of: contestants.count)
     let finish = Meeting(of: contestants.count)
     let fixture = Box<Fixture?>(nil)
