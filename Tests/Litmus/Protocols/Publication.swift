@@ -19,7 +19,8 @@ struct Publication: Modelled {
             "Tether/Core/Matching/Bucket.swift", "func append(", "func set(", "func registration(",
             "slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)"),
         Code(
-            "Tether/Core/Matching/NameCache.swift", "func find(", "func insert(", ".load(ordering: .sequentiallyConsistent)",
+            "Tether/Core/Matching/NameCache.swift",
+            "func find(", "func insert(", ".load(ordering: .sequentiallyConsistent)",
             ".exchange(address, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Registration/Registration.swift", "func makeInbox(", "func receive(", "func claim(",

@@ -24,7 +24,8 @@ struct Reclaiming: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func retire(", "func releasable(", "func reclaim(", "func deliver(",
+            "Tether/Core/Matching/CenterCore.swift",
+            "func retire(", "func releasable(", "func reclaim(", "func deliver(",
             "hasRetired.store(true, ordering: .sequentiallyConsistent)",
             "if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }", "PostingThread.fenceOthers()"),
         Code(

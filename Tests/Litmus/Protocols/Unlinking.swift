@@ -27,7 +27,8 @@ struct Unlinking: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func post(", "func quickMatch(", "func unlink(", "func isPosting(",
+            "Tether/Core/Matching/CenterCore.swift",
+            "func post(", "func quickMatch(", "func unlink(", "func isPosting(",
             "era.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func forEach(", "func trim(", "func restore(",
