@@ -38,7 +38,8 @@ struct Unlinking: Modelled {
             "slots.used.store(used, ordering: .sequentiallyConsistent)"),
         Code("Tether/Core/Matching/Registry.swift", "$0.used.load(ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Threads/PostingThread.swift", "frame.pointee.center.store(center, ordering: .sequentiallyConsistent)"
+            "Tether/Threads/PostingThread.swift",
+            "frame.pointee.center.store(center, ordering: .sequentiallyConsistent)"
         ),
     ]
 
