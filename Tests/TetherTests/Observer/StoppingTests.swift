@@ -226,6 +226,23 @@ import Testing
         withExtendedLifetime(adding) { added.drop() }
     }
 
+    @Test func `R4 an observer added during a post, after the last one has ended, is first called by the next`() {
+        let (log, center) = (log, center)
+        let (last, added) = (SharedHolder<NotificationObserver>(), SharedHolder<NotificationObserver>())
+        let first = center.observe(.sample) { _ in
+            log.add("first")
+            // The place of the last observer is free now, and within what the post goes through.
+            last.drop()
+            if added.value == nil { added.set(center.observe(.sample) { _ in log.add("added") }) }
+        }
+        last.set(center.observe(.sample) { _ in log.add("last") })
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["first"])
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["first", "first", "added"])
+        withExtendedLifetime(first) { added.drop() }
+    }
+
     @Test func `R4 removals and additions during a post disturb none of the others`() {
         let (log, center) = (log, center)
         let tokens = SharedHolder<[NotificationObserver]>([])
