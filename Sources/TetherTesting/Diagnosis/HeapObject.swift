@@ -41,7 +41,10 @@ struct HeapObject: Hashable {
         case .container(let type, let container):
             return Contents(type: type, references: container.references(in: self, bytes))
         case .context(let context):
-            guard let bytes = whole(bytes, size: context.size) else { return Contents(type: nil, references: []) }
+            // Where its size is not known, more is asked for than it may have, and what can be read has it all.
+            guard let bytes = whole(bytes, size: context.size, orLess: true) else {
+                return Contents(type: nil, references: [])
+            }
             return Contents(type: nil, references: context.references(in: bytes))
         case .box(let type, let offset):
             guard let size = type.size, let bytes = whole(bytes, size: offset + size) else {
@@ -59,10 +62,13 @@ struct HeapObject: Hashable {
         return TypeLayout.value(of: type).references(in: value)
     }
 
-    /// The copy, or a larger one that is still of the same kind.
-    private func whole(_ bytes: [UInt8], size: Int) -> [UInt8]? {
+    /// The copy, or a larger one that is still of the same kind; also one that ends with the memory that can be read,
+    /// if less will do.
+    private func whole(_ bytes: [UInt8], size: Int, orLess: Bool = false) -> [UInt8]? {
         if size <= bytes.count { return bytes }
-        guard let all = Memory.bytes(at: address, count: size), all.prefix(8) == bytes.prefix(8) else { return nil }
+        guard let all = Memory.prefix(at: address, count: size), orLess || all.count == size,
+            all.prefix(8) == bytes.prefix(8)
+        else { return nil }
         return all
     }
 }

@@ -99,6 +99,23 @@ import Tether
         #expect(TypeLayout.existential.references(in: ([0, 0, 0, 0x1234_5678] as [UInt]).bytes).isEmpty)
     }
 
+    @Test func `L3 a closure's context is read, also where the memory behind it cannot be`() throws {
+        let object = Object()
+        let handler = handler(holding: object, and: 5)
+        let context = try #require(ReferencePath.roots(.plain(handler)).first).object.address
+        let (page, size) = (sysconf(Int32(_SC_PAGESIZE)), 48)
+        // SAFETY: two pages of our own, the second of which is given back; the context has `size` bytes.
+        let start = try unsafe #require(
+            mmap(nil, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+        #expect(unsafe munmap(start + page, page) == 0)
+        let copy = unsafe start + page - size
+        unsafe copy.copyMemory(from: UnsafeRawPointer(bitPattern: context)!, byteCount: size)
+        let references = HeapObject(address: UInt(bitPattern: copy)).contents()?.references
+        #expect(references?.map(\.object) == [HeapObject(object)])
+        #expect(unsafe munmap(start, page) == 0)
+        withExtendedLifetime(handler) {}
+    }
+
     @Test func `L3 values that are boxed in one another without an end are given up`() {
         struct Large { var words = (1, 2, 3), any: Any = 0 }
         // A box whose value is boxed in that very box.
@@ -112,3 +129,8 @@ import Tether
         withExtendedLifetime(box) {}
     }
 }
+
+/// A handler whose context holds types besides what it captures, so that its size is known when it has been read.
+private func handler<First: Sendable, Second: Sendable>(
+    holding first: First, and second: Second
+) -> @Sendable (Notification) -> Void { { _ in print(first, second) } }
