@@ -9,6 +9,7 @@ import TetherVerification
 extension Notification.Name {
     fileprivate static let modelDidChange = Notification.Name("modelDidChange")
     fileprivate static let modelDidClose = Notification.Name("modelDidClose")
+    fileprivate static let needsRedraw = Notification.Name("needsRedraw")
 }
 
 @Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
@@ -30,7 +31,16 @@ extension Notification.Name {
     final class Controller: Sendable {
         let log = Log<Notification.Name>()
 
-        func modelDidChange(_ note: Notification) { log.add(note.name) }
+        func reload(_ note: Notification) { log.add(note.name) }
+    }
+
+    actor Index {
+        private let ping: AsyncStream<String>.Continuation
+        var generation = 0 { didSet { ping.yield("generation \(generation)") } }
+
+        init(_ ping: AsyncStream<String>.Continuation) { self.ping = ping }
+
+        func rebuild() { ping.yield("rebuilt") }
     }
 
     @Test @MainActor func `O1 P1 O3 the README's sidebar is called on the main actor and leaves nothing behind`() async
@@ -64,20 +74,38 @@ extension Notification.Name {
         #expect(log.entries.last?.contains("dispatch queue work  TetherTests/ReadmeTests.swift:") == true)
     }
 
-    /// In a scope of its own, because it uses the center that all share.
-    @Test(.verifiesNoLeaks) func `D2 R9 the README's calls in Foundation's words observe, post and remove`() async {
-        let (model, controller, log) = (Model(), Controller(), Log<String>())
-        @Sendable func print(_ note: Notification) { log.add(note.name.rawValue) }
-        var token: NotificationObserver?
-        let center = ObserverCenter.default
-        token = center.addObserver(forName: .modelDidChange, object: model, queue: .main) { note in print(note) }
-        center.addObserver(controller, action: Controller.modelDidChange, name: .modelDidChange, object: model)
-        center.post(name: .modelDidChange, object: model, userInfo: ["count": 1])
-        center.removeObserver(controller)
-        center.post(name: .modelDidChange, object: model)
-        await mainQueueIsServed()
-        #expect(controller.log.entries == [.modelDidChange])
-        #expect(log.entries == ["modelDidChange", "modelDidChange"])
+    @Test func `P2 P4 the README's actor is called on itself and asynchronously`() async {
+        let (center, (events, ping)) = (ObserverCenter(), AsyncStream<String>.makeStream())
+        let index = Index(ping)
+        center.observe(.modelDidChange, owner: index) { (index: isolated Index, note) in index.generation += 1 }
+        center.observe(.modelDidChange, owner: index) { index, note in await index.rebuild() }
+        center.post(name: .modelDidChange, object: nil)
+        var seen: Set<String> = []
+        for await event in events.prefix(2) { seen.insert(event) }
+        #expect(seen == ["generation 1", "rebuilt"])
+    }
+
+    @Test func `S1 S2 the README's loop reloads a sidebar until its task is cancelled`() async {
+        let (center, sidebar) = (ObserverCenter(), Controller())
+        let task = Task {
+            for await note in center.notifications(of: .modelDidChange, owner: sidebar) { sidebar.reload(note) }
+        }
+        while center.audit().isEmpty { await Task.yield() }
+        center.post(name: .modelDidChange, object: nil)
+        while sidebar.log.entries.isEmpty { await Task.yield() }
+        task.cancel()
+        await task.value
+        #expect(sidebar.log.entries == [.modelDidChange])
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test func `Q3 the README's redraw is posted once`() {
+        let (view, log) = (Model(), Log<Notification.Name>())
+        let token = ObserverCenter.default.observe(.needsRedraw, from: view) { note in log.add(note.name) }
+        PostingQueue.current.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
+        PostingQueue.current.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
+        PostingQueue.current.flush()
+        #expect(log.entries == [.needsRedraw])
         withExtendedLifetime(token) {}
     }
 
