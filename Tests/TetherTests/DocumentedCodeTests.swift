@@ -37,6 +37,7 @@ import Testing
         final class Catalog: Sendable {
             func update(_ note: Notification) {}
             func fill(_ note: Notification) {}
+            func reload() {}
         }
 
         final class Controller: Sendable { func modelDidChange(_ note: Notification) {} }

@@ -29,6 +29,15 @@ enum Calling<Object: AnyObject> {
             onMainActor(notification) { _ in unsafe method(object)() }
         }
     }
+
+    /// A closure for the main actor, which takes the object alone; the handler's target is the main queue.
+    static func mainActorClosure(_ call: @escaping @MainActor @Sendable (Object) -> Void) -> Body {
+        { object, notification in
+            // SAFETY: as above.
+            nonisolated(unsafe) let object = object
+            onMainActor(notification) { _ in unsafe call(object) }
+        }
+    }
 }
 
 /// An object that is only held while a method of it runs (O4, O9).

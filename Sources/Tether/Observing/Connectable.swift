@@ -1,9 +1,10 @@
 public import Foundation
 
-/// What methods can be connected to: every center, and an observer that is kept as a property.
+/// What methods and closures can be connected to: every center, and an observer that is kept as a property.
 ///
 /// ```swift
 /// center.connect(.modelDidClose, to: Sidebar.clear, of: self)
+/// center.connect(.modelDidChange, to: catalog) { $0.reload() }
 /// observer.connect(.modelDidClose, to: Sidebar.clear, of: sidebar)        // in place of the handler that it had
 /// ```
 public protocol Connectable: AnyObject, Sendable {}
@@ -116,6 +117,37 @@ extension Connectable {
         connect(
             ObservationRequest(name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
             to: Calling.mainActorMethod(method), of: object, owner: owner)
+    }
+
+    /// Observes by calling a closure with an object, as long as that object lives.
+    ///
+    /// ```swift
+    /// center.connect(.modelDidChange, to: catalog) { $0.reload() }
+    /// ```
+    ///
+    /// As `observe(_:from:owner:on:once:key:_:)`, for a closure that has no need of the notification. The object is its
+    /// owner.
+    @discardableResult
+    public func connect<Object: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, to object: Object,
+        on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line, _ call: @escaping @Sendable (Object) -> Void
+    ) -> NotificationObserver {
+        connect(
+            ObservationRequest(name, from: sender, on: target, once: once, key: key, at: fileID, line),
+            to: { object, _ in call(object) }, of: object, owner: Omitted.argument)
+    }
+
+    /// Observes by calling a closure with an object, on the main actor (P1).
+    @discardableResult
+    public func connect<Object: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, to object: Object,
+        on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line, _ call: @escaping @MainActor @Sendable (Object) -> Void
+    ) -> NotificationObserver {
+        connect(
+            ObservationRequest(name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
+            to: Calling.mainActorClosure(call), of: object, owner: Omitted.argument)
     }
 
     /// Registers the call of an object's method.
@@ -248,5 +280,26 @@ extension Connectable {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, to method: (Notification) -> Void,
         of object: Object, owner: Any? = nil, on target: DeliveryTarget = .poster, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @available(
+        *, unavailable,
+        message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
+    )
+    @discardableResult
+    public func connect<Object: AnyObject>(
+        _ name: Notification.Name?, from sender: Any?, to object: Object, on target: Any? = nil, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ call: @escaping @Sendable (Object) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @available(*, unavailable, message: "an owner is a class instance or an actor, and not optional")
+    @discardableResult
+    public func connect<Object, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, to object: Object, on target: Any? = nil,
+        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ call: @escaping @Sendable (Object) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }

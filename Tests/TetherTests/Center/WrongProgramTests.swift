@@ -143,6 +143,17 @@ import Testing
         Mistake(
             "center.observe(name, owner: cache, on: .main) { cache, _ in cache.clear() }",
             "call to actor-isolated instance method 'clear()'"),
+        // The closure that is connected.
+        Mistake("center.connect(name, to: index) { $0.cleer() }", "value of type 'Index' has no member 'cleer'"),
+        Mistake(
+            "center.connect(name, to: sidebar) { $0.clear() }", "call to main actor-isolated instance method 'clear()'"),
+        Mistake("center.connect(name, to: cache) { $0.clear() }", "call to actor-isolated instance method 'clear()'"),
+        Mistake(
+            "center.connect(name, to: index) { index, note in index.update(note) }",
+            "'@Sendable (Index) -> Void' expects 1 argument, but 2 were used in closure body"),
+        Mistake(
+            "center.connect(name, to: optional) { _ in }", "an owner is a class instance or an actor, and not optional"),
+        Mistake("center.connect(name, from: nil, to: index) { $0.clear() }", leaveOutSender),
         // The method.
         Mistake("center.connect(name, to: Index.find, of: index)", callItInAClosure),
         Mistake("center.connect(name, to: Sidebar.reload, of: sidebar, on: .main)", callItInAClosure),
