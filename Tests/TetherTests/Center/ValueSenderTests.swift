@@ -132,4 +132,28 @@ import Tether
         #expect(posts.flatMap { reached(AnyHashable(1), by: $0) } == [true, true, true, true, false, false])
         #expect(posts.flatMap { reached(1, by: $0) } == [true, true, true, true, false, false])
     }
+
+    /// As a value type of a module whose default isolation is the main actor.
+    @MainActor private struct Topic: @MainActor Hashable {
+        let name: String
+
+        static func == (one: Topic, other: Topic) -> Bool { one.name == other.name }
+        func hash(into hasher: inout Hasher) { hasher.combine(name) }
+    }
+
+    @MainActor @Test func `M4 a type that is Hashable on the main actor only matches from everywhere`() async {
+        let (topic, another) = (Topic(name: "weather"), Topic(name: "sports"))
+        let log = Log<String>()
+        let token = center.addObserver(forName: .sample, object: topic, queue: nil) { _ in log.add("a post") }
+        await Task.detached { [center] in
+            for sender: Any in [topic, topic as Topic? as Any, another] { center.post(name: .sample, object: sender) }
+        }.value
+        #expect(log.entries == ["a post", "a post"])
+        let elsewhere = await Task.detached { [center] in
+            center.addObserver(forName: .sample, object: another, queue: nil) { _ in log.add("elsewhere") }
+        }.value
+        center.post(name: .sample, object: another)
+        #expect(log.entries.last == "elsewhere")
+        withExtendedLifetime((token, elsewhere)) {}
+    }
 }

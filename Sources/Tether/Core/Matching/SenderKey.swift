@@ -18,8 +18,8 @@ enum SenderKey: Hashable {
         case .nothing: return nil
         case .object(let object): self.init(object)
         case .value(let value):
-            guard let value = value as? any Hashable else { return nil }
-            self = .value(TypedValue(value))
+            guard let value = TypedValue.find(in: value) else { return nil }
+            self = .value(value)
         }
     }
 }
@@ -57,13 +57,13 @@ enum SenderFilter {
     }
 
     private static func matchable(_ sender: Any, call: StaticString) -> TypedValue {
-        guard let hashable = sender as? any Hashable else {
+        guard let value = TypedValue.find(in: sender, isRegistered: true) else {
             // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "\(call): the sender \(String(reflecting: sender)) is a value whose type, \(type(of: sender)), is not "
-                    + "Hashable, so no post could ever match it; pass a class instance or a Hashable value.")
+                    + "Hashable, or on another actor only, so no post could ever match it; pass a class instance or a "
+                    + "Hashable value.")
         }
-        let value = TypedValue(hashable)
         guard value == value else {
             // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
