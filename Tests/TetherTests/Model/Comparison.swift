@@ -38,6 +38,7 @@ final class Comparison {
     /// may keep a notification that holds the owner (O2).
     private static let clearing: [ModelOperation] =
         (0..<Places.schedulers).map { .runAll($0) } + (0..<Places.centers).map { .flush($0) }
+        + (0..<Places.sequences).map { .leaveSequence($0) }
         + (0..<Places.centers).map { .renewQueue($0) } + (0..<Places.tokens).map { .drop($0) }
         + (0..<Places.objects).map { .end($0) } + (0..<Places.schedulers).map { .dropJobs($0) }
         + (0..<Places.centers).map { .remove(center: $0, name: nil, sender: nil, owner: nil) }

@@ -3,6 +3,8 @@ struct History: Equatable {
     enum Event: Hashable {
         /// A handler was called, with the post's number and sender; `hasOwner` if it was handed its own live owner.
         case called(observer: Int, number: Int, sender: PostedSender, hasOwner: Bool)
+        /// A task took an element of a sequence, or with `nil` the end.
+        case taken(sequence: Int, number: Int?, sender: PostedSender)
         /// A handler that did something returned.
         case returned(observer: Int)
         /// An operation in a handler or a `deinit` has ended.
@@ -73,6 +75,8 @@ extension History.Event: CustomStringConvertible {
         switch self {
         case .called(let observer, let number, let sender, let hasOwner):
             "\(observer) called with \(number) from \(sender)\(hasOwner ? ", and its owner" : "")"
+        case .taken(let sequence, let number?, let sender): "\(number) from \(sender) taken from sequence \(sequence)"
+        case .taken(let sequence, nil, _): "end taken from sequence \(sequence)"
         case .returned(let observer): "\(observer) returned"
         case .done: "operation done"
         case .deinitBegan(let object): "deinit of object \(object)"

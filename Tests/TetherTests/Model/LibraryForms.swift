@@ -15,6 +15,11 @@ enum LibraryForms {
         }
     }
 
+    static func number(of notification: Notification) -> Int {
+        let content = notification.userInfo?[LibraryPayload.key]
+        return (content as? LibraryPayload)?.number ?? content as? Int ?? -1
+    }
+
     /// A post's sender as its handler sees it.
     static func sender(of notification: Notification) -> History.PostedSender {
         notification.object.map(sender) ?? .nobody

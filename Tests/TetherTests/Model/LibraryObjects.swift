@@ -98,9 +98,9 @@ final class LibraryCapture: @unchecked Sendable {
     deinit { player.released(id) }
 
     func call(_ notification: Notification, owner: (any LibraryObject)?) {
-        let content = notification.userInfo?[LibraryPayload.key]
-        let number = (content as? LibraryPayload)?.number ?? content as? Int ?? -1
-        player.called(id, number: number, sender: LibraryForms.sender(of: notification), hasOwner: owner != nil)
+        player.called(
+            id, number: LibraryForms.number(of: notification), sender: LibraryForms.sender(of: notification),
+            hasOwner: owner != nil)
     }
 }
 

@@ -71,6 +71,16 @@ extension LibraryWorld {
     }
 }
 
+extension ModelOperation.Backlog {
+    var inLibrary: BufferingPolicy {
+        switch self {
+        case .unbounded: .unbounded
+        case .newest(let count): .newest(count)
+        case .oldest(let count): .oldest(count)
+        }
+    }
+}
+
 extension ModelOperation.Style {
     fileprivate var inLibrary: PostingQueue.PostingStyle {
         switch self {

@@ -23,6 +23,7 @@ final class LibraryWorld: World {
     var centers: [ObserverCenter] = []
     var queues: [PostingQueue] = []
     let schedulers: [any LibraryTarget] = [LibraryFirstScheduler(), LibrarySecondScheduler(), LibraryLoop()]
+    let sequences: [LibraryPlace]
     private var tokens: [NotificationObserver?] = Array(repeating: nil, count: Places.tokens)
     private var objects: [(any LibraryObject)?] = Array(repeating: nil, count: Places.objects)
     /// Those whose `deinit` is running, in which they are let go of.
@@ -36,6 +37,7 @@ final class LibraryWorld: World {
         self.player = player
         held = isOnLoop && !MainDrains().isCurrent ? nil : DispatchQueue(label: "held")
         held?.suspend()
+        sequences = (0..<Places.sequences).map { _ in LibraryPlace(player: player) }
         centers = (0..<Places.centers).map { _ in mode.makeCenter() }
         queues = centers.map(makeQueue)
     }
@@ -51,6 +53,7 @@ final class LibraryWorld: World {
 
     /// Lets go of everything, for a run that is given up.
     func clear() {
+        for place in sequences { place.leave() }
         for token in tokens.indices { dropToken(token) }
         for place in objects.indices { dropObject(at: place) }
         for center in centers.indices { renewCenter(center) }
@@ -129,9 +132,7 @@ final class LibraryWorld: World {
     func mute(token: Int, keepingNewest: Bool) { with(token) { $0.mute(keepingNewest: keepingNewest) } }
     func unmute(_ token: Int) { with(token) { $0.unmute() } }
 
-    func bound(token: Int, limit: Int?) {
-        with(token) { $0.backlog = limit.map { .newest($0) } ?? .unbounded }
-    }
+    func bound(token: Int, to backlog: ModelOperation.Backlog) { with(token) { $0.backlog = backlog.inLibrary } }
 
     func redirect(token: Int, scheduler: Int?) {
         with(token) { $0.target = scheduler.map { schedulers[$0].target } ?? .poster }
@@ -214,7 +215,7 @@ final class LibraryWorld: World {
         guard let token = tokens[token] else { return TokenPicture() }
         return TokenPicture(
             isActive: token.isActive, isMuted: token.isMuted, target: token.target.description,
-            limit: token.backlog.limit)
+            backlog: token.backlog.description)
     }
 
     func attachedCount(to object: Int) -> Int {

@@ -5,6 +5,7 @@ struct ModelGenerator {
     private enum Kind: CaseIterable {
         case observe, post, stop, drop, stopAll, remove, removeToken, removeObject, enqueue, dequeue, dequeueExactly
         case flush, renewQueue, mute, unmute, muteAll, unmuteAll, bound, redirect, run, runAll, dropJobs
+        case sequence, take, runTasks, cancelTask, dropSequence, leaveSequence
         case make, end, renewCenter, purge
 
         var weight: Int {
@@ -12,12 +13,13 @@ struct ModelGenerator {
             case .observe: 44
             case .post: 52
             case .make: 14
+            case .sequence, .take: 9
             case .enqueue, .redirect, .run: 12
             case .end, .stop, .unmute: 8
             case .mute, .bound, .flush, .drop: 6
-            case .runAll, .remove, .muteAll, .unmuteAll, .dequeue: 4
-            case .removeToken, .removeObject, .stopAll, .dequeueExactly, .dropJobs: 2
-            case .renewQueue, .renewCenter, .purge: 1
+            case .runTasks, .runAll, .remove, .muteAll, .unmuteAll, .dequeue: 4
+            case .cancelTask, .dropSequence, .removeToken, .removeObject, .stopAll, .dequeueExactly, .dropJobs: 2
+            case .leaveSequence, .renewQueue, .renewCenter, .purge: 1
             }
         }
     }
@@ -47,7 +49,10 @@ struct ModelGenerator {
         let usesLoop = !seed.isMultiple(of: 2) && chance(1, of: 3)
         if !usesLoop { schedulers -= 1 }
         let isMuting: Set<Kind> = [.mute, .muteAll]
+        let isOfSequences: Set<Kind> = [.sequence, .take, .runTasks, .cancelTask, .dropSequence, .leaveSequence]
+        let usesSequences = chance(1, of: 2)
         for kind in Kind.allCases where !(usesLoop && isMuting.contains(kind)) {
+            guard usesSequences || !isOfSequences.contains(kind) else { continue }
             guard kind == .observe || kind == .post || chance(3, of: 4) else { continue }
             kinds += Array(repeating: kind, count: kind.weight)
         }
@@ -88,6 +93,14 @@ struct ModelGenerator {
         case 0...2: chance(1, of: 16) ? .nothing : .nobody
         case 3: .value(number(values), form: chance(1, of: 2) ? number(Places.valueForms) : 0)
         default: .object(object(), form: form())
+        }
+    }
+
+    private mutating func backlog() -> ModelOperation.Backlog {
+        switch number(4) {
+        case 0: .unbounded
+        case 1: .oldest(1 + number(3))
+        default: .newest(1 + number(3))
         }
     }
 
@@ -144,11 +157,17 @@ struct ModelGenerator {
         case .unmute: .unmute(token())
         case .muteAll: .muteAll(object: object(), keepingNewest: chance(1, of: 2))
         case .unmuteAll: .unmuteAll(object())
-        case .bound: .bound(token: token(), limit: maybe(3, of: 4) { 1 + $0.number(3) })
+        case .bound: .bound(token: token(), to: backlog())
         case .redirect: .redirect(token: token(), scheduler: maybe(2, of: 3) { $0.scheduler() })
         case .run: .run(scheduler())
         case .runAll: .runAll(scheduler())
         case .dropJobs: .dropJobs(scheduler())
+        case .sequence: .sequence(sequence())
+        case .take: .take(number(Places.sequences))
+        case .runTasks: .runTasks(number(Places.sequences))
+        case .cancelTask: .cancelTask(number(Places.sequences))
+        case .dropSequence: .dropSequence(number(Places.sequences))
+        case .leaveSequence: .leaveSequence(number(Places.sequences))
         case .make: make(depth: depth)
         case .end: .end(number(Places.objects))
         case .renewCenter: .renewCenter(center())
@@ -161,6 +180,12 @@ struct ModelGenerator {
         isInDeinit = true
         defer { isInDeinit = before }
         return .make(object: number(Places.objects), atEnd: actions(depth: depth, of: 6))
+    }
+
+    private mutating func sequence() -> SequenceObservation {
+        SequenceObservation(
+            place: number(Places.sequences), center: center(), name: maybe(4, of: 5) { $0.name() },
+            sender: maybe(1, of: 2) { $0.object() }, owner: maybe(2, of: 5) { $0.object() }, buffer: backlog())
     }
 
     private mutating func observation(depth: Int) -> Observation {

@@ -25,8 +25,8 @@ enum ModelOperation: Sendable {
     case unmute(Int)
     case muteAll(object: Int, keepingNewest: Bool)
     case unmuteAll(Int)
-    /// Bounds what may wait; `nil` for no bound.
-    case bound(token: Int, limit: Int?)
+    /// Bounds what may wait.
+    case bound(token: Int, to: Backlog)
     /// Switches to a scheduler; `nil` for the poster.
     case redirect(token: Int, scheduler: Int?)
     /// Runs the jobs that wait on a scheduler.
@@ -35,6 +35,18 @@ enum ModelOperation: Sendable {
     case runAll(Int)
     /// Lets go of jobs, or ends the run loop; another one takes its place.
     case dropJobs(Int)
+    /// Makes an async sequence, in place of the one that is there and of its tasks.
+    case sequence(SequenceObservation)
+    /// Has a task take an element of a sequence, or wait for one.
+    case take(Int)
+    /// Runs the tasks of a sequence that have got what they waited for.
+    case runTasks(Int)
+    /// Cancels the oldest task of a sequence, or one that is about to begin.
+    case cancelTask(Int)
+    /// Lets go of a sequence, which its tasks may still hold.
+    case dropSequence(Int)
+    /// Cancels all tasks of a sequence, and lets go of it.
+    case leaveSequence(Int)
     /// Makes an object, in place of the one that is there, with what it does in its `deinit`.
     case make(object: Int, atEnd: [ModelOperation])
     /// Lets go of an object.
@@ -53,6 +65,8 @@ enum ModelOperation: Sendable {
         case value(Int, form: Int = 0)
     }
 
+    /// How much is kept of what waits.
+    enum Backlog: Sendable, Equatable { case unbounded, newest(Int), oldest(Int) }
     enum PostForm: Sendable, CaseIterable { case call, notification }
     enum Style: Sendable, CaseIterable { case whenIdle, asap, now }
     enum Mask: Sendable, CaseIterable { case none, name, sender, both }
@@ -101,6 +115,7 @@ enum Places {
     static let centers = 2
     /// Two schedulers, and a run loop.
     static let schedulers = 3
+    static let sequences = 3
     static let names = 40
     static let values = 8
     static let forms = Wrapping.all.count
@@ -120,12 +135,13 @@ extension ModelOperation: CustomStringConvertible {
         case .collection: return "[" + mirror.children.map { source(of: $0.value) }.joined(separator: ", ") + "]"
         case .struct:
             // Only what is not as it is by itself.
-            let usual = Mirror(reflecting: Observation()).children.map { source(of: $0.value) }
+            let form: Any = value is SequenceObservation ? SequenceObservation() : Observation()
+            let usual = Mirror(reflecting: form).children.map { source(of: $0.value) }
             let fields = zip(mirror.children, usual).compactMap { field, usual -> String? in
                 let text = source(of: field.value)
                 return text == usual ? nil : "\(field.label ?? ""): \(text)"
             }
-            return "Observation(\(fields.joined(separator: ", ")))"
+            return "\(type(of: form))(\(fields.joined(separator: ", ")))"
         case .enum:
             // An operation's own description would come back here.
             guard let payload = mirror.children.first else { return value is ModelOperation ? ".purge" : ".\(value)" }

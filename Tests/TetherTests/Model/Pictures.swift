@@ -28,6 +28,5 @@ struct TokenPicture: Equatable {
     var isActive = false
     var isMuted = false
     var target = "poster"
-    /// `Int.max` for no bound.
-    var limit = Int.max
+    var backlog = "unbounded"
 }

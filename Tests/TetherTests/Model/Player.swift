@@ -26,6 +26,7 @@ final class Player {
     private var observers: [Int?] = Array(repeating: nil, count: Places.tokens)
     private var mutings: [Int] = []
     private var hasSender: [Bool] = []
+    private var sequences = 0
     private var objects: [Int?] = Array(repeating: nil, count: Places.objects)
     private var endActions: [[ModelOperation]] = []
     private var objectMutings: [Int] = []
@@ -61,6 +62,11 @@ final class Player {
         if isSilent { return }
         history.add(.called(observer: observer, number: number, sender: sender, hasOwner: hasOwner))
         if perform(actions[observer]) { history.add(.returned(observer: observer)) }
+    }
+
+    func taken(from sequence: Int, _ element: (number: Int, sender: History.PostedSender)?) {
+        if isSilent { return }
+        history.add(.taken(sequence: sequence, number: element?.number, sender: element?.sender ?? .nobody))
     }
 
     func released(_ observer: Int) {
@@ -132,6 +138,7 @@ final class Player {
         case .run(let scheduler): world.run(scheduler)
         case .runAll(let scheduler): world.runAll(scheduler)
         case .dropJobs(let scheduler): world.dropJobs(scheduler)
+        case .sequence, .take, .runTasks, .cancelTask, .dropSequence, .leaveSequence: performOnSequence(operation)
         case .make(let place, let atEnd): make(at: place, atEnd: atEnd)
         case .end(let place): dropObject(at: place)
         // In a post, what has ended still refers to its sender, who then waits for the next sweep. Where ends are seen as
@@ -159,12 +166,10 @@ final class Player {
     private func observe(_ asked: Observation) {
         var observation = asked
         if mode == .sweep {
-            // So seldom that no sweep comes by itself, of which the model does not know.
             guard ownerTableUses < 60 else { return }
-            // One that is owner and sender may be found to have gone as the one, and not yet as the other.
-            if let owner = asked.owner, owner != ModelOperation.dying { observation.owner = owner / 2 }
-            if case .object(let place, let form) = asked.sender, place != ModelOperation.dying {
-                observation.sender = .object(2 + place / 2, form: form)
+            observation.owner = ownerPlace(asked.owner)
+            if case .object(let place, let form) = asked.sender {
+                observation.sender = .object(senderPlace(place), form: form)
             }
         }
         guard isThere(observation.sender) else { return }
@@ -182,6 +187,37 @@ final class Player {
         mutings.append(0)
         if case .object = observation.sender { hasSender.append(true) } else { hasSender.append(false) }
         world.observe(observation, id: actions.count - 1)
+    }
+
+    // By the sweep, one that is owner and sender may be found to have gone as the one, and not yet as the other; and no sweep
+    // is to come by itself, of which the model does not know.
+
+    private func ownerPlace(_ place: Int?) -> Int? {
+        place.map { mode == .sweep && $0 != ModelOperation.dying ? $0 / 2 : $0 }
+    }
+
+    private func senderPlace(_ place: Int) -> Int {
+        mode == .sweep && place != ModelOperation.dying ? 2 + place / 2 : place
+    }
+
+    private func performOnSequence(_ operation: ModelOperation) {
+        switch operation {
+        case .sequence(var asked):
+            asked.owner = ownerPlace(asked.owner)
+            asked.sender = asked.sender.map(senderPlace)
+            guard mode == .hook || ownerTableUses < 60, isThere(asked.sender) else { return }
+            if !isThere(asked.owner) { asked.owner = nil }
+            ownerTableUses += 2
+            world.leaveSequence(asked.place)
+            sequences += 1
+            world.makeSequence(asked, id: sequences)
+        case .take(let place): world.take(place)
+        case .runTasks(let place): world.runTasks(place)
+        case .cancelTask(let place): world.cancelTask(place)
+        case .dropSequence(let place): world.dropSequence(place)
+        case .leaveSequence(let place): world.leaveSequence(place)
+        default: break
+        }
     }
 
     private func drop(_ token: Int) {
@@ -212,7 +248,7 @@ final class Player {
                 objectMutings[object] -= 1
             }
             world.unmuteAll(place)
-        case .bound(let token, let limit): world.bound(token: token, limit: limit)
+        case .bound(let token, let backlog): world.bound(token: token, to: backlog)
         default: break
         }
     }

@@ -7,7 +7,7 @@ final class ReferenceCenter: Counted {
     private var retired: [ReferenceObserver] = []
 
     // R10
-    override func ended() { endAll(observers) }
+    override func ended() { endAll(observers, keepingElements: true) }
 
     /// Calls the observers that match and have not ended meanwhile (M1-M3, R4).
     func post(_ notification: ReferenceNotification) {
@@ -42,9 +42,9 @@ final class ReferenceCenter: Counted {
             })
     }
 
-    private func endAll(_ observers: [ReferenceObserver]) {
+    private func endAll(_ observers: [ReferenceObserver], keepingElements: Bool = false) {
         for observer in observers { observer.hold() }
-        for observer in observers { observer.end() }
+        for observer in observers { observer.end(keepingElements: keepingElements) }
         for observer in observers { observer.letGo() }
     }
 

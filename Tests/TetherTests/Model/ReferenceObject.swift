@@ -119,6 +119,15 @@ enum ReferenceSender: Equatable {
 
     var object: ReferenceObject? { if case .object(let object) = self { object } else { nil } }
 
+    /// As a handler sees it.
+    var posted: History.PostedSender {
+        switch self {
+        case .nobody: .nobody
+        case .object(let object): .object(object.id)
+        case .value(let value): .value(value)
+        }
+    }
+
     /// X3: what is kept for later is kept without an object whose end has begun.
     var kept: ReferenceSender { object?.isEnding == true ? .nobody : self }
 }

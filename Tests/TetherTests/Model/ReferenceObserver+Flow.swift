@@ -91,17 +91,15 @@ extension ReferenceObserver {
         return release
     }
 
-    func bound(to limit: Int) {
+    func bound(to backlog: ModelOperation.Backlog) {
         guard !hasEnded else { return }
-        self.limit = limit
+        self.backlog = backlog
         for delivery in trim() { delivery.letGo() }
     }
 
-    /// D8: drops the oldest of more than may wait; the caller lets go of them.
+    /// D8: drops the oldest, or the newest, of more than may wait; the caller lets go of them.
     func trim() -> [ReferenceDelivery] {
-        guard pending.count > limit else { return [] }
-        let excess = Array(pending.prefix(pending.count - limit))
-        pending.removeFirst(excess.count)
+        let excess = backlog.trim(&pending)
         dropped += excess.count
         for delivery in excess { target?.withdraw(delivery) }
         return excess
@@ -145,5 +143,30 @@ extension ReferenceObserver {
         let (excess, target) = (trim(), target)
         if hasMadeJob { target?.schedule() }
         for delivery in excess { delivery.letGo() }
+    }
+}
+
+extension ModelOperation.Backlog: CustomStringConvertible {
+    /// Takes out what is more than may wait.
+    func trim<Element>(_ waiting: inout [Element]) -> [Element] {
+        switch self {
+        case .unbounded: return []
+        case .newest(let limit):
+            let excess = waiting.prefix(max(0, waiting.count - limit))
+            waiting.removeFirst(excess.count)
+            return Array(excess)
+        case .oldest(let limit):
+            let excess = waiting.dropFirst(limit)
+            waiting.removeLast(excess.count)
+            return Array(excess)
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .unbounded: "unbounded"
+        case .newest(let limit): "newest \(limit)"
+        case .oldest(let limit): "oldest \(limit)"
+        }
     }
 }

@@ -13,8 +13,7 @@ final class ReferenceObserver: Counted {
     private(set) var hasEnded = false
     var target: ReferenceScheduler?
     var dropped = 0
-    /// `Int.max` for no bound.
-    var limit = Int.max
+    var backlog = ModelOperation.Backlog.unbounded
     /// What waits on the target; on the poster, what a switch left there.
     var pending: [ReferenceDelivery] = []
     /// The newest of what was posted while muted.
@@ -28,6 +27,8 @@ final class ReferenceObserver: Counted {
     var isDelivering = false
     /// The sender has gone.
     var isLast = false
+    /// What takes its deliveries in a handler's place.
+    weak var sequence: ReferenceSequence?
     /// A switch that waits for who is delivering.
     var next: Target?
 
@@ -50,11 +51,11 @@ final class ReferenceObserver: Counted {
         isOnce = observation.once
         key = observation.key
         target = observation.scheduler.map { world.schedulers[$0] }
-        world.player.captureMade()
+        if id >= 0 { world.player.captureMade() }
     }
 
     /// What the handler captured is released.
-    override func ended() { world.player.released(id) }
+    override func ended() { if id >= 0 { world.player.released(id) } }
 
     /// Whether a post reaches it (M1, M2).
     func matches(_ notification: ReferenceNotification) -> Bool {
@@ -67,6 +68,7 @@ final class ReferenceObserver: Counted {
     func register() {
         guard sender.object?.isEnding != true, owner?.isEnding != true else {
             hasEnded = true
+            sequence?.finish(keepingElements: true)
             return letGo()
         }
         if let owner {
@@ -77,8 +79,8 @@ final class ReferenceObserver: Counted {
         center.add(self)
     }
 
-    /// Ends it (R1, R8).
-    func end() {
+    /// Ends it (R1, R8). What a sequence has of a sender or a center that has gone is still taken (S2).
+    func end(keepingElements: Bool = false) {
         guard !hasEnded else { return }
         hasEnded = true
         let unheld = pending + (kept.map { [$0] } ?? [])
@@ -89,6 +91,7 @@ final class ReferenceObserver: Counted {
         let isReleased = center.remove(self)
         owner?.detach(self)
         sender.object?.unwatch(for: center)
+        sequence?.finish(keepingElements: keepingElements && owner?.isEnding != true)
         if isReleased { letGo() }
         for delivery in unheld { delivery.letGo() }
     }
@@ -106,7 +109,7 @@ final class ReferenceObserver: Counted {
     }
 
     func endIfDone() {
-        if isLast, pending.isEmpty, !isDelivering, kept == nil { end() }
+        if isLast, pending.isEmpty, !isDelivering, kept == nil { end(keepingElements: true) }
     }
 
     // MARK: Receiving
@@ -224,13 +227,8 @@ final class ReferenceObserver: Counted {
     }
 
     private func report(_ notification: ReferenceNotification, from sender: ReferenceSender) {
-        let seen: History.PostedSender =
-            switch sender {
-            case .nobody: .nobody
-            case .object(let object): .object(object.id)
-            case .value(let value): .value(value)
-            }
-        world.player.called(id, number: notification.number, sender: seen, hasOwner: owner != nil)
+        if let sequence { return sequence.offer(notification, world) }
+        world.player.called(id, number: notification.number, sender: sender.posted, hasOwner: owner != nil)
     }
 }
 

@@ -14,6 +14,7 @@ final class ReferenceWorld: World {
         ReferenceScheduler(description: description, isLoop: place == 2)
     }
     private var tokens: [ReferenceToken?] = Array(repeating: nil, count: Places.tokens)
+    let sequences: [ReferencePlace]
     private var objects: [ReferenceObject?] = Array(repeating: nil, count: Places.objects)
     /// All objects, but for those that left nothing.
     private var unseen: [ReferenceObject] = []
@@ -27,6 +28,7 @@ final class ReferenceWorld: World {
         self.describe = describe
         centers = (0..<Places.centers).map { _ in ReferenceCenter() }
         queues = centers.map { ReferenceQueue(center: $0) }
+        sequences = (0..<Places.sequences).map { _ in ReferencePlace(player: player) }
     }
 
     // MARK: Objects
@@ -43,11 +45,11 @@ final class ReferenceWorld: World {
         object?.letGo()
     }
 
-    private func object(at place: Int) -> ReferenceObject? {
+    func object(at place: Int) -> ReferenceObject? {
         place == ModelOperation.dying ? dying.last : objects[place]
     }
 
-    private func sender(_ sender: ModelOperation.Sender) -> ReferenceSender {
+    func sender(_ sender: ModelOperation.Sender) -> ReferenceSender {
         switch sender {
         case .nobody, .nothing: .nobody
         case .object(let place, _): object(at: place).map(ReferenceSender.object) ?? .nobody
@@ -56,7 +58,7 @@ final class ReferenceWorld: World {
     }
 
     /// Who calls the library holds what it passes.
-    private func whileHeld(_ objects: ReferenceObject?..., body: () -> Void) {
+    func whileHeld(_ objects: ReferenceObject?..., body: () -> Void) {
         let held = objects.compactMap(\.self).filter { !$0.isEnding }
         for object in held { object.hold() }
         body()
@@ -119,7 +121,7 @@ final class ReferenceWorld: World {
     func stop(_ token: Int) { with(token) { $0.end() } }
     func mute(token: Int, keepingNewest: Bool) { with(token) { $0.mute(keepingNewest: keepingNewest) } }
     func unmute(_ token: Int) { with(token) { $0.unmute() } }
-    func bound(token: Int, limit: Int?) { with(token) { $0.bound(to: limit ?? Int.max) } }
+    func bound(token: Int, to backlog: ModelOperation.Backlog) { with(token) { $0.bound(to: backlog) } }
 
     func redirect(token: Int, scheduler: Int?) {
         with(token) { observer in observer.redirect(to: scheduler.map { schedulers[$0] }) }
@@ -261,9 +263,10 @@ final class ReferenceWorld: World {
             name: observer.name.map { LibraryWorld.names[$0].rawValue },
             sender: describe(observer.sender),
             owner: observer.owner.map { $0.isEnding ? "an owner that has gone" : describe($0.id) },
-            target: observer.shownTarget?.description ?? "poster",
-            pending: observer.pending.count + (observer.kept == nil ? 0 : 1),
-            dropped: observer.dropped, muted: observer.mutings, isOnce: observer.isOnce,
+            target: observer.sequence?.description ?? observer.shownTarget?.description ?? "poster",
+            pending: observer.pending.count + (observer.kept == nil ? 0 : 1) + (observer.sequence?.count ?? 0),
+            dropped: observer.dropped + (observer.sequence?.dropped ?? 0), muted: observer.mutings,
+            isOnce: observer.isOnce,
             key: observer.key.map { String(reflecting: LibraryWorld.values[$0]) })
     }
 
@@ -279,7 +282,7 @@ final class ReferenceWorld: World {
         guard let observer = tokens[token]?.observer, !observer.hasEnded else { return TokenPicture() }
         return TokenPicture(
             isActive: true, isMuted: observer.isMuted, target: observer.shownTarget?.description ?? "poster",
-            limit: observer.limit)
+            backlog: observer.backlog.description)
     }
 
     func attachedCount(to object: Int) -> Int { objects[object]?.attached.count ?? 0 }

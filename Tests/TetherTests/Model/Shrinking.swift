@@ -73,7 +73,9 @@ extension ModelOperation {
         case .removeObject(let center, let owner, let form, let name, let sender):
             sender.simpler.map { .removeObject(center: center, owner: owner, form: form, name: name, sender: $0) }
                 + (form == 0 ? [] : [.removeObject(center: center, owner: owner, form: 0, name: name, sender: sender)])
+        case .sequence(let asked): asked.simpler.map { .sequence($0) }
         case .mute(let token, true): [.mute(token: token, keepingNewest: false)]
+        case .bound(let token, let backlog): backlog.simpler.map { .bound(token: token, to: $0) }
         default: []
         }
     }
@@ -89,6 +91,16 @@ extension ModelOperation {
                     changed[index] = simpler
                     return changed
                 }
+        }
+    }
+}
+
+extension ModelOperation.Backlog {
+    var simpler: [ModelOperation.Backlog] {
+        switch self {
+        case .unbounded: []
+        case .newest(let limit): limit == 1 ? [.unbounded] : [.unbounded, .newest(limit - 1)]
+        case .oldest(let limit): [.unbounded, .newest(limit)] + (limit == 1 ? [] : [.oldest(limit - 1)])
         }
     }
 }

@@ -28,8 +28,15 @@ protocol World: AnyObject {
     func unmute(_ token: Int)
     func muteAll(object: Int, keepingNewest: Bool)
     func unmuteAll(_ object: Int)
-    func bound(token: Int, limit: Int?)
+    func bound(token: Int, to backlog: ModelOperation.Backlog)
     func redirect(token: Int, scheduler: Int?)
+
+    func makeSequence(_ asked: SequenceObservation, id: Int)
+    func take(_ sequence: Int)
+    func runTasks(_ sequence: Int)
+    func cancelTask(_ sequence: Int)
+    func dropSequence(_ sequence: Int)
+    func leaveSequence(_ sequence: Int)
 
     func run(_ scheduler: Int)
     func runAll(_ scheduler: Int)

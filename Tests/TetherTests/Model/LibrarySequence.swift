@@ -1,0 +1,91 @@
+import Foundation
+import Tether
+
+/// An executor of tasks, whose jobs wait until they are run.
+///
+/// SAFETY: everything of a run is on one thread.
+private final class LibraryExecutor: TaskExecutor, @unchecked Sendable {
+    private var jobs: [UnownedJob] = []
+
+    func enqueue(_ job: consuming ExecutorJob) { jobs.append(UnownedJob(job)) }
+
+    func run() {
+        while !jobs.isEmpty { unsafe jobs.removeFirst().runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+}
+
+/// A place for a sequence, and the tasks that were begun there, each of which takes one element.
+///
+/// SAFETY: everything of a run is on one thread.
+final class LibraryPlace: @unchecked Sendable {
+    private var sequence: (id: Int, elements: ObservationSequence<Notification>)?
+    /// Those that have not ended, oldest first.
+    private var tasks: [(number: Int, task: Task<Void, Never>)] = []
+    private var begun = 0
+    private let executor = LibraryExecutor()
+    private let player: Player
+
+    init(player: Player) {
+        self.player = player
+    }
+
+    func put(_ elements: ObservationSequence<Notification>, id: Int) { sequence = (id, elements) }
+
+    private func begin() -> Task<Void, Never>? {
+        guard let (id, elements) = sequence else { return nil }
+        begun += 1
+        let number = begun
+        let task = Task(executorPreference: executor) { [unowned self] in
+            var iterator = elements.makeAsyncIterator()
+            let element = await iterator.next()
+            end(number, taking: element, from: id)
+            // Here, and not before, it may be the last to hold the sequence.
+            withExtendedLifetime((elements, iterator)) {}
+        }
+        tasks.append((number, task))
+        return task
+    }
+
+    private func end(_ number: Int, taking element: Notification?, from id: Int) {
+        tasks.removeAll { $0.number == number }
+        player.taken(from: id, element.map { (LibraryForms.number(of: $0), LibraryForms.sender(of: $0)) })
+    }
+
+    func run() { executor.run() }
+
+    func take() { if begin() != nil { run() } }
+
+    func cancel() {
+        guard let task = tasks.first?.task ?? begin() else { return }
+        task.cancel()
+        run()
+    }
+
+    func letGo() { sequence = nil }
+
+    func leave() {
+        for (_, task) in tasks { task.cancel() }
+        run()
+        letGo()
+    }
+}
+
+extension LibraryWorld {
+    func makeSequence(_ asked: SequenceObservation, id: Int) {
+        let sequence = makeSequence(asked)
+        sequences[asked.place].put(sequence, id: id)
+    }
+
+    private func makeSequence(_ asked: SequenceObservation) -> ObservationSequence<Notification> {
+        let (center, name) = (centers[asked.center], asked.name.map { LibraryWorld.names[$0] })
+        return center.notifications(
+            of: name, from: asked.sender.flatMap(object) as AnyObject? ?? Omitted.argument,
+            owner: asked.owner.flatMap(object) as AnyObject? ?? Omitted.argument, bufferSize: asked.buffer.inLibrary)
+    }
+
+    func take(_ sequence: Int) { sequences[sequence].take() }
+    func runTasks(_ sequence: Int) { sequences[sequence].run() }
+    func cancelTask(_ sequence: Int) { sequences[sequence].cancel() }
+    func dropSequence(_ sequence: Int) { sequences[sequence].letGo() }
+    func leaveSequence(_ sequence: Int) { sequences[sequence].leave() }
+}

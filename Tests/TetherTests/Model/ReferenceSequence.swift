@@ -1,0 +1,171 @@
+/// The model of a sequence with its iterators, which lives while the place or a task that iterates holds it (S2).
+final class ReferenceSequence: Counted {
+    let id: Int
+    private let observer: ReferenceObserver
+    private let backlog: ModelOperation.Backlog
+    private var elements: [ReferenceDelivery] = []
+    private(set) var dropped = 0
+    /// Tasks that wait for an element.
+    private var waiting: [ReferenceTask] = []
+    private var isFinished = false
+
+    var count: Int { elements.count }
+
+    var description: String { backlog == .unbounded ? "sequence" : "sequence, \(backlog)" }
+
+    init(id: Int, observing observer: ReferenceObserver, keeping backlog: ModelOperation.Backlog) {
+        self.id = id
+        self.observer = observer
+        self.backlog = backlog
+        super.init()
+        observer.sequence = self
+    }
+
+    override func ended() { cancel() }
+
+    /// Ends it with the sequence or the task: what was not taken goes.
+    func cancel() {
+        observer.end()
+        finish(keepingElements: false)
+    }
+
+    /// Takes what was posted: to who waits for it, or into the buffer (S1, S3).
+    func offer(_ notification: ReferenceNotification, _ world: ReferenceWorld) {
+        if isFinished { return }
+        let element = ReferenceDelivery(notification, world)
+        guard waiting.isEmpty else { return waiting.removeFirst().resume(with: element) }
+        elements.append(element)
+        let excess = backlog.trim(&elements)
+        dropped += excess.count
+        for element in excess { element.letGo() }
+    }
+
+    func give(to task: ReferenceTask) {
+        if !elements.isEmpty { return task.resume(with: elements.removeFirst()) }
+        if isFinished { task.resume(with: nil) } else { waiting.append(task) }
+    }
+
+    /// What was posted before is still taken where its sender or center has gone, but not where its observer was removed,
+    /// or its owner has gone.
+    func finish(keepingElements: Bool) {
+        isFinished = true
+        let (tasks, released) = (waiting, keepingElements ? [] : elements)
+        waiting = []
+        if !keepingElements { elements = [] }
+        for task in tasks { task.resume(with: nil) }
+        for element in released { element.letGo() }
+    }
+}
+
+/// The model of a task that takes one element.
+final class ReferenceTask {
+    enum Stage {
+        /// It has not run yet, or what it waited for has come, or the end.
+        case new, waiting
+        case given(ReferenceDelivery?)
+    }
+
+    private let sequence: ReferenceSequence
+    private unowned let place: ReferencePlace
+    private(set) var stage = Stage.new
+    private var isCancelled = false
+
+    init(taking sequence: ReferenceSequence, at place: ReferencePlace) {
+        self.sequence = sequence
+        self.place = place
+        sequence.hold()
+    }
+
+    func resume(with element: ReferenceDelivery?) {
+        if case .waiting = stage { place.ready.append(self) }
+        stage = .given(element)
+    }
+
+    func cancel() {
+        isCancelled = true
+        if case .new = stage { return }
+        sequence.finish(keepingElements: true)
+    }
+
+    func run(_ player: Player) {
+        if case .new = stage {
+            if isCancelled { sequence.cancel() }
+            sequence.give(to: self)
+            guard case .given = stage else {
+                stage = .waiting
+                return
+            }
+        }
+        guard case .given(let element) = stage else { return }
+        place.tasks.removeAll { $0 === self }
+        if isCancelled { sequence.cancel() }
+        player.taken(from: sequence.id, element.map { ($0.notification.number, $0.sender.posted) })
+        element?.letGo()
+        sequence.letGo()
+    }
+}
+
+/// The model of a place for a sequence, and of the tasks that were begun there.
+final class ReferencePlace {
+    var sequence: ReferenceSequence?
+    /// Those that have not ended, oldest first.
+    var tasks: [ReferenceTask] = []
+    /// Those that have something to run, in order.
+    var ready: [ReferenceTask] = []
+    private let player: Player
+
+    init(player: Player) {
+        self.player = player
+    }
+
+    private func begin() -> ReferenceTask? {
+        guard let sequence else { return nil }
+        let task = ReferenceTask(taking: sequence, at: self)
+        tasks.append(task)
+        ready.append(task)
+        return task
+    }
+
+    func run() { while !ready.isEmpty { ready.removeFirst().run(player) } }
+
+    func take() { if begin() != nil { run() } }
+
+    func cancel() {
+        guard let task = tasks.first ?? begin() else { return }
+        task.cancel()
+        run()
+    }
+
+    func letGo() {
+        let old = sequence
+        sequence = nil
+        old?.letGo()
+    }
+
+    func leave() {
+        for task in tasks { task.cancel() }
+        run()
+        letGo()
+    }
+}
+
+extension ReferenceWorld {
+    func makeSequence(_ asked: SequenceObservation, id: Int) {
+        let observation = asked.observation
+        let (sender, owner) = (sender(observation.sender), observation.owner.flatMap(object))
+        let center = centers[observation.center]
+        whileHeld(sender.object, owner) {
+            center.whileHeld {
+                let observer = ReferenceObserver(observation, id: -1, sender: sender, owner: owner, world: self)
+                sequences[asked.place].sequence = ReferenceSequence(id: id, observing: observer, keeping: asked.buffer)
+                observer.register()
+            }
+        }
+    }
+
+    func take(_ sequence: Int) { sequences[sequence].take() }
+    func runTasks(_ sequence: Int) { sequences[sequence].run() }
+    func cancelTask(_ sequence: Int) { sequences[sequence].cancel() }
+    func dropSequence(_ sequence: Int) { sequences[sequence].letGo() }
+    func leaveSequence(_ sequence: Int) { sequences[sequence].leave() }
+}
