@@ -56,11 +56,11 @@ final class SequenceBuffer<Element>: RegistrationCompanion, @unchecked Sendable 
         withExtendedLifetime(elements) {}
     }
 
-    /// What was posted before its sender's end, or its center's, is still taken; with the owner, or the sequence, it goes.
+    /// What was posted before its sender's end, or its center's, is still taken; with the owner, the sequence, or by a removal
+    /// it goes.
     override func ended(_ registration: Registration) {
         let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
-        let hasSenderEnded = registration.details?.sender?.reference.hasEnded ?? false
-        finish(keepingElements: !hasOwnerEnded && (hasSenderEnded || registration.center.isClosed))
+        finish(keepingElements: registration.isOrphaned && !hasOwnerEnded)
     }
 
     override var targetDescription: String? { policy == .unbounded ? "sequence" : "sequence, \(policy)" }

@@ -44,4 +44,18 @@ import Testing
             .run(0),
         ])
     }
+
+    @Test func `S2 R9 what a sequence has goes with a removal that its sender makes in its deinit`() {
+        expectAgreement([
+            .make(
+                object: 0,
+                atEnd: [
+                    .post(center: 0, name: 0, sender: .object(ModelOperation.dying), form: .call),
+                    .remove(center: 0, name: nil, sender: nil, owner: nil),
+                ]),
+            .sequence(SequenceObservation(sender: 0)),
+            .end(0),
+            .take(0),
+        ])
+    }
 }

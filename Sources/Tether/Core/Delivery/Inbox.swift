@@ -336,7 +336,7 @@ final class Inbox: Sendable {
             state.isDelivering = false
             return state.isDone
         }
-        if isDone { registration.end() }
+        if isDone { registration.endOrphaned() }
     }
 
     /// Ends the delivery of a drain in which the handler ended its thread.
@@ -481,7 +481,7 @@ final class Inbox: Sendable {
     }
 
     func endIfDone(_ registration: Registration) {
-        if withState(\.isDone) { registration.end() }
+        if withState(\.isDone) { registration.endOrphaned() }
     }
 
     /// Takes no more; the caller releases what this returns.

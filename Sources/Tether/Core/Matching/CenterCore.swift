@@ -290,7 +290,7 @@ internal import Synchronization
     /// Ends every registration, and takes no more.
     func close() {
         state.withLock { $0.isClosed = true }
-        endAll()
+        for registration in registrations() { registration.take()?.endOrphaned() }
         let released = state.withLock { state in
             state.registry.forgetCache()
             return retireLeftovers(in: &state)
@@ -372,9 +372,6 @@ internal import Synchronization
             }
         }
     }
-
-    /// Whether the center has gone.
-    var isClosed: Bool { state.withLock(\.isClosed) }
 
     /// Whether nothing is kept: no name, sender, key or registration, nothing that waits for a post (M9).
     var isEmpty: Bool { state.withLock { $0.registry.isEmpty && $0.retired.isEmpty } }

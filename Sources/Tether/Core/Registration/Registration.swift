@@ -24,6 +24,8 @@ internal import Synchronization
         static let owned: UInt32 = 32
         /// The companion is asked about every post.
         static let prepared: UInt32 = 64
+        /// Its sender, or its center, has ended, and it with that.
+        static let orphaned: UInt32 = 128
     }
 
     final let center: CenterCore
@@ -245,8 +247,16 @@ internal import Synchronization
 
     /// Ends the registration, whose sender has gone, as soon as what is pending for it has been delivered (M5).
     final func endAfterPending() {
-        if let inbox = inbox.load() { inbox.endAfterPending(self) } else { end() }
+        if let inbox = inbox.load() { inbox.endAfterPending(self) } else { endOrphaned() }
     }
+
+    /// Ends the registration because its sender, or its center, has ended: what a sequence has is still taken (S2).
+    final func endOrphaned() {
+        state.bitwiseOr(State.orphaned, ordering: .acquiringAndReleasing)
+        end()
+    }
+
+    final var isOrphaned: Bool { state.load(ordering: .acquiring) & State.orphaned != 0 }
 
     /// What follows the closing of the gate, with no lock held.
     final func finish(isDetached: Bool = false) {
