@@ -41,7 +41,7 @@ final class Comparison {
         + (0..<Places.sequences).map { .leaveSequence($0) }
         + (0..<Places.centers).map { .renewQueue($0) } + (0..<Places.tokens).map { .drop($0) }
         + (0..<Places.objects).map { .end($0) } + (0..<Places.schedulers).map { .dropJobs($0) }
-        + (0..<Places.centers).map { .remove(center: $0, name: nil, sender: nil, owner: nil) }
+        + (0..<Places.allCenters).map { .remove(center: $0, name: nil, sender: nil, owner: nil) }
         + [.purge]
 
     /// The first difference that performing a sequence, and letting go of everything after it, makes.
@@ -97,7 +97,7 @@ final class Comparison {
         func compare<Value: Equatable>(_ what: String, _ expected: Value, _ found: Value) {
             if expected != found { differences += ["\(what): expected \(expected)", "\(what): found \(found)"] }
         }
-        for center in 0..<Places.centers {
+        for center in 0..<Places.allCenters {
             let (expected, found) = (model.picture(ofCenter: center), real.picture(ofCenter: center))
             if expected == found { continue }
             for (index, (row, other)) in zip(expected.rows, found.rows).enumerated() {
@@ -105,6 +105,7 @@ final class Comparison {
             }
             compare("center \(center), rows", expected.rows.count, found.rows.count)
             compare("center \(center), posts", expected.posts, found.posts)
+            compare("center \(center), closures", expected.closures, found.closures)
         }
         for token in library.takenTokens {
             compare("token \(token)", model.picture(ofToken: token), real.picture(ofToken: token))
@@ -122,7 +123,7 @@ final class Comparison {
         where player.liveCaptures + player.liveObjects > 0 {
             left.append("the \(name) leaves \(player.liveCaptures) captures and \(player.liveObjects) objects")
         }
-        for center in 0..<Places.centers where !real.isEmpty(center) { left.append("center \(center) is not empty") }
+        for center in 0..<Places.allCenters where !real.isEmpty(center) { left.append("center \(center) is not empty") }
         return left
     }
 }

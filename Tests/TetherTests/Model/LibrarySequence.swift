@@ -77,7 +77,7 @@ extension LibraryWorld {
     }
 
     private func makeSequence(_ asked: SequenceObservation) -> ObservationSequence<Notification> {
-        let (center, name) = (centers[asked.center], asked.name.map { LibraryWorld.names[$0] })
+        let (center, name) = (notifying(asked.center), asked.name.map { LibraryWorld.names[$0] })
         return center.notifications(
             of: name, from: asked.sender.flatMap(object) as AnyObject? ?? Omitted.argument,
             owner: asked.owner.flatMap(object) as AnyObject? ?? Omitted.argument, bufferSize: asked.buffer.inLibrary)

@@ -23,13 +23,14 @@ extension LibraryWorld {
     }
 
     private func makeObserver(_ observation: Observation, _ capture: LibraryCapture) -> NotificationObserver {
-        let (center, name) = (centers[observation.center], observation.name.map { LibraryWorld.names[$0] })
+        let name = observation.name.map { LibraryWorld.names[$0] }
         if observation.usesFoundationsCalls {
+            let center = centers[observation.center]
             return center.addObserver(forName: name, object: sender(observation.sender), queue: nil) { notification in
                 capture.call(notification, owner: nil)
             }
         }
-        return center.observe(
+        return notifying(observation.center).observe(
             name, from: typedSender(observation.sender), on: target(observation), once: observation.once,
             key: key(observation)
         ) { notification in
@@ -40,14 +41,15 @@ extension LibraryWorld {
     private func makeObserver<Owner: LibraryObject>(
         _ observation: Observation, _ capture: LibraryCapture, of owner: Owner
     ) -> NotificationObserver? {
-        let (center, name) = (centers[observation.center], observation.name.map { LibraryWorld.names[$0] })
+        let name = observation.name.map { LibraryWorld.names[$0] }
         if observation.usesFoundationsCalls {
+            let center = centers[observation.center]
             center.addObserver(
                 owner, action: { owner in { notification in capture.call(notification, owner: owner) } }, name: name,
                 object: sender(observation.sender))
             return nil
         }
-        return center.observe(
+        return notifying(observation.center).observe(
             name, from: typedSender(observation.sender), owner: owner, on: target(observation), once: observation.once,
             key: key(observation)
         ) { owner, notification in

@@ -6,6 +6,7 @@ extension LibraryWorld {
     func post(
         center place: Int, name index: Int, sender: ModelOperation.Sender, number: Int, form: ModelOperation.PostForm
     ) {
+        if place >= Places.centers { return postForeign(place, index, sender, number) }
         let (center, name, object) = (
             centers[place], LibraryWorld.names[index], self.sender(sender)
         )
@@ -15,6 +16,17 @@ extension LibraryWorld {
             case .call: center.post(name: name, object: object, userInfo: userInfo)
             case .notification: center.post(Notification(name: name, object: object, userInfo: userInfo))
             }
+        }
+    }
+
+    private func postForeign(_ center: Int, _ name: Int, _ sender: ModelOperation.Sender, _ number: Int) {
+        var object: (any LibraryObject)?
+        if case .object(let place, _) = sender { object = self.object(at: place) }
+        let center = foreign[center - Places.centers]
+        withExtendedLifetime((center, object)) {
+            center.post(
+                LibraryWorld.names[name], object: object,
+                userInfo: [LibraryPayload.key: LibraryPayload(number: number, player: player) as Any])
         }
     }
 
@@ -64,6 +76,7 @@ extension LibraryWorld {
     }
 
     func renewCenter(_ place: Int) {
+        if place >= Places.centers { return renewForeign(place) }
         let center = centers[place]
         centers[place] = mode.makeCenter()
         renewQueue(place)

@@ -21,6 +21,7 @@ final class LibraryWorld: World {
     /// Never runs while the world is in use: its posting queues are flushed by hand.
     let held: DispatchQueue?
     var centers: [ObserverCenter] = []
+    var foreign = (Places.centers..<Places.allCenters).map(LibraryWorld.makeForeign)
     var queues: [PostingQueue] = []
     let schedulers: [any LibraryTarget] = [LibraryFirstScheduler(), LibrarySecondScheduler(), LibraryLoop()]
     let sequences: [LibraryPlace]
@@ -56,7 +57,7 @@ final class LibraryWorld: World {
         for place in sequences { place.leave() }
         for token in tokens.indices { dropToken(token) }
         for place in objects.indices { dropObject(at: place) }
-        for center in centers.indices { renewCenter(center) }
+        for center in 0..<Places.allCenters { renewCenter(center) }
         for scheduler in schedulers { scheduler.drop() }
         if mode == .sweep { purge() }
     }
@@ -150,7 +151,7 @@ final class LibraryWorld: World {
     }
 
     func remove(center: Int, name: Int?, sender: Int?, owner: Int?) {
-        let (sender, owner, center) = (sender.flatMap(object), owner.flatMap(object), centers[center])
+        let (sender, owner, center) = (sender.flatMap(object), owner.flatMap(object), notifying(center))
         with(sender, owner, center) {
             center.removeObservers(
                 named: name.map { LibraryWorld.names[$0] }, from: sender as AnyObject? ?? Omitted.argument,
@@ -196,7 +197,7 @@ final class LibraryWorld: World {
     // MARK: Looking
 
     func picture(ofCenter center: Int) -> CenterPicture {
-        let audit = centers[center].audit()
+        let audit = notifying(center).audit()
         return CenterPicture(
             rows: audit.map { row in
                 CenterPicture.Row(
@@ -205,11 +206,15 @@ final class LibraryWorld: World {
             },
             posts: CenterPicture.Posts(
                 asap: audit.waitingPosts.reduce(0) { $0 + $1.asap },
-                whenIdle: audit.waitingPosts.reduce(0) { $0 + $1.whenIdle }, dropped: audit.droppedPosts))
+                whenIdle: audit.waitingPosts.reduce(0) { $0 + $1.whenIdle }, dropped: audit.droppedPosts),
+            closures: center < Places.centers ? nil : foreign[center - Places.centers].closures)
     }
 
     /// Whether a center keeps nothing (M9).
-    func isEmpty(_ center: Int) -> Bool { centers[center].core.isEmpty }
+    func isEmpty(_ center: Int) -> Bool {
+        if center < Places.centers { return centers[center].core.isEmpty }
+        return ForeignCenters.shared.knownCore(of: notifying(center))?.isEmpty ?? true
+    }
 
     func picture(ofToken token: Int) -> TokenPicture {
         guard let token = tokens[token] else { return TokenPicture() }

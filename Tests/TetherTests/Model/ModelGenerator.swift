@@ -31,6 +31,7 @@ struct ModelGenerator {
     private let values: Int
     /// Of 8, how many observers do something.
     private let activity: Int
+    private var usesForeign = false
     private var schedulers = Places.schedulers
     /// The token of the observer whose actions are made, for it to stop itself.
     private var own: Int?
@@ -51,6 +52,7 @@ struct ModelGenerator {
         let isMuting: Set<Kind> = [.mute, .muteAll]
         let isOfSequences: Set<Kind> = [.sequence, .take, .runTasks, .cancelTask, .dropSequence, .leaveSequence]
         let usesSequences = chance(1, of: 2)
+        usesForeign = chance(1, of: 3)
         for kind in Kind.allCases where !(usesLoop && isMuting.contains(kind)) {
             guard usesSequences || !isOfSequences.contains(kind) else { continue }
             guard kind == .observe || kind == .post || chance(3, of: 4) else { continue }
@@ -77,6 +79,11 @@ struct ModelGenerator {
     }
 
     private mutating func center() -> Int { chance(1, of: 5) ? 1 : 0 }
+
+    private mutating func anyCenter() -> Int {
+        usesForeign && chance(1, of: 2) ? Places.foundation - (chance(1, of: 3) ? 0 : 1) : center()
+    }
+
     private mutating func name() -> Int { number(names) }
     private mutating func scheduler() -> Int { number(schedulers) }
 
@@ -121,13 +128,13 @@ struct ModelGenerator {
         case .observe: return .observe(observation(depth: depth))
         case .post:
             return .post(
-                center: center(), name: name(), sender: sender(), form: element(ModelOperation.PostForm.allCases))
+                center: anyCenter(), name: name(), sender: sender(), form: element(ModelOperation.PostForm.allCases))
         case .stop: return .stop(token())
         case .drop: return .drop(token())
         case .stopAll: return .stopAll(object())
         case .remove:
             return .remove(
-                center: center(), name: maybe(1, of: 2) { $0.name() }, sender: maybe(1, of: 2) { $0.object() },
+                center: anyCenter(), name: maybe(1, of: 2) { $0.name() }, sender: maybe(1, of: 2) { $0.object() },
                 owner: maybe(1, of: 2) { $0.object() })
         case .removeToken:
             return .removeToken(
@@ -170,7 +177,7 @@ struct ModelGenerator {
         case .leaveSequence: .leaveSequence(number(Places.sequences))
         case .make: make(depth: depth)
         case .end: .end(number(Places.objects))
-        case .renewCenter: .renewCenter(center())
+        case .renewCenter: .renewCenter(anyCenter())
         default: .purge
         }
     }
@@ -184,14 +191,14 @@ struct ModelGenerator {
 
     private mutating func sequence() -> SequenceObservation {
         SequenceObservation(
-            place: number(Places.sequences), center: center(), name: maybe(4, of: 5) { $0.name() },
+            place: number(Places.sequences), center: anyCenter(), name: maybe(4, of: 5) { $0.name() },
             sender: maybe(1, of: 2) { $0.object() }, owner: maybe(2, of: 5) { $0.object() }, buffer: backlog())
     }
 
     private mutating func observation(depth: Int) -> Observation {
         var observation = Observation()
         observation.token = number(tokens)
-        observation.center = center()
+        observation.center = anyCenter()
         observation.name = maybe(4, of: 5) { $0.name() }
         observation.sender = chance(1, of: 2) ? .nobody : sender()
         observation.owner = maybe(2, of: 5) { $0.object() }

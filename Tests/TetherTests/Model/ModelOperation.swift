@@ -66,7 +66,12 @@ enum ModelOperation: Sendable {
     }
 
     /// How much is kept of what waits.
-    enum Backlog: Sendable, Equatable { case unbounded, newest(Int), oldest(Int) }
+    enum Backlog: Sendable, Equatable {
+        case unbounded
+        case newest(Int)
+        case oldest(Int)
+    }
+
     enum PostForm: Sendable, CaseIterable { case call, notification }
     enum Style: Sendable, CaseIterable { case whenIdle, asap, now }
     enum Mask: Sendable, CaseIterable { case none, name, sender, both }
@@ -112,7 +117,11 @@ struct Observation: Sendable {
 enum Places {
     static let tokens = 24
     static let objects = 4
+    /// Tether's own.
     static let centers = 2
+    /// With a foreign one, and Foundation's.
+    static let allCenters = 4
+    static let foundation = 3
     /// Two schedulers, and a run loop.
     static let schedulers = 3
     static let sequences = 3

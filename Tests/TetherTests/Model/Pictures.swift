@@ -2,12 +2,20 @@
 struct CenterPicture: Equatable {
     var rows: [Row] = []
     var posts = Posts()
+    /// Of a foreign center that tells.
+    var closures: Closures?
 
     /// What waits in posting queues, and what they dropped.
     struct Posts: Equatable {
         var asap = 0
         var whenIdle = 0
         var dropped = 0
+    }
+
+    /// What a foreign center has, and how often it was asked to take off what it had not.
+    struct Closures: Equatable {
+        var count = 0
+        var strangers = 0
     }
 
     struct Row: Equatable {

@@ -17,6 +17,7 @@ final class Player {
     var isSilent = false
 
     private let mode: LifetimeMode
+    private var rules: ModelRules
     private unowned var world: (any World)!
     private var depth = 0
     private var left = 0
@@ -39,6 +40,7 @@ final class Player {
 
     init(mode: LifetimeMode) {
         self.mode = mode
+        rules = ModelRules(mode: mode)
     }
 
     func connect(to world: any World) { self.world = world }
@@ -125,11 +127,14 @@ final class Player {
             guard isThere(owner), isThere(sender) else { return }
             world.removeObject(center: center, owner: owner, form: form, name: name, sender: sender)
         case .post(let center, let name, let sender, let form):
-            guard isThere(sender) else { return }
+            let sender = rules.posted(sender, on: center)
+            guard isThere(sender), let name = rules.posted(name, on: center) else { return }
             posts += 1
             world.post(center: center, name: name, sender: sender, number: posts, form: form)
         case .enqueue, .dequeue, .dequeueExactly, .flush, .renewQueue: performOnQueue(operation)
-        case .renewCenter(let center): world.renewCenter(center)
+        case .renewCenter(let center):
+            // A handler's post holds it, and who takes closures off meanwhile would let go of it on another thread.
+            if center != Places.foundation || depth == 0 { world.renewCenter(center) }
         case .mute, .unmute, .muteAll, .unmuteAll, .bound: performFlowControl(operation)
         case .redirect(let token, let scheduler):
             // What waits there when its sender ends is delivered by the sweep, which takes dead senders in no order.
@@ -164,23 +169,9 @@ final class Player {
     // MARK: Observers
 
     private func observe(_ asked: Observation) {
-        var observation = asked
-        if mode == .sweep {
-            guard ownerTableUses < 60 else { return }
-            observation.owner = ownerPlace(asked.owner)
-            if case .object(let place, let form) = asked.sender {
-                observation.sender = .object(senderPlace(place), form: form)
-            }
-        }
-        guard isThere(observation.sender) else { return }
-        if !isThere(observation.owner) { observation.owner = nil }
-        if observation.usesFoundationsCalls {
-            observation.scheduler = nil
-            observation.once = false
-            observation.key = nil
-            if observation.owner != nil { observation.keepsToken = false }
-        }
-        if observation.owner == nil { observation.keepsToken = true }
+        // No sweep is to come by itself, of which the model does not know.
+        guard mode == .hook || ownerTableUses < 60, let observation = rules.registered(asked, isThere: isThere)
+        else { return }
         ownerTableUses += 2
         drop(observation.token)
         actions.append(observation.actions)
@@ -189,24 +180,11 @@ final class Player {
         world.observe(observation, id: actions.count - 1)
     }
 
-    // By the sweep, one that is owner and sender may be found to have gone as the one, and not yet as the other; and no sweep
-    // is to come by itself, of which the model does not know.
-
-    private func ownerPlace(_ place: Int?) -> Int? {
-        place.map { mode == .sweep && $0 != ModelOperation.dying ? $0 / 2 : $0 }
-    }
-
-    private func senderPlace(_ place: Int) -> Int {
-        mode == .sweep && place != ModelOperation.dying ? 2 + place / 2 : place
-    }
-
     private func performOnSequence(_ operation: ModelOperation) {
         switch operation {
-        case .sequence(var asked):
-            asked.owner = ownerPlace(asked.owner)
-            asked.sender = asked.sender.map(senderPlace)
-            guard mode == .hook || ownerTableUses < 60, isThere(asked.sender) else { return }
-            if !isThere(asked.owner) { asked.owner = nil }
+        case .sequence(let asked):
+            guard mode == .hook || ownerTableUses < 60, let asked = rules.registered(asked, isThere: isThere)
+            else { return }
             ownerTableUses += 2
             world.leaveSequence(asked.place)
             sequences += 1

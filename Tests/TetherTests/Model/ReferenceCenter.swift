@@ -4,15 +4,34 @@ final class ReferenceCenter: Counted {
     var droppedPosts = 0
     /// How many posts are under way, and the observers that ended meanwhile (R8).
     private var posts = 0
+    /// Beside which it stands, if it does.
+    private(set) weak var foreign: ReferenceForeign?
     private var retired: [ReferenceObserver] = []
 
+    init(foreign: ReferenceForeign? = nil) {
+        self.foreign = foreign
+    }
+
     // R10
-    override func ended() { endAll(observers, keepingElements: true) }
+    override func ended() { endAll() }
+
+    func endAll() { endAll(observers, keepingElements: true) }
 
     /// Calls the observers that match and have not ended meanwhile (M1-M3, R4).
     func post(_ notification: ReferenceNotification) {
+        withPost {
+            for observer in observers where observer.matches(notification) { observer.receive(notification) }
+        }
+    }
+
+    /// What a closure does that a foreign center has.
+    func deliver(_ notification: ReferenceNotification, to observer: ReferenceObserver) {
+        withPost { observer.receive(notification) }
+    }
+
+    private func withPost(_ body: () -> Void) {
         posts += 1
-        for observer in observers where observer.matches(notification) { observer.receive(notification) }
+        body()
         posts -= 1
         guard posts == 0 else { return }
         let released = retired
@@ -24,6 +43,7 @@ final class ReferenceCenter: Counted {
     func add(_ observer: ReferenceObserver) {
         let replaced = observers.first { $0.key != nil && $0.key == observer.key && $0.owner === observer.owner }
         observers.append(observer)
+        foreign?.connect(observer, replacing: replaced)
         replaced?.end()
     }
 

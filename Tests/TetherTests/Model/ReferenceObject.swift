@@ -69,7 +69,10 @@ final class ReferenceObject: Counted {
         forgetIfUnused()
     }
 
-    private func forgetIfUnused() {
+    /// Its end is to be seen as it happens.
+    func see() { if !isEnding { isSeen = true } }
+
+    func forgetIfUnused() {
         if attached.isEmpty, watching.isEmpty, mutings == 0 { isSeen = false }
     }
 

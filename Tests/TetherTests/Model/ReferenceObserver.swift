@@ -29,6 +29,8 @@ final class ReferenceObserver: Counted {
     var isLast = false
     /// What takes its deliveries in a handler's place.
     weak var sequence: ReferenceSequence?
+    /// What a foreign center has of it.
+    var closure: ReferenceForeign.Closure?
     /// A switch that waits for who is delivering.
     var next: Target?
 
@@ -41,12 +43,16 @@ final class ReferenceObserver: Counted {
         var scheduler: ReferenceScheduler? { if case .scheduler(let scheduler) = self { scheduler } else { nil } }
     }
 
-    init(_ observation: Observation, id: Int, sender: ReferenceSender, owner: ReferenceObject?, world: ReferenceWorld) {
+    init(
+        _ observation: Observation, id: Int, in center: ReferenceCenter, sender: ReferenceSender,
+        owner: ReferenceObject?,
+        world: ReferenceWorld
+    ) {
         self.id = id
         self.sender = sender
         self.owner = owner
         self.world = world
-        center = world.centers[observation.center]
+        self.center = center
         name = observation.name
         isOnce = observation.once
         key = observation.key
@@ -66,9 +72,15 @@ final class ReferenceObserver: Counted {
 
     /// Puts it into its center, unless its sender or owner is being deinitialised (M5, O8).
     func register() {
+        // Over a foreign center, ends are seen as they happen.
+        if center.foreign != nil, sender.object?.isEnding != true {
+            sender.object?.see()
+            owner?.see()
+        }
         guard sender.object?.isEnding != true, owner?.isEnding != true else {
             hasEnded = true
             sequence?.finish(keepingElements: true)
+            sender.object?.forgetIfUnused()
             return letGo()
         }
         if let owner {
@@ -91,6 +103,7 @@ final class ReferenceObserver: Counted {
         let isReleased = center.remove(self)
         owner?.detach(self)
         sender.object?.unwatch(for: center)
+        center.foreign?.disconnect(self)
         sequence?.finish(keepingElements: keepingElements && owner?.isEnding != true)
         if isReleased { letGo() }
         for delivery in unheld { delivery.letGo() }

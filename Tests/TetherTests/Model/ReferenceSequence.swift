@@ -153,10 +153,10 @@ extension ReferenceWorld {
     func makeSequence(_ asked: SequenceObservation, id: Int) {
         let observation = asked.observation
         let (sender, owner) = (sender(observation.sender), observation.owner.flatMap(object))
-        let center = centers[observation.center]
         whileHeld(sender.object, owner) {
-            center.whileHeld {
-                let observer = ReferenceObserver(observation, id: -1, sender: sender, owner: owner, world: self)
+            withCenter(asked.center) { center in
+                let observer = ReferenceObserver(
+                    observation, id: -1, in: center, sender: sender, owner: owner, world: self)
                 sequences[asked.place].sequence = ReferenceSequence(id: id, observing: observer, keeping: asked.buffer)
                 observer.register()
             }

@@ -9,6 +9,7 @@ final class ReferenceWorld: World {
     private let describe: (Int) -> String
 
     private(set) var centers: [ReferenceCenter]
+    private var foreign = (Places.centers..<Places.allCenters).map { _ in ReferenceForeign() }
     private var queues: [ReferenceQueue]
     private(set) var schedulers = LibraryWorld.targets.enumerated().map { place, description in
         ReferenceScheduler(description: description, isLoop: place == 2)
@@ -90,10 +91,10 @@ final class ReferenceWorld: World {
 
     func observe(_ observation: Observation, id: Int) {
         let (sender, owner) = (sender(observation.sender), observation.owner.flatMap(object))
-        let center = centers[observation.center]
         whileHeld(sender.object, owner) {
-            center.whileHeld {
-                let observer = ReferenceObserver(observation, id: id, sender: sender, owner: owner, world: self)
+            withCenter(observation.center) { center in
+                let observer = ReferenceObserver(
+                    observation, id: id, in: center, sender: sender, owner: owner, world: self)
                 let token = ReferenceToken(observer)
                 observer.register()
                 guard observation.keepsToken else { return token.letGo() }
@@ -127,6 +128,23 @@ final class ReferenceWorld: World {
         with(token) { observer in observer.redirect(to: scheduler.map { schedulers[$0] }) }
     }
 
+    // MARK: Centers
+
+    /// A foreign center, at a place where there is one.
+    private func foreign(at center: Int) -> ReferenceForeign? {
+        center < Places.centers ? nil : foreign[center - Places.centers]
+    }
+
+    /// Calls `body` with the center with which an observer is registered.
+    func withCenter(_ center: Int, _ body: (ReferenceCenter) -> Void) {
+        if let foreign = foreign(at: center) {
+            foreign.whileHeld { body(foreign.registration()) }
+        } else {
+            let center = centers[center]
+            center.whileHeld { body(center) }
+        }
+    }
+
     // MARK: Many observers
 
     func stopAll(_ place: Int) {
@@ -138,9 +156,9 @@ final class ReferenceWorld: World {
     }
 
     func remove(center: Int, name: Int?, sender: Int?, owner: Int?) {
-        let (sender, owner, center) = (sender.flatMap(object), owner.flatMap(object), centers[center])
+        let (sender, owner) = (sender.flatMap(object), owner.flatMap(object))
         whileHeld(sender, owner) {
-            center.whileHeld {
+            withCenter(center) { center in
                 center.removeAll(name: name, sender: sender.map(ReferenceSender.object) ?? .nobody, owner: owner)
             }
         }
@@ -180,13 +198,13 @@ final class ReferenceWorld: World {
     // MARK: Posting
 
     func post(center: Int, name: Int, sender: ModelOperation.Sender, number: Int, form: ModelOperation.PostForm) {
-        let (sender, center) = (self.sender(sender), centers[center])
+        let sender = self.sender(sender)
         whileHeld(sender.object) {
-            center.whileHeld {
+            withCenter(center) { core in
                 let notification = ReferenceNotification(name: name, sender: sender, number: number) { [player] in
                     player.payloadReleased(number)
                 }
-                center.post(notification)
+                if let foreign = foreign(at: center) { foreign.post(notification) } else { core.post(notification) }
                 notification.letGo()
             }
         }
@@ -233,6 +251,10 @@ final class ReferenceWorld: World {
     }
 
     func renewCenter(_ center: Int) {
+        if let old = foreign(at: center) {
+            foreign[center - Places.centers] = ReferenceForeign()
+            return old.letGo()
+        }
         let old = centers[center]
         centers[center] = ReferenceCenter()
         renewQueue(center)
@@ -251,7 +273,12 @@ final class ReferenceWorld: World {
     // MARK: Looking
 
     func picture(ofCenter center: Int) -> CenterPicture {
-        CenterPicture(
+        if let foreign = foreign(at: center) {
+            return CenterPicture(
+                rows: foreign.observers.map(row),
+                closures: center == Places.foundation ? nil : CenterPicture.Closures(count: foreign.closureCount))
+        }
+        return CenterPicture(
             rows: centers[center].observers.map(row),
             posts: CenterPicture.Posts(
                 asap: queues[center].count(isIdle: false), whenIdle: queues[center].count(isIdle: true),
