@@ -123,7 +123,16 @@ func unloaded(_ path: String) -> [String] {
     unsafe a.attach(object.takeUnretainedValue())
     return reports { unsafe object.release() }
 }
+/// Whether a library is still there after it was closed.
+func isLoaded(_ path: String) -> Bool {
+    guard let handle = unsafe dlopen(path, RTLD_LAZY | RTLD_NOLOAD) else { return false }
+    unsafe dlclose(handle)
+    return true
+}
+
 expect(unloaded(arguments[4]), ["observer ended", "deinit of the first"], "a library that is closed")
+// Or else the next one could get its addresses, and with them what is known of its classes.
+expect(["\(isLoaded(arguments[4]))"], ["true"], "a closed library with a class whose objects were owners")
 expect(unloaded(arguments[5]), ["observer ended", "deinit of the other"], "another one after it")
 
 exit(failures == 0 ? 0 : 1)

@@ -171,6 +171,21 @@ final class PostingQueueTests: XCTestCase {
         XCTAssertEqual(log.entries, [custom.rawValue, "not running"])
     }
 
+    /// Q5: the default mode is one of the common ones, unlike on Foundation's center on Linux.
+    func testQ5NowForTheCommonModesInTheDefaultMode() {
+        observe(.sample)
+        let queue = PostingQueue(center: center)
+        let isDone = Log<Bool>()
+        RunLoop.current.perform(inModes: [.default]) { [self] in
+            queue.enqueue(notification(.sample, "common"), postingStyle: .now, forModes: [.common])
+            isDone.add(true)
+        }
+        let timer = Timer(fire: Date(timeIntervalSinceNow: 0.001), interval: 0, repeats: false) { _ in }
+        RunLoop.current.add(timer, forMode: .default)
+        while isDone.entries.isEmpty, RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 30)) {}
+        XCTAssertEqual(log.entries, ["common"])
+    }
+
     /// Q6: enqueueing, dequeueing and posting inside a handler; what it enqueues runs in a later pass.
     func testQ6ReentrantHandlers() {
         let queue = PostingQueue(center: center)
