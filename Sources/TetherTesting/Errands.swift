@@ -13,7 +13,7 @@ final class Errands: Sendable {
 
     private let state = Guarded(State())
     /// Has an observer for each object whose end is waited for; ends with this.
-    private let watches = LeakTracker.$current.withValue(nil) { ObserverCenter() }
+    private let watches = LeakTracker.$scope.withValue(nil) { ObserverCenter() }
 
     /// Adds one; call what this returns when it is done.
     func add() -> @Sendable () -> Void {
@@ -29,7 +29,7 @@ final class Errands: Sendable {
     func watch(_ object: AnyObject) {
         // What an observer captured is released when its owner ends.
         let end = AtRelease(add())
-        LeakTracker.$current.withValue(nil) {
+        LeakTracker.$scope.withValue(nil) {
             _ = watches.observe(nil, owner: object) { _, _ in withExtendedLifetime(end) {} }
         }
     }

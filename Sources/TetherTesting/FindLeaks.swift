@@ -22,7 +22,7 @@ public func findLeaks(
     _ body: () throws -> Void
 ) rethrows -> [String] {
     let scope = LeakTracker()
-    try LeakTracker.$current.withValue(scope) { try body() }
+    try LeakTracker.$scope.withValue(scope) { try body() }
     return scope.verifyBlocking(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map(
         \.message)
 }
@@ -37,7 +37,7 @@ public func findLeaks(
     _ body: () async throws -> Void
 ) async rethrows -> [String] {
     let scope = LeakTracker()
-    try await LeakTracker.$current.withValue(scope) { try await body() }
+    try await LeakTracker.$scope.withValue(scope) { try await body() }
     return await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map(
         \.message)
 }

@@ -29,7 +29,9 @@ public import Tether
 /// *Thread safety*: any thread.
 public final class LeakTracker: Sendable {
     /// The scope of the test that is running, in this task or on this thread.
-    @TaskLocal public static var current: LeakTracker?
+    public static var current: LeakTracker? { scope }
+
+    @TaskLocal package static var scope: LeakTracker?
 
     /// An object that is to go, which is not kept.
     ///
@@ -77,7 +79,7 @@ public final class LeakTracker: Sendable {
     /// ```
     public func adopt<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         // `withValue` rethrows anything.
-        let outcome: Swift.Result<Result, Failure> = LeakTracker.$current.withValue(self) {
+        let outcome: Swift.Result<Result, Failure> = LeakTracker.$scope.withValue(self) {
             do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
         }
         return try outcome.get()

@@ -176,8 +176,9 @@ final class PostingQueueTests: XCTestCase {
         observe(.sample)
         let queue = PostingQueue(center: center)
         let isDone = Log<Bool>()
-        RunLoop.current.perform(inModes: [.default]) { [self] in
-            queue.enqueue(notification(.sample, "common"), postingStyle: .now, forModes: [.common])
+        RunLoop.current.perform(inModes: [.default]) {
+            let notification = Notification(name: .sample, object: nil, userInfo: ["label": "common"])
+            queue.enqueue(notification, postingStyle: .now, forModes: [.common])
             isDone.add(true)
         }
         let timer = Timer(fire: Date(timeIntervalSinceNow: 0.001), interval: 0, repeats: false) { _ in }
