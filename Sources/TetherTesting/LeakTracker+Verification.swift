@@ -132,7 +132,30 @@ extension LeakTracker {
         let diagnosis = Diagnosis(
             registrations: state.withLock(\.registrations).filter(\.isActive), objects: leftObjects(),
             limit: limits.explanation)
-        return diagnosis.findings(observers: leftRegistrations()) + unfinished
+        // One that is still there is told of as such.
+        let hidden = state.withLock(\.keptUntilCenterEnded).filter { $0.owner.object == nil }.map(\.finding)
+        return diagnosis.findings(observers: leftRegistrations()) + hidden + unfinished
+    }
+
+    /// Looks for owners that go only because a center does: a test with a center of its own would not see the leak.
+    func centerEnds(_ center: RegistrationWatch.CenterNumber) {
+        let (registrations, kept) = state.withLock { ($0.registrations, $0.kept) }
+        let known = Set(kept.compactMap { $0.object.map { ObjectIdentifier($0) } })
+        let graph = ObjectGraph(until: .after(.seconds(1)))
+        for registration in registrations where registration.center == center && registration.isAttached {
+            guard let owner = registration.owner, let handler = registration.handler,
+                !known.contains(ObjectIdentifier(owner)),
+                let path = graph.paths(from: ReferencePath.roots(handler), to: [HeapObject(owner)]).values.first
+            else { continue }
+            let tracked = Tracked(owner, label: "\(type(of: owner))", site: registration.site, isOwner: true)
+            let finding = Finding(
+                message: "\(tracked.label), an owner, observed for at \(tracked.site), went only because its center "
+                    + "did: until then it was kept by \(registration.handlerDescription), which "
+                    + "\(path.sentence(from: .closure)). With a center that stays, such as ObserverCenter.default, it "
+                    + "leaks. Use the owner that the handler is handed, or capture it weakly there.",
+                site: tracked.site)
+            state.withLock { $0.keptUntilCenterEnded.append((tracked, finding)) }
+        }
     }
 
     /// Observers on the centers of this scope that belong to nobody.

@@ -58,6 +58,8 @@ public final class LeakTracker: Sendable {
         var centers: Set<RegistrationWatch.CenterNumber> = []
         /// What the test keeps on purpose.
         var kept: [Tracked] = []
+        /// Owners that were kept by their own handlers when their center went.
+        var keptUntilCenterEnded: [(owner: Tracked, finding: Finding)] = []
         /// Called when a registration of this scope has ended, while someone waits for that.
         var ended: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
     }

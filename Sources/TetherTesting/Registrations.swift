@@ -27,7 +27,8 @@ final class Registrations: Sendable {
             ended: { shared.end($0) },
             centerMade: { center in
                 LeakTracker.current?.state.withLock { _ = $0.centers.insert(center) }
-            }))
+            },
+            centerEnds: { shared.centerEnds($0) }))
 
     /// Hears of registrations from now on.
     static func listen() { start }
@@ -52,6 +53,13 @@ final class Registrations: Sendable {
         }
         scope?.registrationEnded(id)
         withExtendedLifetime(unattributed) {}
+    }
+
+    private func centerEnds(_ center: RegistrationWatch.CenterNumber) {
+        let scopes = state.withLock { state in
+            Dictionary(state.scopes.values.compactMap(\.scope).map { (ObjectIdentifier($0), $0) }) { first, _ in first }
+        }
+        for scope in scopes.values { scope.centerEnds(center) }
     }
 
     /// The live registrations on some centers that belong to no scope and were not told of yet.

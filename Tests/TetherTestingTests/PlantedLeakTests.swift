@@ -59,6 +59,47 @@ import TetherVerification
         #expect(center.audit().isEmpty)
     }
 
+    @Test func `L2 L3 so is one whose owner goes only because its center goes with the test`() async {
+        var line = 0
+        nonisolated(unsafe) weak var sidebarOfTest: Sidebar?
+        let messages = await planted {
+            let (center, sidebar) = (ObserverCenter(), Sidebar())
+            unsafe sidebarOfTest = sidebar
+            line = #line + 1
+            center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.reload() }
+        }
+        #expect(unsafe sidebarOfTest == nil)
+        #expect(
+            messages == [
+                "Sidebar, an owner, observed for at \(file):\(line), went only because its center did: until then it was kept "
+                    + "by the handler registered at \(file):\(line) (modelDidChange), which captures it. With a center that "
+                    + "stays, such as ObserverCenter.default, it leaks. Use the owner that the handler is handed, or capture "
+                    + "it weakly there."
+            ])
+    }
+
+    @Test func `L2 an owner that is kept on purpose, or by its test, until its center goes is no leak`() async {
+        let kept = Sidebar()
+        await verifyNoLeaks {
+            let (center, sidebar) = (ObserverCenter(), Sidebar())
+            center.observe(.modelDidChange, owner: sidebar) { sidebar, _ in sidebar.reload() }
+            center.observe(.modelDidChange, owner: kept) { _, _ in kept.reload() }
+            LeakTracker.current?.keep(kept)
+            center.post(name: .modelDidChange, object: nil)
+        }
+        #expect(kept.reloads == 1)
+    }
+
+    @Test func `L2 one that its handler captured and something else keeps is told of once`() async {
+        let holder = Model()
+        let messages = await planted {
+            let (center, sidebar) = (ObserverCenter(), Sidebar())
+            holder.sidebar = sidebar
+            center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.reload() }
+        }
+        #expect(messages.count == 1 && messages.first?.contains("is still alive") == true)
+    }
+
     // MARK: A handler that captures an object which holds the owner
 
     @Test func `L2 L3 a handler that captures an object which holds the owner is named, with the property`() async {

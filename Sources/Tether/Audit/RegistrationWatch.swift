@@ -12,15 +12,19 @@ package enum RegistrationWatch {
         let registered: @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void
         let ended: @Sendable (WatchedRegistration.ID) -> Void
         let centerMade: @Sendable (CenterNumber) -> Void
+        /// Before the center ends its observers.
+        let centerEnds: @Sendable (CenterNumber) -> Void
 
         package init(
             registered: @escaping @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void,
             ended: @escaping @Sendable (WatchedRegistration.ID) -> Void,
-            centerMade: @escaping @Sendable (CenterNumber) -> Void
+            centerMade: @escaping @Sendable (CenterNumber) -> Void,
+            centerEnds: @escaping @Sendable (CenterNumber) -> Void
         ) {
             self.registered = registered
             self.ended = ended
             self.centerMade = centerMade
+            self.centerEnds = centerEnds
         }
     }
 
@@ -59,6 +63,8 @@ package enum RegistrationWatch {
     }
 
     static func centerMade(_ core: CenterCore) { current?.centerMade(core.number) }
+
+    static func centerEnds(_ core: CenterCore) { current?.centerEnds(core.number) }
 }
 
 /// A registration as `TetherTesting` sees it: it is not kept, and neither is what its handler captured.
@@ -91,6 +97,9 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
     }
 
     package var isActive: Bool { reference?.take()?.hasEnded == false }
+
+    /// The object whose life bounds it; `nil` once that has gone, too.
+    package var owner: AnyObject? { reference?.take()?.owned?.record?.reference.take() }
 
     /// How many deliveries wait for it, and where.
     package var pending: (count: Int, target: String) {

@@ -35,6 +35,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     deinit {
         CenterDirectory.shared.unlist(self)
+        RegistrationWatch.centerEnds(core)
         core.close()
     }
 
