@@ -103,7 +103,6 @@ internal import Synchronization
     }
 
     private struct WeakQueue { weak var queue: PostingQueue? }
-
     /// Asks for a queue to be closed when this thread exits, if it still is there.
     func closeAtExit(_ queue: PostingQueue) {
         // Twice as many as were left the last time, so that each queue pays O(1).
@@ -139,6 +138,8 @@ internal import Synchronization
             unsafe level = next
         }
         let centers = unsafe levels.map { unsafe $0.pointee.center.load(ordering: .relaxed) }
+        let called = unsafe levels.map { unsafe $0.pointee.registration.load(ordering: .relaxed) }
+        for registration in called.reversed() { Registration.forsake(at: registration) }
         while let level = unsafe levels.popLast() { unsafe end(level) }
         return centers
     }

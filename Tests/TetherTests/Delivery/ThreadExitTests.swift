@@ -92,6 +92,19 @@ import Testing
         #expect(counts == [])
     }
 
+    @Test func `R7 a once observer has ended when its handler has ended the posting thread`() {
+        let token = center.observe(.sample, once: true, handler())
+        Thread { [center, hasExited] in
+            PostingThread.current.atExit { hasExited.open() }
+            center.post(.sample, number: 1)
+        }.start()
+        isRunning.pass()
+        mayExit.open()
+        hasExited.pass()
+        #expect(!token.isActive)
+        #expect(counts == [])
+    }
+
     @Test func `M5 an observer has ended when its handler has ended the thread after its sender went`() {
         let mayRun = Gate()
         var sender: Farewell? = Farewell(center)
