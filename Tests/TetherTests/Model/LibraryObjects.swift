@@ -100,7 +100,8 @@ final class LibraryCapture: @unchecked Sendable {
     func call(_ notification: Notification, owner: (any LibraryObject)?) {
         player.called(
             id, number: LibraryForms.number(of: notification), sender: LibraryForms.sender(of: notification),
-            hasOwner: owner != nil)
+            hasOwner: owner != nil,
+            holding: [owner, notification.object as? any LibraryObject])
     }
 }
 

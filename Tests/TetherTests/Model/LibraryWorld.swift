@@ -194,6 +194,10 @@ final class LibraryWorld: World {
     func runAll(_ scheduler: Int) { schedulers[scheduler].runAll() }
     func dropJobs(_ scheduler: Int) { schedulers[scheduler].drop() }
 
+    // A thread tells by itself.
+    func threadBegins() {}
+    func threadEnds() {}
+
     // MARK: Looking
 
     func picture(ofCenter center: Int) -> CenterPicture {

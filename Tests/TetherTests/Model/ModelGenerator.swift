@@ -6,6 +6,7 @@ struct ModelGenerator {
         case observe, post, stop, drop, stopAll, remove, removeToken, removeObject, enqueue, dequeue, dequeueExactly
         case flush, renewQueue, mute, unmute, muteAll, unmuteAll, bound, redirect, run, runAll, dropJobs
         case sequence, take, runTasks, cancelTask, dropSequence, leaveSequence
+        case onThread, exit
         case make, end, renewCenter, purge
 
         var weight: Int {
@@ -13,13 +14,13 @@ struct ModelGenerator {
             case .observe: 44
             case .post: 52
             case .make: 14
-            case .sequence, .take: 9
+            case .sequence, .take, .onThread: 9
             case .enqueue, .redirect, .run: 12
             case .end, .stop, .unmute: 8
             case .mute, .bound, .flush, .drop: 6
             case .runTasks, .runAll, .remove, .muteAll, .unmuteAll, .dequeue: 4
             case .cancelTask, .dropSequence, .removeToken, .removeObject, .stopAll, .dequeueExactly, .dropJobs: 2
-            case .leaveSequence, .renewQueue, .renewCenter, .purge: 1
+            case .exit, .leaveSequence, .renewQueue, .renewCenter, .purge: 1
             }
         }
     }
@@ -32,6 +33,7 @@ struct ModelGenerator {
     /// Of 8, how many observers do something.
     private let activity: Int
     private var usesForeign = false
+    private var usesThreads = false
     private var schedulers = Places.schedulers
     /// The token of the observer whose actions are made, for it to stop itself.
     private var own: Int?
@@ -53,7 +55,9 @@ struct ModelGenerator {
         let isOfSequences: Set<Kind> = [.sequence, .take, .runTasks, .cancelTask, .dropSequence, .leaveSequence]
         let usesSequences = chance(1, of: 2)
         usesForeign = chance(1, of: 3)
+        usesThreads = !usesLoop && chance(1, of: 8)
         for kind in Kind.allCases where !(usesLoop && isMuting.contains(kind)) {
+            guard usesThreads || (kind != .onThread && kind != .exit) else { continue }
             guard usesSequences || !isOfSequences.contains(kind) else { continue }
             guard kind == .observe || kind == .post || chance(3, of: 4) else { continue }
             kinds += Array(repeating: kind, count: kind.weight)
@@ -117,7 +121,8 @@ struct ModelGenerator {
 
     private mutating func actions(depth: Int, of all: Int) -> [ModelOperation] {
         guard depth < 2, chance(activity, of: all) else { return [] }
-        return (0...number(3)).map { _ in operation(depth: depth + 1) }
+        let operations = (0...number(3)).map { _ in operation(depth: depth + 1) }
+        return usesThreads && !isInDeinit && chance(1, of: 2) ? operations + [.exit] : operations
     }
 
     // MARK: Operations
@@ -175,10 +180,22 @@ struct ModelGenerator {
         case .cancelTask: .cancelTask(number(Places.sequences))
         case .dropSequence: .dropSequence(number(Places.sequences))
         case .leaveSequence: .leaveSequence(number(Places.sequences))
+        case .onThread: .onThread((0...number(2)).map { _ in operationOnThread(depth: depth + 1) })
+        case .exit: .exit
         case .make: make(depth: depth)
         case .end: .end(number(Places.objects))
         case .renewCenter: .renewCenter(anyCenter())
         default: .purge
+        }
+    }
+
+    private mutating func operationOnThread(depth: Int) -> ModelOperation {
+        switch number(4) {
+        case 0: operation(depth: depth)
+        case 1: .run(scheduler())
+        default:
+            .post(
+                center: anyCenter(), name: name(), sender: sender(), form: element(ModelOperation.PostForm.allCases))
         }
     }
 

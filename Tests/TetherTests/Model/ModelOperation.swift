@@ -54,6 +54,10 @@ enum ModelOperation: Sendable {
     /// Lets go of a center and its queue, and makes others.
     case renewCenter(Int)
     case purge
+    /// Performs operations on a thread of its own, and waits for it.
+    case onThread([ModelOperation])
+    /// In a handler that runs on such a thread, ends it.
+    case exit
 
     enum Sender: Sendable, Equatable {
         /// None of a post, any of an observer.
@@ -137,6 +141,14 @@ extension ModelOperation: CustomStringConvertible {
     /// The operation as it is written in a test.
     var description: String { ModelOperation.source(of: self) }
 
+    private static func name(of value: Any) -> String {
+        switch value as? ModelOperation {
+        case nil: ".\(value)"
+        case .exit: ".exit"
+        default: ".purge"
+        }
+    }
+
     private static func source(of value: Any) -> String {
         let mirror = Mirror(reflecting: value)
         switch mirror.displayStyle {
@@ -153,7 +165,7 @@ extension ModelOperation: CustomStringConvertible {
             return "\(type(of: form))(\(fields.joined(separator: ", ")))"
         case .enum:
             // An operation's own description would come back here.
-            guard let payload = mirror.children.first else { return value is ModelOperation ? ".purge" : ".\(value)" }
+            guard let payload = mirror.children.first else { return name(of: value) }
             let parts = Mirror(reflecting: payload.value)
             guard parts.displayStyle == .tuple else { return ".\(payload.label ?? "")(\(source(of: payload.value)))" }
             let arguments = parts.children.map { part in

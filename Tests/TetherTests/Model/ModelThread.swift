@@ -15,7 +15,7 @@ enum ModelThread {
         SystemThread { body.perform() }.join()
     }
 
-    static func exit() -> Never { unsafe pthread_exit(nil) }
+    static func exit() -> Never { pthread_exit(nil) }
 }
 
 /// What is known of the thread of its own on which operations are performed, and of the handlers that run there.
@@ -40,6 +40,7 @@ struct Threads {
     private var lostPosts: Set<Int> = []
     private var lostObjects: Set<ObjectIdentifier> = []
 
+    var hasLeft: Bool { !lostPosts.isEmpty }
     var isElsewhere: Bool { base != nil }
 
     mutating func begin() -> Bool {

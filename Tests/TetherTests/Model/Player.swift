@@ -18,7 +18,8 @@ final class Player {
 
     private let mode: LifetimeMode
     private var rules: ModelRules
-    private unowned var world: (any World)!
+    private var threads = Threads()
+    private(set) unowned var world: (any World)!
     private var depth = 0
     private var left = 0
 
@@ -28,14 +29,14 @@ final class Player {
     private var mutings: [Int] = []
     private var hasSender: [Bool] = []
     private var sequences = 0
-    private var objects: [Int?] = Array(repeating: nil, count: Places.objects)
+    private(set) var objects: [Int?] = Array(repeating: nil, count: Places.objects)
     private var endActions: [[ModelOperation]] = []
     private var objectMutings: [Int] = []
     private var dying: [Int] = []
     /// The object that is let go of just now.
     private var dropped: Int?
-    private var posts = 0
-    private var enqueued: [(number: Int, name: Int, sender: ModelOperation.Sender, object: Int?)] = []
+    var posts = 0
+    var enqueued: [(number: Int, name: Int, sender: ModelOperation.Sender, object: Int?)] = []
     private var ownerTableUses = 0
 
     init(mode: LifetimeMode) {
@@ -44,6 +45,9 @@ final class Player {
     }
 
     func connect(to world: any World) { self.world = world }
+
+    /// Whether a handler has ended its thread.
+    var hasLeftThread: Bool { threads.hasLeft }
 
     /// The places where a token is.
     var takenTokens: [Int] { observers.indices.filter { observers[$0] != nil } }
@@ -60,8 +64,14 @@ final class Player {
 
     func captureMade() { liveCaptures += 1 }
 
-    func called(_ observer: Int, number: Int, sender: History.PostedSender, hasOwner: Bool) {
+    /// `holding`: what the call holds.
+    func called(
+        _ observer: Int, number: Int, sender: History.PostedSender, hasOwner: Bool,
+        holding held: @autoclosure () -> [AnyObject?]
+    ) {
         if isSilent { return }
+        threads.called(Threads.Call(observer: observer, number: number, held: threads.isElsewhere ? held() : []))
+        defer { threads.returned() }
         history.add(.called(observer: observer, number: number, sender: sender, hasOwner: hasOwner))
         if perform(actions[observer]) { history.add(.returned(observer: observer)) }
     }
@@ -72,11 +82,14 @@ final class Player {
     }
 
     func released(_ observer: Int) {
+        if threads.hasLost(observer: observer) { return }
         liveCaptures -= 1
         if !isSilent { history.add(.released(observer: observer)) }
     }
 
-    func payloadReleased(_ number: Int) { if !isSilent { history.add(.payloadReleased(number: number)) } }
+    func payloadReleased(_ number: Int) {
+        if !isSilent, !threads.hasLost(post: number) { history.add(.payloadReleased(number: number)) }
+    }
 
     /// Called in an object's `deinit`, which is at the place of the dying while it acts.
     func ended(_ object: Int) {
@@ -112,6 +125,8 @@ final class Player {
     private func perform(_ operation: ModelOperation) {
         left -= 1
         performed += 1
+        let isBlocking = threads.block(operation)
+        defer { if isBlocking { threads.unblock() } }
         switch operation {
         case .observe(let observation): observe(observation)
         case .stop(let token): world.stop(token)
@@ -131,10 +146,13 @@ final class Player {
             guard isThere(sender), let name = rules.posted(name, on: center) else { return }
             posts += 1
             world.post(center: center, name: name, sender: sender, number: posts, form: form)
-        case .enqueue, .dequeue, .dequeueExactly, .flush, .renewQueue: performOnQueue(operation)
+        case .enqueue, .dequeue, .dequeueExactly, .flush, .renewQueue:
+            // What is enqueued for a run loop belongs to its thread.
+            if !threads.isElsewhere { performOnQueue(operation) }
         case .renewCenter(let center):
             // A handler's post holds it, and who takes closures off meanwhile would let go of it on another thread.
-            if center != Places.foundation || depth == 0 { world.renewCenter(center) }
+            // And a posting queue is made for the thread's run loop.
+            if !threads.isElsewhere, center != Places.foundation || depth == 0 { world.renewCenter(center) }
         case .mute, .unmute, .muteAll, .unmuteAll, .bound: performFlowControl(operation)
         case .redirect(let token, let scheduler):
             // What waits there when its sender ends is delivered by the sweep, which takes dead senders in no order.
@@ -148,6 +166,8 @@ final class Player {
         case .end(let place): dropObject(at: place)
         // In a post, what has ended still refers to its sender, who then waits for the next sweep. Where ends are seen as
         // they happen there is nothing to sweep, but for what other tests are about.
+        case .onThread(let operations): performOnThread(operations)
+        case .exit: exitThread()
         case .purge: if mode == .sweep, depth == 0 { purge() }
         }
     }
@@ -157,7 +177,7 @@ final class Player {
         return place == ModelOperation.dying ? !dying.isEmpty : objects[place] != nil
     }
 
-    private func isThere(_ sender: ModelOperation.Sender) -> Bool {
+    func isThere(_ sender: ModelOperation.Sender) -> Bool {
         if case .object(let place, _) = sender { isThere(place) } else { true }
     }
 
@@ -252,32 +272,22 @@ final class Player {
         dropped = before
     }
 
-    // MARK: The posting queue
+    // MARK: Threads
 
-    private func performOnQueue(_ operation: ModelOperation) {
-        switch operation {
-        case .enqueue(let center, let name, let sender, let style, let mask):
-            guard isThere(sender) else { return }
-            posts += 1
-            if enqueued.count == 8 { enqueued.removeFirst() }
-            var object: Int?
-            if case .object(let place, _) = sender, place != ModelOperation.dying { object = objects[place] }
-            enqueued.append((posts, name, sender, object))
-            world.enqueue(center: center, name: name, sender: sender, number: posts, style: style, mask: mask)
-        case .dequeue(let center, let name, let sender, let mask):
-            guard isThere(sender) else { return }
-            world.dequeue(center: center, name: name, sender: sender, mask: mask)
-        case .dequeueExactly(let center, let ago):
-            guard ago < enqueued.count else { return }
-            let one = enqueued[enqueued.count - 1 - ago]
-            // With its own sender, who may have gone or be somewhere else by now.
-            if case .object(let place, _) = one.sender {
-                guard place != ModelOperation.dying, let object = one.object, objects[place] == object else { return }
-            }
-            world.dequeueExactly(center: center, name: one.name, sender: one.sender, number: one.number)
-        case .flush(let center): world.flush(center)
-        case .renewQueue(let center): world.renewQueue(center)
-        default: break
-        }
+    private func performOnThread(_ operations: [ModelOperation]) {
+        guard !isClearing, threads.begin() else { return }
+        let before = depth
+        world.threadBegins()
+        ModelThread.run { [self] in perform(operations) }
+        depth = before
+        threads.end()
+    }
+
+    private func exitThread() {
+        guard dying.isEmpty, let lost = threads.exit() else { return }
+        for call in lost.calls where !call.isKnown { liveCaptures -= 1 }
+        liveObjects -= lost.objects
+        world.threadEnds()
+        ModelThread.exit()
     }
 }

@@ -17,22 +17,32 @@ final class ReferenceCenter: Counted {
 
     func endAll() { endAll(observers, keepingElements: true) }
 
+    /// A post ends on a thread that ends with it.
+    func postEnds() { posts -= 1 }
+
     /// Calls the observers that match and have not ended meanwhile (M1-M3, R4).
     func post(_ notification: ReferenceNotification) {
-        withPost {
+        withPost(of: observers.first?.world) {
             for observer in observers where observer.matches(notification) { observer.receive(notification) }
         }
     }
 
     /// What a closure does that a foreign center has.
     func deliver(_ notification: ReferenceNotification, to observer: ReferenceObserver) {
-        withPost { observer.receive(notification) }
+        withPost(of: observer.world) { observer.receive(notification) }
     }
 
-    private func withPost(_ body: () -> Void) {
+    private func withPost(of world: ReferenceWorld?, _ body: () -> Void) {
         posts += 1
+        world?.levels.begin(.post(self))
         body()
+        world?.levels.end()
         posts -= 1
+        releaseRetired()
+    }
+
+    /// Lets go of what posts kept, when none is under way (R8).
+    func releaseRetired() {
         guard posts == 0 else { return }
         let released = retired
         retired = []

@@ -116,6 +116,14 @@ extension ReferenceObserver {
         switchIfFree()
     }
 
+    /// The thread on which it was called has ended: a once observer is used up (R7).
+    func forsake() {
+        isDelivering = false
+        forgoLeftovers()
+        if switchToPosterWithPending() { deliverPending() }
+        if isOnce { end() } else { endIfDone() }
+    }
+
     /// Takes the switch that waited for a drain; true if that leaves the caller to deliver what joined the drain.
     func switchToPosterWithPending() -> Bool {
         guard next != nil else { return false }

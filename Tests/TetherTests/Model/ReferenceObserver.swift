@@ -139,8 +139,12 @@ final class ReferenceObserver: Counted {
         }
         guard claim() else { return deliverLeftovers() }
         if pending.isEmpty, target?.isOpenInline ?? !isDelivering {
+            if isOnce { world.levels.begin(.call(self)) }
             call(posted, from: posted.sender)
-            if isOnce { end() }
+            if isOnce {
+                world.levels.end()
+                end()
+            }
             return
         }
         let step = enqueue(ReferenceDelivery(posted, world))
@@ -192,6 +196,7 @@ final class ReferenceObserver: Counted {
     /// Delivers what waits on the poster, and what joins it, or no more than a share.
     func deliverPending(atMost share: Int = .max) {
         isDelivering = true
+        world.levels.begin(.delivery(self))
         var left = share
         while left > 0, !pending.isEmpty {
             left -= 1
@@ -199,6 +204,7 @@ final class ReferenceObserver: Counted {
             whileHeld { run(delivery) }
             delivery.letGo()
         }
+        world.levels.end()
         isDelivering = false
         switchIfFree()
         endIfDone()
@@ -241,7 +247,9 @@ final class ReferenceObserver: Counted {
 
     private func report(_ notification: ReferenceNotification, from sender: ReferenceSender) {
         if let sequence { return sequence.offer(notification, world) }
-        world.player.called(id, number: notification.number, sender: sender.posted, hasOwner: owner != nil)
+        world.player.called(
+            id, number: notification.number, sender: sender.posted, hasOwner: owner != nil,
+            holding: [owner, sender.object])
     }
 }
 

@@ -8,14 +8,19 @@ final class ReferenceScheduler {
     /// Whether the job was handed over; until then, who made it has it.
     private var isScheduled = false
     private(set) var isDraining = false
+    /// Whose turn it is.
+    private var called: ReferenceObserver?
     private var isClosed = false
     /// Observers that switch when the drain ends.
     private var leaving: [ReferenceObserver] = []
     /// Observers that have left to the poster, with something that the next job delivers, if no post does before.
     private var leftovers: [ReferenceObserver] = []
 
-    init(description: String, isLoop: Bool) {
+    private unowned let world: ReferenceWorld
+
+    init(description: String, isLoop: Bool, world: ReferenceWorld) {
         self.description = description
+        self.world = world
         self.isLoop = isLoop
     }
 
@@ -64,12 +69,20 @@ final class ReferenceScheduler {
         guard hasJob else { return }
         hasJob = false
         isDraining = true
+        world.levels.begin(.drain(self))
         let begun = turns
         for observer in takeLeftovers() { observer.deliverLeftovers(in: self) }
         for due in begun where turns.contains(where: { $0.delivery === due.delivery }) {
             withdraw(due.delivery)
+            called = due.observer
             due.observer.deliver(due.delivery)
+            called = nil
         }
+        world.levels.end()
+        endDrain()
+    }
+
+    private func endDrain() {
         isDraining = false
         hasJob = !turns.isEmpty || !leftovers.isEmpty
         isScheduled = false
@@ -79,6 +92,15 @@ final class ReferenceScheduler {
         let joined = left.filter { $0.switchToPosterWithPending() }
         if hasRest { schedule() }
         for observer in joined { observer.deliverLeftovers(in: self) }
+    }
+
+    /// A handler has ended the thread of the drain: what is pending is dropped, counted.
+    func forsake() {
+        let observer = called
+        called = nil
+        dropTurns()
+        observer?.forsake()
+        endDrain()
     }
 
     func runAll() {
@@ -96,6 +118,10 @@ final class ReferenceScheduler {
     private func dropJob() {
         guard hasJob else { return }
         hasJob = false
+        dropTurns()
+    }
+
+    private func dropTurns() {
         let dropped = turns
         turns = []
         let left = takeLeftovers()

@@ -1,3 +1,5 @@
+import Foundation
+
 extension ReferenceWorld {
     func picture(ofCenter center: Int) -> CenterPicture {
         if let foreign = foreign(at: center) {

@@ -1,25 +1,22 @@
-import Foundation
-
 /// The model of all of it: lists and loops, written from the contract.
 final class ReferenceWorld: World {
     /// Whether ends of objects are seen as they happen.
     let isExact: Bool
     let player: Player
     /// Tells an object's type and address, which the model has no way to know.
-    private let describe: (Int) -> String
+    let describe: (Int) -> String
 
     private(set) var centers: [ReferenceCenter]
     private var foreign = (Places.centers..<Places.allCenters).map { _ in ReferenceForeign() }
-    private var queues: [ReferenceQueue]
-    private(set) var schedulers = LibraryWorld.targets.enumerated().map { place, description in
-        ReferenceScheduler(description: description, isLoop: place == 2)
-    }
-    private var tokens: [ReferenceToken?] = Array(repeating: nil, count: Places.tokens)
+    var queues: [ReferenceQueue]
+    private(set) var schedulers: [ReferenceScheduler] = []
+    var tokens: [ReferenceToken?] = Array(repeating: nil, count: Places.tokens)
     let sequences: [ReferencePlace]
-    private var objects: [ReferenceObject?] = Array(repeating: nil, count: Places.objects)
+    var objects: [ReferenceObject?] = Array(repeating: nil, count: Places.objects)
     /// All objects, but for those that left nothing.
     private var unseen: [ReferenceObject] = []
     var dying: [ReferenceObject] = []
+    var levels = ReferenceLevels()
     /// How many notifications were ever kept for later.
     var kept = 0
 
@@ -30,6 +27,11 @@ final class ReferenceWorld: World {
         centers = (0..<Places.centers).map { _ in ReferenceCenter() }
         queues = centers.map { ReferenceQueue(center: $0) }
         sequences = (0..<Places.sequences).map { _ in ReferencePlace(player: player) }
+        schedulers = LibraryWorld.targets.indices.map(makeScheduler)
+    }
+
+    private func makeScheduler(at place: Int) -> ReferenceScheduler {
+        ReferenceScheduler(description: LibraryWorld.targets[place], isLoop: place == 2, world: self)
     }
 
     // MARK: Objects
@@ -79,7 +81,7 @@ final class ReferenceWorld: World {
     // MARK: Tokens
 
     /// A token, which ends its observer when it goes, unless an owner has that.
-    private final class ReferenceToken: Counted {
+    final class ReferenceToken: Counted {
         let observer: ReferenceObserver
 
         init(_ observer: ReferenceObserver) {
@@ -131,7 +133,7 @@ final class ReferenceWorld: World {
     // MARK: Centers
 
     /// A foreign center, at a place where there is one.
-    private func foreign(at center: Int) -> ReferenceForeign? {
+    func foreign(at center: Int) -> ReferenceForeign? {
         center < Places.centers ? nil : foreign[center - Places.centers]
     }
 
@@ -266,51 +268,7 @@ final class ReferenceWorld: World {
 
     func dropJobs(_ scheduler: Int) {
         let old = schedulers[scheduler]
-        if old.isLoop { schedulers[scheduler] = ReferenceScheduler(description: old.description, isLoop: true) }
+        if old.isLoop { schedulers[scheduler] = makeScheduler(at: scheduler) }
         old.stop()
     }
-
-    // MARK: Looking
-
-    func picture(ofCenter center: Int) -> CenterPicture {
-        if let foreign = foreign(at: center) {
-            return CenterPicture(
-                rows: foreign.observers.map(row),
-                closures: center == Places.foundation ? nil : CenterPicture.Closures(count: foreign.closureCount))
-        }
-        return CenterPicture(
-            rows: centers[center].observers.map(row),
-            posts: CenterPicture.Posts(
-                asap: queues[center].count(isIdle: false), whenIdle: queues[center].count(isIdle: true),
-                dropped: centers[center].droppedPosts))
-    }
-
-    private func row(of observer: ReferenceObserver) -> CenterPicture.Row {
-        CenterPicture.Row(
-            name: observer.name.map { LibraryWorld.names[$0].rawValue },
-            sender: describe(observer.sender),
-            owner: observer.owner.map { $0.isEnding ? "an owner that has gone" : describe($0.id) },
-            target: observer.sequence?.description ?? observer.shownTarget?.description ?? "poster",
-            pending: observer.pending.count + (observer.kept == nil ? 0 : 1) + (observer.sequence?.count ?? 0),
-            dropped: observer.dropped + (observer.sequence?.dropped ?? 0), muted: observer.mutings,
-            isOnce: observer.isOnce,
-            key: observer.key.map { String(reflecting: LibraryWorld.values[$0]) })
-    }
-
-    private func describe(_ sender: ReferenceSender) -> String? {
-        switch sender {
-        case .nobody: nil
-        case .object(let object): object.isEnding ? "a sender that has gone" : describe(object.id)
-        case .value(let value): String(reflecting: LibraryWorld.values[value])
-        }
-    }
-
-    func picture(ofToken token: Int) -> TokenPicture {
-        guard let observer = tokens[token]?.observer, !observer.hasEnded else { return TokenPicture() }
-        return TokenPicture(
-            isActive: true, isMuted: observer.isMuted, target: observer.shownTarget?.description ?? "poster",
-            backlog: observer.backlog.description)
-    }
-
-    func attachedCount(to object: Int) -> Int { objects[object]?.attached.count ?? 0 }
 }

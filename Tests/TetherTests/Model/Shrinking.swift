@@ -73,6 +73,7 @@ extension ModelOperation {
         case .removeObject(let center, let owner, let form, let name, let sender):
             sender.simpler.map { .removeObject(center: center, owner: owner, form: form, name: name, sender: $0) }
                 + (form == 0 ? [] : [.removeObject(center: center, owner: owner, form: 0, name: name, sender: sender)])
+        case .onThread(let operations): ModelOperation.simpler(operations).map { .onThread($0) }
         case .sequence(let asked): asked.simpler.map { .sequence($0) }
         case .mute(let token, true): [.mute(token: token, keepingNewest: false)]
         case .bound(let token, let backlog): backlog.simpler.map { .bound(token: token, to: $0) }

@@ -43,6 +43,10 @@ protocol World: AnyObject {
     func dropJobs(_ scheduler: Int)
     func purge()
 
+    /// A thread of its own begins, or is ended by a handler.
+    func threadBegins()
+    func threadEnds()
+
     func picture(ofCenter center: Int) -> CenterPicture
     func picture(ofToken token: Int) -> TokenPicture
     func attachedCount(to object: Int) -> Int
