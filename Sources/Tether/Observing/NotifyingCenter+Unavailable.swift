@@ -39,6 +39,58 @@ extension NotifyingCenter {
         on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line, _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @discardableResult
+    @available(*, unavailable, message: "'owner:' goes before 'on:'")
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget, owner: Owner,
+        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Owner, Notification) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @discardableResult
+    @available(*, unavailable, message: "'owner:' goes before 'on:'")
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: MainActorTarget, owner: Owner,
+        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @MainActor @Sendable (Owner, Notification) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @available(*, unavailable, message: "'on:' goes before 'once:'")
+    public func observe<Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, once: Bool, on target: DeliveryTarget,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Notification) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @discardableResult
+    @available(*, unavailable, message: "'on:' goes before 'once:'")
+    public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner, once: Bool,
+        on target: DeliveryTarget, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Owner, Notification) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @available(*, unavailable, message: "the sender is 'from:'; leave it out for any")
+    public func observe(
+        _ name: Notification.Name?, object sender: Any?, on target: DeliveryTarget = .poster, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Notification) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @_documentation(visibility: internal)
+    @discardableResult
+    @available(*, unavailable, message: "the sender is 'from:'; leave it out for any")
+    public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, object sender: Any?, owner: Owner, on target: DeliveryTarget = .poster,
+        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Owner, Notification) -> Void
+    ) -> NotificationObserver { NotificationObserver() }
 }
 
 // Not covered: as above.
@@ -57,6 +109,10 @@ extension NotificationObserver {
 
 // Not covered: as above.
 extension ObserverCenter {
+    @_documentation(visibility: internal)
+    @available(*, unavailable, message: "write 'post(name: name, object: sender)', with 'nil' for no sender")
+    public func post(_ name: Notification.Name, from sender: Any? = nil, userInfo: [AnyHashable: Any]? = nil) {}
+
     @_documentation(visibility: internal)
     @available(
         *, unavailable,

@@ -52,7 +52,7 @@ public final class PostingQueue: Sendable {
     ///
     /// On the main queue it is the main thread's, on whatever thread the main queue runs.
     public static var current: PostingQueue {
-        if MainDrains().isCurrent { return main }
+        if MainDrains().isCurrent { return ofMainThread }
         let thread = PostingThread.current
         if let known = thread.postingQueue { return known }
         let made = PostingQueue(center: .default)
@@ -60,7 +60,7 @@ public final class PostingQueue: Sendable {
         return made
     }
 
-    private static let main = PostingQueue(center: .default, loop: CFRunLoopGetMain(), isMain: true)
+    private static let ofMainThread = PostingQueue(center: .default, loop: CFRunLoopGetMain(), isMain: true)
 
     /// Makes a queue that posts to a center on the calling thread, by its run loop.
     ///

@@ -143,6 +143,32 @@ import Testing
         Mistake(
             "center.observe(name, owner: cache, on: .main) { cache, _ in cache.clear() }",
             "call to actor-isolated instance method 'clear()'"),
+        Mistake(
+            "_ = center.observe(name, on: .main) { _ in sidebar.title = \"\" }",
+            "can not be mutated from a Sendable closure"),
+        Mistake(
+            "center.observe(name, owner: cache, on: .main) { (cache: isolated Cache, note) in cache.update(note) }",
+            "cannot convert value of type '@Sendable (isolated Cache, Notification) -> ()'"),
+        Mistake(
+            "center.observe(name, owner: sidebar) { @MainActor sidebar, note in sidebar.reload(note) }",
+            "loses global actor 'MainActor'"),
+        // The order and the names of arguments.
+        Mistake(
+            "center.observe(name, on: .main, owner: index) { index, note in index.update(note) }",
+            "'owner:' goes before 'on:'"),
+        Mistake(
+            "center.observe(name, on: .mainActor, owner: sidebar) { sidebar, note in sidebar.reload(note) }",
+            "'owner:' goes before 'on:'"),
+        Mistake("_ = center.observe(name, once: true, on: .main) { _ in }", "'on:' goes before 'once:'"),
+        Mistake(
+            "center.observe(name, owner: index, once: true, on: .main) { index, note in index.update(note) }",
+            "'on:' goes before 'once:'"),
+        Mistake("_ = center.observe(name, object: model) { _ in }", "the sender is 'from:'; leave it out for any"),
+        Mistake(
+            "center.observe(name, object: model, owner: index) { index, note in index.update(note) }",
+            "the sender is 'from:'; leave it out for any"),
+        Mistake("center.post(name, from: model)", "write 'post(name: name, object: sender)', with 'nil' for no sender"),
+        Mistake("center.post(name)", "write 'post(name: name, object: sender)', with 'nil' for no sender"),
         // The closure that is connected.
         Mistake("center.connect(name, to: index) { $0.cleer() }", "value of type 'Index' has no member 'cleer'"),
         Mistake(
