@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Tether
 
-/// Random sequences of everything that can be done on one thread, on the library and on a model of it that was written
-/// from the contract: lists and loops, with no thought of speed.
+/// Random sequences of everything that can be done on one thread at a time, on the library and on a model of it that was
+/// written from the contract: lists and loops, with no thought of speed.
 ///
 /// What is delivered and in which order, what is released and when, and what tokens and audits tell must be the same.
 /// `TETHER_MODEL_OPERATIONS` says how many operations to perform, `TETHER_MODEL_SEED` with which sequence to begin. With
