@@ -113,13 +113,3 @@ struct ObservationRequest {
         foreign.connect(registration, with: center, name: name, sender: sender)
     }
 }
-
-/// An object's type and address; its own description is not asked for.
-func describeInstance(_ object: AnyObject) -> String {
-    describeInstance(of: type(of: object), at: ObjectIdentifier(object))
-}
-
-/// The type and address of an object that may have gone.
-func describeInstance(of type: AnyClass, at identity: ObjectIdentifier) -> String {
-    "\(type) 0x\(String(UInt(bitPattern: identity), radix: 16))"
-}

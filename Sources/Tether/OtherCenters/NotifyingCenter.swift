@@ -17,15 +17,6 @@ public protocol NotifyingCenter: Connectable {
     ) -> any NotifyingRegistration
 }
 
-/// What takes a closure off its center again.
-public protocol NotifyingRegistration: Sendable {
-    /// Takes the closure off.
-    ///
-    /// Called once, some time after the observer has ended, on a queue of Tether's that holds no lock of any center; not
-    /// at all if the center has let the closure go by itself.
-    func cancel()
-}
-
 extension NotifyingCenter {
     /// This center's core, if it is Tether's own: `ObserverCenter` is final, so a look at the type will do.
     @inline(__always)

@@ -19,8 +19,3 @@ struct UnorderedList<Element: UnorderedListElement> {
         last.place = place
     }
 }
-
-/// An element of at most one `UnorderedList`, which alone changes its place.
-protocol UnorderedListElement: AnyObject {
-    var place: Int { get set }
-}

@@ -19,7 +19,7 @@ struct OwnersPin: Modelled {
         Code(
             "Tether/Support/OwnerReference.swift", "func take(", "tether_try_retain(address)",
             "tether_unowned_retain(address)"),
-        Code("Tether/Core/Registration/Registration+Handler.swift", "func callHandler("),
+        Code("Tether/Core/Registration/OwnedRegistration.swift", "func callHandler("),
         Code("COwnerLifetime/include/COwnerLifetime.h", "tether_try_retain("),
     ]
 

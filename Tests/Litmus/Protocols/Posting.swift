@@ -1,6 +1,6 @@
 /// What a thread tells the others while it posts: its frame, its announcements, and its look at whether anyone waits.
 ///
-/// Most protocols have it as a part. It stands for `PostingFrame` and `PostingThread` in `Threads/PostingThread.swift`,
+/// Most protocols have it as a part. It stands for `PostingFrame` and `PostingThread` in `Threads`,
 /// and for the attention word and the places in `COwnerLifetime/ThreadRecord.c`.
 struct Posting {
     let machine: Machine

@@ -15,8 +15,9 @@ struct Publication: Modelled {
     init(on machine: Machine) {}
 
     static let code = [
+        Code("Tether/Core/Matching/Bucket.swift", "func append("),
         Code(
-            "Tether/Core/Matching/Bucket.swift", "func append(", "func set(", "func registration(",
+            "Tether/Core/Matching/BucketSlots.swift", "func set(", "func registration(",
             "slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)"),
         Code(
             "Tether/Core/Matching/NameCache.swift",

@@ -31,11 +31,15 @@ struct Unlinking: Modelled {
             "func post(", "func quickMatch(", "func unlink(", "func isPosting(",
             "era.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Core/Matching/Bucket.swift", "func forEach(", "func trim(", "func restore(",
-            "hasSenders.load(ordering: .sequentiallyConsistent)", "openSlots.load(ordering: .sequentiallyConsistent)",
-            "slot.pointee.load(ordering: .sequentiallyConsistent)",
-            "slots[index].store(nil, ordering: .sequentiallyConsistent)",
+            "Tether/Core/Matching/Bucket.swift", "func trim(", "func restore(",
             "slots.used.store(used, ordering: .sequentiallyConsistent)"),
+        Code(
+            "Tether/Core/Matching/BucketSlots.swift", "func forEach(",
+            "slot.pointee.load(ordering: .sequentiallyConsistent)",
+            "slots[index].store(nil, ordering: .sequentiallyConsistent)"),
+        Code(
+            "Tether/Core/Matching/NameNode.swift", "hasSenders.load(ordering: .sequentiallyConsistent)",
+            "openSlots.load(ordering: .sequentiallyConsistent)"),
         Code("Tether/Core/Matching/Registry.swift", "$0.used.load(ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Threads/PostingThread.swift",

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Foundation
 
 // Questions: deliveries of which only the main queue can tell whether they are for the observer at all.
 //

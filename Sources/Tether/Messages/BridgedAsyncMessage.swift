@@ -1,7 +1,7 @@
 public import Foundation
 
 // On Apple platforms the requirements below are Foundation's own. Elsewhere Foundation 6.3 has left them out of
-// `AsyncMessage` and `MainActorMessage`, so a message says by these protocols that it has them.
+// `AsyncMessage`, so a message says by this protocol that it has them.
 
 /// An async message that is exchanged with plain notifications of its name.
 ///
@@ -37,23 +37,6 @@ public protocol BridgedAsyncMessage: NotificationCenter.AsyncMessage {
     static func makeNotification(_ message: Self) -> Notification
 }
 
-/// A main-actor message that is exchanged with plain notifications of its name.
-///
-/// As `BridgedAsyncMessage`, on the main actor. A plain notification that is posted somewhere else reaches observers
-/// of the message on the main actor, later. Until it has been asked there what message it makes, it displaces none from an
-/// observer's backlog, or as the newest that is kept while the observer is muted.
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-public protocol BridgedMainActorMessage: NotificationCenter.MainActorMessage {
-    /// The name that it shares with plain notifications. It is asked for once in a process.
-    static var name: Notification.Name { get }
-
-    /// Makes a message of a plain notification; `nil` if it is not one.
-    @MainActor static func makeMessage(_ notification: Notification) -> Self?
-
-    /// Makes a plain notification of a message. Its name and its object are set by the post.
-    @MainActor static func makeNotification(_ message: Self) -> Notification
-}
-
 #if !canImport(Darwin)
 
 extension BridgedAsyncMessage {
@@ -65,19 +48,6 @@ extension BridgedAsyncMessage {
 
     /// Makes a notification without `userInfo`.
     public static func makeNotification(_ message: Self) -> Notification {
-        Notification(name: MessageNames.name(of: Self.self))
-    }
-}
-
-extension BridgedMainActorMessage {
-    /// The type's name, with its module.
-    public static var name: Notification.Name { Notification.Name(String(reflecting: Self.self)) }
-
-    /// Makes nothing.
-    @MainActor public static func makeMessage(_ notification: Notification) -> Self? { nil }
-
-    /// Makes a notification without `userInfo`.
-    @MainActor public static func makeNotification(_ message: Self) -> Notification {
         Notification(name: MessageNames.name(of: Self.self))
     }
 }

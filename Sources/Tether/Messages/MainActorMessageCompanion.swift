@@ -1,18 +1,5 @@
 internal import Foundation
 
-/// Asks about each post, on the posting thread, whether it is a message of a type, or makes one.
-///
-/// SAFETY: adds no state.
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-final class AsyncMessageCompanion<Message: NotificationCenter.AsyncMessage>: RegistrationCompanion, @unchecked Sendable
-{
-    override var prepares: Bool { true }
-
-    override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
-        MessageEnvelope.notification(notification, as: Message.self)
-    }
-}
-
 /// Asks about each post whether it is a message of a type, or makes one, on the main actor.
 ///
 /// Only the main actor can tell what a plain notification makes, so one that is posted elsewhere waits in the inbox to be

@@ -1,28 +1,3 @@
-/// An actor, by a reference that does not keep it: observers do not keep their owner (O2).
-protocol ActorReferring: Sendable {
-    var identity: ObjectIdentifier { get }
-    var description: String { get }
-
-    /// The actor, held, unless it has gone.
-    func take() -> (any Actor)?
-}
-
-final class ActorReference<Referred: Actor>: ActorReferring {
-    private let reference: OwnerReference<Referred>
-    let identity: ObjectIdentifier
-
-    /// Refers to an actor; `nil` if it is being deinitialised.
-    init?(_ actor: Referred) {
-        guard let reference = OwnerReference(actor) else { return nil }
-        self.reference = reference
-        identity = ObjectIdentifier(actor)
-    }
-
-    var description: String { "actor \(Referred.self)" }
-
-    func take() -> (any Actor)? { reference.take() }
-}
-
 /// Drains on an actor: one task at a time, which delivers all that is pending in order.
 ///
 /// A drain holds the actor while it waits for it; a mailbox does not, so that the actor may be the owner.

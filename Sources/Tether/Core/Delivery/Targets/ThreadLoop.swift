@@ -1,0 +1,124 @@
+internal import CoreFoundation
+internal import Foundation
+
+/// A thread's name for people.
+func describeThread(_ thread: Thread) -> String {
+    if thread.isMainThread { return "the main thread" }
+    guard let name = thread.name, !name.isEmpty else { return "a thread without a name" }
+    return "thread \(name)"
+}
+
+/// A thread as a target: its run loop, from when that is known until the thread exits.
+///
+/// No public API leads from a thread to its run loop, so a thread makes itself known.
+final class ThreadLoop: Sendable {
+    let description: String
+    private let isMain: Bool
+    private let state = Guarded(State())
+
+    /// SAFETY: only touched under the mutex; a `CFRunLoop` may be signalled and woken from any thread.
+    private struct State: @unchecked Sendable {
+        /// By number. Not held, because a source that nothing delivers to is taken off the run loop, which may end then.
+        var sources: [Int: ThreadSource.Weak] = [:]
+        var loop: CFRunLoop?
+        var thread: PostingThread?
+        var isClosed = false
+
+        var liveSources: [ThreadSource] { sources.values.compactMap(\.source) }
+    }
+
+    private let mailboxes = MailboxTable<Set<RunLoop.Mode>>()
+
+    init(description: String, isMain: Bool = false) {
+        self.description = description
+        self.isMain = isMain
+    }
+
+    // MARK: Finding one
+
+    private static let known = Guarded<[ObjectIdentifier: ThreadLoop]>([:])
+
+    static let main: ThreadLoop = {
+        let main = ThreadLoop(description: "the main thread", isMain: true)
+        main.state.withLock { $0.loop = CFRunLoopGetMain() }
+        return main
+    }()
+
+    /// The calling thread's, until it exits.
+    static var current: ThreadLoop {
+        let thread = Thread.current
+        if thread.isMainThread { return main }
+        if let known = PostingThread.current.loop { return known }
+        let made = (thread as? RunLoopThread)?.loop ?? ThreadLoop(description: describeThread(thread))
+        made.begin()
+        // SAFETY: the identity is removed before the thread object goes: its thread holds it until it exits.
+        let identity = ObjectIdentifier(thread)
+        known.withLock { $0[identity] = made }
+        PostingThread.current.atExit { known.withLock { $0[identity] = nil } }
+        return made
+    }
+
+    static func known(of thread: Thread) -> ThreadLoop? {
+        if thread.isMainThread { return main }
+        if let thread = thread as? RunLoopThread { return thread.loop }
+        return known.withLock { $0[ObjectIdentifier(thread)] }
+    }
+
+    // MARK: A thread's life
+
+    /// Takes the calling thread's run loop, and sees to the thread's exit.
+    func begin() {
+        let thread = PostingThread.current
+        thread.loop = self
+        thread.atExit { [self] in exit() }
+        let sources = state.withLock { state -> [ThreadSource] in
+            if state.isClosed { return [] }
+            state.loop = CFRunLoopGetCurrent()
+            state.thread = thread
+            return state.liveSources
+        }
+        for source in sources { source.install() }
+    }
+
+    /// Drops what is pending, counted, but for what a drain has begun with, and takes no more.
+    func close() {
+        let sources = state.withLock { state in
+            state.isClosed = true
+            return state.liveSources
+        }
+        for source in sources { source.close() }
+    }
+
+    /// Ends what `begin` began.
+    func exit() {
+        close()
+        state.withLock { state in
+            state.thread = nil
+            state.loop = nil
+        }
+    }
+
+    /// Whether the calling thread is this one.
+    var isCurrent: Bool {
+        isMain ? Thread.isMainThread : state.withLock { $0.thread.map { $0 === PostingThread.current } ?? false }
+    }
+
+    var runLoop: CFRunLoop? { state.withLock { $0.loop } }
+
+    /// The mailbox of this thread and some modes, the same for all observers.
+    func mailbox(for modes: Set<RunLoop.Mode>) -> Mailbox {
+        mailboxes.mailbox(of: modes) { ThreadDrains(source: makeSource(modes)) }
+    }
+
+    private func makeSource(_ modes: Set<RunLoop.Mode>) -> ThreadSource {
+        let source = ThreadSource(thread: self, modes: modes)
+        let isClosed = state.withLock { state in
+            state.sources[source.number] = ThreadSource.Weak(source: source)
+            return state.isClosed
+        }
+        if isClosed { source.close() } else { source.install() }
+        return source
+    }
+
+    func forget(_ number: Int) { state.withLock { $0.sources[number] = nil } }
+}

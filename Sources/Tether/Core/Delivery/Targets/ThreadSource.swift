@@ -1,0 +1,110 @@
+internal import CoreFoundation
+internal import Foundation
+
+/// The run loop source of one thread and set of modes.
+///
+/// SAFETY: `source` never changes; CoreFoundation's run loop sources may be signalled from any thread.
+final class ThreadSource: @unchecked Sendable {
+    private struct State: @unchecked Sendable {
+        var drains: [Drain] = []
+        var loop: CFRunLoop?
+        var isClosed = false
+    }
+
+    struct Weak: Sendable { weak var source: ThreadSource? }
+
+    let thread: ThreadLoop
+    let number: Int
+    private let modes: Set<RunLoop.Mode>
+    private let state = Guarded(State())
+    private let source: CFRunLoopSource
+
+    init(thread: ThreadLoop, modes: Set<RunLoop.Mode>) {
+        self.thread = thread
+        self.modes = modes
+        (number, source) = RunLoopSources.make()
+        RunLoopSources.connect(number, to: self)
+    }
+
+    deinit {
+        thread.forget(number)
+        RunLoopSources.disconnect(number)
+        CFRunLoopSourceInvalidate(source)
+        // A run loop that waits does not see that there is nothing left to wait for.
+        if let loop = thread.runLoop { CFRunLoopWakeUp(loop) }
+    }
+
+    /// Adds the source to the thread's run loop, if that is known; what was held is delivered when the loop runs.
+    func install() {
+        guard let loop = thread.runLoop else { return }
+        for mode in modes { CFRunLoopAddSource(loop, source, mode.cfMode) }
+        let isNeeded = state.withLock { state in
+            state.loop = loop
+            return !state.drains.isEmpty
+        }
+        if isNeeded { signal(loop) }
+    }
+
+    /// Runs a drain on the thread, and wakes it; holds it while there is no loop; cancels it when the thread has exited.
+    func schedule(_ drain: Drain) {
+        let (isClosed, loop) = state.withLock { state in
+            if !state.isClosed { state.drains.append(drain) }
+            return (state.isClosed, state.loop)
+        }
+        if isClosed { return drain.cancel() }
+        if let loop { signal(loop) }
+    }
+
+    private func signal(_ loop: CFRunLoop) {
+        CFRunLoopSourceSignal(source)
+        CFRunLoopWakeUp(loop)
+    }
+
+    /// Runs what was scheduled, on the thread.
+    func perform() {
+        let drains = state.withLock { state in
+            let drains = state.drains
+            state.drains = []
+            return drains
+        }
+        for drain in drains { drain.run() }
+    }
+
+    /// Cancels what is scheduled, which drops what it stands for, and takes no more.
+    func close() {
+        let drains = state.withLock { state in
+            state.isClosed = true
+            state.loop = nil
+            let drains = state.drains
+            state.drains = []
+            return drains
+        }
+        for drain in drains { drain.cancel() }
+    }
+}
+
+/// The thread sources by number: what a run loop holds is a number, so that one which fires while its source goes on
+/// another thread finds nothing, instead of something freed.
+private enum RunLoopSources {
+    private static let sources = Guarded<(last: Int, byNumber: [Int: ThreadSource.Weak])>((0, [:]))
+
+    static func make() -> (Int, CFRunLoopSource) {
+        let number = sources.withLock { sources in
+            sources.last += 1
+            return sources.last
+        }
+        var context = unsafe CFRunLoopSourceContext()
+        // SAFETY: a number, never read through.
+        unsafe context.info = UnsafeMutableRawPointer(bitPattern: number)
+        unsafe context.perform = { info in RunLoopSources.source(Int(bitPattern: info))?.perform() }
+        return (number, unsafe CFRunLoopSourceCreate(nil, 0, &context))
+    }
+
+    static func connect(_ number: Int, to source: ThreadSource) {
+        sources.withLock { $0.byNumber[number] = ThreadSource.Weak(source: source) }
+    }
+
+    static func disconnect(_ number: Int) { sources.withLock { $0.byNumber[number] = nil } }
+
+    private static func source(_ number: Int) -> ThreadSource? { sources.withLock { $0.byNumber[number]?.source } }
+}

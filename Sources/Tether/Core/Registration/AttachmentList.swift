@@ -1,0 +1,72 @@
+/// The observers of one owner, in order of attachment: a list through their registrations, so that attaching allocates
+/// nothing. Every operation is O(1), but for looking at all.
+///
+/// SAFETY: as `OwnedRegistration`; `last` is in the list, which holds it.
+@safe struct AttachmentList {
+    private var first: OwnedRegistration?
+    private var last: Unmanaged<OwnedRegistration>?
+
+    var isEmpty: Bool { first == nil }
+
+    /// Puts an observer at the end.
+    mutating func append(_ observer: NotificationObserver?, as registration: OwnedRegistration, of owner: OwnerRecord) {
+        unsafe registration.owner = .passRetained(owner)
+        registration.observer = observer
+        unsafe registration.previous = last
+        if let last = unsafe last { unsafe last._withUnsafeGuaranteedRef { $0.next = registration } }
+        unsafe last = .passUnretained(registration)
+        if first == nil { first = registration }
+    }
+
+    /// Takes an observer out, if it is still in; the caller holds the registration.
+    mutating func remove(_ registration: OwnedRegistration) -> NotificationObserver? {
+        guard registration.isListed else { return nil }
+        let next = registration.next.take()
+        if let next { unsafe next.previous = registration.previous } else { unsafe last = registration.previous }
+        if let previous = unsafe registration.previous {
+            unsafe previous._withUnsafeGuaranteedRef { $0.next = next }
+        } else {
+            first = next
+        }
+        unsafe registration.previous = .passUnretained(registration)
+        return registration.observer.take()
+    }
+
+    /// Takes all out, for `Chain` to hand over one by one.
+    mutating func removeAll() -> Chain {
+        var registration = first
+        while let known = registration {
+            unsafe known.previous = .passUnretained(known)
+            registration = known.next
+        }
+        unsafe last = nil
+        return Chain(first: first.take())
+    }
+
+    var observers: [NotificationObserver] {
+        var observers: [NotificationObserver] = []
+        var registration = first
+        while let known = registration {
+            if let observer = known.observer { observers.append(observer) }
+            registration = known.next
+        }
+        return observers
+    }
+
+    /// Registrations that were taken out of their list together, and are in no other's reach.
+    struct Chain: Sendable {
+        fileprivate var first: OwnedRegistration?
+
+        /// Ends all, in order; what held each is let go one by one, never as a whole.
+        // Not inlined: the optimiser of 6.3 crashes on it where it is.
+        @inline(never)
+        mutating func end() {
+            while let registration = first.take() {
+                first = registration.next.take()
+                let observer = registration.observer.take()
+                registration.endDetached()
+                withExtendedLifetime(observer) {}
+            }
+        }
+    }
+}

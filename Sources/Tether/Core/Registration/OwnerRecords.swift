@@ -1,0 +1,73 @@
+/// Records by their objects' identities: a hash table whose chains go through the records, so that an owner that comes
+/// and goes costs no memory but its record's, and a look-up a multiplication.
+struct OwnerRecords {
+    private static let smallestBits: UInt64 = 3
+    /// The bits of the hash that chose the table.
+    let usedBits: UInt64
+    private var bits = OwnerRecords.smallestBits
+    private var chains = ContiguousArray<OwnerRecord?>(repeating: nil, count: 1 << OwnerRecords.smallestBits)
+    private(set) var count = 0
+
+    var chainCount: Int { chains.count }
+
+    init(usedBits: UInt64) {
+        self.usedBits = usedBits
+    }
+
+    /// Addresses are spread by a multiplication; the upper bits of the result are the good ones.
+    static func hash(_ identity: ObjectIdentifier) -> UInt64 {
+        UInt64(UInt(bitPattern: identity)) &* 0x9E37_79B9_7F4A_7C15
+    }
+
+    private func chain(of identity: ObjectIdentifier) -> Int {
+        Int(truncatingIfNeeded: (OwnerRecords.hash(identity) &<< usedBits) &>> (64 &- bits))
+    }
+
+    /// Complexity: O(1) expected.
+    subscript(identity: ObjectIdentifier) -> OwnerRecord? {
+        var record = chains[chain(of: identity)]
+        while let known = record, known.identity != identity { record = known.next }
+        return record
+    }
+
+    /// Takes a record in whose object has none. Complexity: O(1) amortised.
+    mutating func insert(_ record: OwnerRecord) {
+        count += 1
+        if count > chains.count { rehash(bits: bits + 1) }
+        link(record)
+    }
+
+    private mutating func link(_ record: OwnerRecord) {
+        let chain = chain(of: record.identity)
+        record.next = chains[chain].take()
+        chains[chain] = record
+    }
+
+    /// Takes a record out; false if it is not in. Complexity: O(1) amortised.
+    mutating func remove(_ record: OwnerRecord) -> Bool {
+        let chain = chain(of: record.identity)
+        if chains[chain] === record {
+            chains[chain] = record.next.take()
+        } else {
+            var previous = chains[chain]
+            while let known = previous, known.next !== record { previous = known.next }
+            guard let previous else { return false }
+            previous.next = record.next.take()
+        }
+        count -= 1
+        if bits > OwnerRecords.smallestBits, count < chains.count / 8 { rehash(bits: bits - 1) }
+        return true
+    }
+
+    private mutating func rehash(bits: UInt64) {
+        let old = chains
+        self.bits = bits
+        chains = ContiguousArray(repeating: nil, count: 1 << bits)
+        for var chain in old {
+            while let record = chain {
+                chain = record.next.take()
+                link(record)
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+extension Registration {
+    /// Ends a once observer whose handler has ended its thread: the handler has used it up (R7).
+    ///
+    /// SAFETY: a level that is in use announces the address, and what it announces outlives it.
+    static func forsake(at address: UInt) {
+        guard let called = unsafe UnsafeRawPointer(bitPattern: address) else { return }
+        let registration = unsafe Unmanaged<Registration>.fromOpaque(called).takeUnretainedValue()
+        if registration.isOnce, registration.isClaimed { registration.end() }
+    }
+}
