@@ -21,7 +21,7 @@ public import Foundation
 ///
 /// *Thread safety*: everything may be called from any thread, also from inside handlers that the queue is calling.
 /// Enqueueing wakes the queue's thread.
-public final class PostingQueue: Sendable {
+public final class PostingQueue: ClosedAtThreadExit, Sendable {
     private enum Clock {
         /// The run loop of a thread; also the main queue, if it is the main thread's.
         case loop(RunLoopAlarm, isMain: Bool)
@@ -54,11 +54,13 @@ public final class PostingQueue: Sendable {
     public static var current: PostingQueue {
         if MainDrains().isCurrent { return ofMainThread }
         let thread = PostingThread.current
-        if let known = thread.postingQueue { return known }
+        if let known = thread[ownQueue] { return known }
         let made = PostingQueue(center: .default)
-        thread.postingQueue = made
+        thread[ownQueue] = made
         return made
     }
+
+    private static let ownQueue = ThreadSlot<PostingQueue>()
 
     private static let ofMainThread = PostingQueue(center: .default, loop: CFRunLoopGetMain(), isMain: true)
 

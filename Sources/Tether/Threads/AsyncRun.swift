@@ -14,24 +14,26 @@ final class AsyncRun: @unchecked Sendable {
     /// The calls under way, by the address of their registration; an observer has at most one at a time (P4).
     private static let underWay = Guarded<[UInt: Identity]>([:])
 
-    private let registration: Registration
+    private let registration: any AnyObject & Sendable
     private let identity = Identity()
     private var work: (@Sendable () async -> Void)?
 
     /// Begins a call, on the thread on which the registration is still announced.
-    init(of registration: Registration, _ work: @escaping @Sendable () async -> Void) {
+    init(of registration: any AnyObject & Sendable, _ work: @escaping @Sendable () async -> Void) {
         self.registration = registration
         self.work = work
-        AsyncRun.underWay.withLock { [identity] in $0[registration.address] = identity }
+        AsyncRun.underWay.withLock { [identity, address] in $0[address] = identity }
     }
 
     /// Calls the handler, lets go of what it was called with, and ends the call. To be called once.
     func perform() async {
         await AsyncRun.$current.withValue(identity) { await work?() }
         work = nil
-        AsyncRun.underWay.withLock { [address = registration.address] in $0[address] = nil }
-        Quiescence.handlerReturned(registration.address)
+        AsyncRun.underWay.withLock { [address] in $0[address] = nil }
+        Quiescence.handlerReturned(address)
     }
+
+    private var address: UInt { UInt(bitPattern: ObjectIdentifier(registration)) }
 
     /// Whether the current task belongs to the call that is under way for a registration.
     static func isCurrent(for registration: UInt) -> Bool {

@@ -15,22 +15,24 @@ internal import Synchronization
 @safe final class PostingThread: @unchecked Sendable {
     static let centerOfDrains: UInt = 1
 
+    /// What is done where a thread has ended in a post: about the registration that was called, then about the center. Set
+    /// once, before there are centers.
+    struct Abandonment: Sendable {
+        let forsake: @Sendable (_ registration: UInt) -> Void
+        let reclaim: @Sendable (_ center: UInt) -> Void
+    }
+
+    static let abandonment = Guarded<Abandonment?>(nil)
     /// The records of threads that exited; the lock under which records are linked.
     private static let unused = Guarded<PostingThread?>(nil)
     /// The address of the newest record in use, which leads to all of them.
     private static let newest = Atomic<UInt>(0)
     private let first: UnsafeMutablePointer<PostingFrame>
     private var free: UnsafeMutablePointer<PostingFrame>
-    /// What ends with the thread; touched by it alone.
-    private var exitActions: [@Sendable () -> Void] = []
+    /// What others keep with the thread until it exits; touched by it alone.
+    private var storage = ThreadStorage()
     /// What ends the deliveries under way on the thread, which never return if it exits in one; the innermost last.
     private var unfinished: [() -> Void] = []
-    /// The thread's own posting queue and run loop, made when they are first asked for.
-    var postingQueue: PostingQueue?
-    private var queuesToClose: [WeakQueue] = []
-    /// How many of these there may be before those that have gone are taken out.
-    private var mostQueuesToClose = 8
-    var loop: ThreadLoop?
     /// The address of the next older record in use.
     private let older = Atomic<UInt>(0)
     private var nextUnused: PostingThread?
@@ -75,9 +77,16 @@ internal import Synchronization
         return record
     }
 
-    /// Asks for something to be done on this thread when it exits.
-    func atExit(_ action: @escaping @Sendable () -> Void) {
-        exitActions.append(action)
+    /// Asks for something to be done on this thread when it exits, the last one first.
+    func atExit(_ action: @escaping @Sendable () -> Void) { storage.exitActions.append(action) }
+
+    /// Asks for an object to be closed when this thread exits, if it still is there. Complexity: O(1) amortised.
+    func closeAtExit(_ object: any ClosedAtThreadExit) { storage.closeAtExit(object) }
+
+    /// What the thread keeps in a slot until it exits.
+    subscript<Value>(slot: ThreadSlot<Value>) -> Value? {
+        get { storage[slot] }
+        set { storage[slot] = newValue }
     }
 
     /// Calls a body that calls handlers, and another one if a handler ends the thread in it.
@@ -88,26 +97,16 @@ internal import Synchronization
         thread.unfinished.removeLast()
     }
 
-    private struct WeakQueue { weak var queue: PostingQueue? }
-    /// Asks for a queue to be closed when this thread exits, if it still is there.
-    func closeAtExit(_ queue: PostingQueue) {
-        // Twice as many as were left the last time, so that each queue pays O(1).
-        if queuesToClose.count >= mostQueuesToClose {
-            queuesToClose.removeAll { $0.queue == nil }
-            mostQueuesToClose = max(8, queuesToClose.count * 2)
-        }
-        queuesToClose.append(WeakQueue(queue: queue))
-    }
-
     private func exit() {
         let centers = endLevels()
         while let ending = unfinished.popLast() { ending() }
-        while let entry = queuesToClose.popLast() { entry.queue?.close() }
         // What ends here may post, which takes another record.
-        while let action = exitActions.popLast() { action() }
-        loop = nil
-        postingQueue = nil
-        for center in centers { CenterCore.reclaim(at: center) }
+        while let object = storage.popClosing() { object.close() }
+        while let action = storage.exitActions.popLast() { action() }
+        let kept = storage
+        storage = ThreadStorage()
+        withExtendedLifetime(kept) {}
+        for center in centers { PostingThread.abandonment.withLock(\.self)?.reclaim(center) }
         PostingThread.unused.withLock { unused in
             unlink()
             nextUnused = unused
@@ -125,7 +124,7 @@ internal import Synchronization
         }
         let centers = unsafe levels.map { unsafe $0.pointee.center.load(ordering: .relaxed) }
         let called = unsafe levels.map { unsafe $0.pointee.registration.load(ordering: .relaxed) }
-        for registration in called.reversed() { Registration.forsake(at: registration) }
+        for registration in called.reversed() { PostingThread.abandonment.withLock(\.self)?.forsake(registration) }
         while let level = unsafe levels.popLast() { unsafe end(level) }
         return centers
     }

@@ -42,6 +42,7 @@ internal import Synchronization
 
     init(usesExactLifetimes: Bool, foreignCenter: ObjectIdentifier? = nil) {
         _ = AuditAtExit.isAskedFor
+        CenterCore.followsThreadExits
         self.usesExactLifetimes = usesExactLifetimes
         self.foreignCenter = foreignCenter
         let registry = Registry()
@@ -346,9 +347,11 @@ internal import Synchronization
         withExtendedLifetime(released) {}
     }
 
-    /// Releases what a post has kept whose thread has ended in it, if the center that was there is still there.
-    static func reclaim(at address: UInt) {
-        all.withLock { $0[address] }?.take()?.reclaim()
+    /// Has what a post has kept whose thread has ended in it released, if the center that was there is still there.
+    private static let followsThreadExits: Void = PostingThread.abandonment.withLock {
+        $0 = PostingThread.Abandonment(
+            forsake: { Registration.forsake(at: $0) },
+            reclaim: { address in all.withLock { $0[address] }?.take()?.reclaim() })
     }
 
     // MARK: Looking

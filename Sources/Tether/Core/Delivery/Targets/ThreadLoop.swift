@@ -44,11 +44,13 @@ final class ThreadLoop: Sendable {
         return main
     }()
 
+    private static let own = ThreadSlot<ThreadLoop>()
+
     /// The calling thread's, until it exits.
     static var current: ThreadLoop {
         let thread = Thread.current
         if thread.isMainThread { return main }
-        if let known = PostingThread.current.loop { return known }
+        if let known = PostingThread.current[own] { return known }
         let made = (thread as? RunLoopThread)?.loop ?? ThreadLoop(description: describeThread(thread))
         made.begin()
         // SAFETY: the identity is removed before the thread object goes: its thread holds it until it exits.
@@ -69,7 +71,7 @@ final class ThreadLoop: Sendable {
     /// Takes the calling thread's run loop, and sees to the thread's exit.
     func begin() {
         let thread = PostingThread.current
-        thread.loop = self
+        thread[ThreadLoop.own] = self
         thread.atExit { [self] in exit() }
         let sources = state.withLock { state -> [ThreadSource] in
             if state.isClosed { return [] }
