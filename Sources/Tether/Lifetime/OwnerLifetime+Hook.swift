@@ -37,15 +37,27 @@ extension OwnerLifetime {
     }
 
     private static let hasProof = Atomic<Bool>(false)
-    private static let proving = Guarded(0)
+    private static let listener = Guarded<Listener?>(nil)
+
+    /// Has ends told from now on.
+    static func listen(_ new: Listener) {
+        listener.withLock { listener in
+            listener = new
+            if hasProof.load(ordering: .relaxed) { unsafe tether_hook_set_callbacks(new.willEnd, new.didEnd) }
+        }
+    }
 
     /// Whether the hook was seen to work: called once for a private object, before that object's `deinit`.
     ///
     /// A refusal is not kept: what was missing, such as memory, may be there the next time.
     static var isProven: Bool {
         hasProof.load(ordering: .acquiring)
-            || proving.withLock { _ in
-                if !hasProof.load(ordering: .relaxed), prove() { hasProof.store(true, ordering: .releasing) }
+            || listener.withLock { listener in
+                if !hasProof.load(ordering: .relaxed), prove() {
+                    // Not covered: where nobody listens, the canary's callbacks stay.
+                    if let listener { unsafe tether_hook_set_callbacks(listener.willEnd, listener.didEnd) }
+                    hasProof.store(true, ordering: .releasing)
+                }
                 return hasProof.load(ordering: .relaxed)
             }
     }
@@ -66,12 +78,7 @@ extension OwnerLifetime {
         // SAFETY: gives back the only reference; `address` is only hashed from here on.
         unsafe canary.release()
         unsafe tether_hook_unmark(address)
-        // Not covered: the refusal, which is for systems where the hook does not work.
-        guard Canary.order.load(ordering: .relaxed) == 2 else { return false }
-        unsafe tether_hook_set_callbacks(
-            { object in unsafe OwnerTable.shared.willEnd(object) },
-            { context, _, unownedBefore in unsafe OwnerTable.shared.didEnd(context, unownedBefore: unownedBefore) })
-        return true
+        return Canary.order.load(ordering: .relaxed) == 2
     }
 }
 

@@ -8,6 +8,11 @@ extension OwnerLifetime {
 
     static func install(on type: AnyClass) -> Bool { true }
 
+    fileprivate static let listener = Guarded<Listener?>(nil)
+
+    /// Has ends told from now on.
+    static func listen(_ new: Listener) { listener.withLock { $0 = new } }
+
     /// Starts to watch for the end of an object that the caller holds.
     static func watch(_ object: AnyObject) -> Bool {
         // One stays for good: to replace it would end the old one, which takes the table's lock. An atomic policy would
@@ -41,8 +46,12 @@ extension OwnerLifetime {
 
     deinit {
         // SAFETY: the address is used as a key only; the object's memory is still there.
-        guard let context = unsafe OwnerTable.shared.willEnd(address) else { return }
-        unsafe OwnerTable.shared.didEnd(context, unownedBefore: .max)
+        guard let listener = OwnerLifetime.listener.withLock(\.self),
+            let context = unsafe listener.willEnd(address)
+        else {
+            return
+        }
+        unsafe listener.didEnd(context, address, .max)
     }
 }
 

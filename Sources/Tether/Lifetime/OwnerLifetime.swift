@@ -23,9 +23,16 @@ public enum OwnerLifetime {
     /// Complexity: O(1); a lock, and the loader's, the first time for each class. Any thread.
     public static func isExact(for type: AnyClass) -> Bool { isProven && install(on: type) }
 
-    /// Ends the observers of owners that have gone where that could not be seen as it happened (O10).
+    /// What is told of the ends of watched objects, on the thread where each ends.
     ///
-    /// There is nothing to do where `isExact` holds, and never a need: the sweep does the same, amortised over
-    /// attachments. Complexity: O(owners of such classes). Any thread; captured values are released on it.
-    public static func purge() { OwnerTable.shared.purge() }
+    /// SAFETY: plain functions that stay as long as the process.
+    @safe struct Listener: Sendable {
+        /// Called before an object's `deinit`; what it returns is handed to `didEnd`, and `nil` asks for no such call.
+        let willEnd: @convention(c) (_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
+        /// Called when the `deinit` has run, with the count of unowned references that was there before it.
+        let didEnd:
+            @convention(c) (
+                _ context: UnsafeMutableRawPointer, _ object: UnsafeMutableRawPointer, _ unownedBefore: Int
+            ) -> Void
+    }
 }

@@ -6,7 +6,16 @@ internal import Synchronization
 /// It stands in for associated objects. Sharded by address, each shard under its own lock; nothing of the user's is
 /// called or released while one is held.
 final class OwnerTable: Sendable {
-    static let shared = OwnerTable()
+    static let shared: OwnerTable = {
+        // SAFETY: functions without a context; each hands on what it is called with.
+        unsafe OwnerLifetime.listen(
+            OwnerLifetime.Listener(
+                willEnd: { object in unsafe OwnerTable.shared.willEnd(object) },
+                didEnd: { context, _, unownedBefore in
+                    unsafe OwnerTable.shared.didEnd(context, unownedBefore: unownedBefore)
+                }))
+        return OwnerTable()
+    }()
 
     private final class Shard: Sendable {
         let records = Guarded(Records())
