@@ -106,23 +106,29 @@ extension Audit.Row {
         owner = registration.owned?.record?.description(as: "an owner")
         file = registration.site.file
         line = registration.site.line
-        target = details?.companion?.targetDescription ?? report.target
+        let keeper = Audit.Row.keeper(of: registration)
+        target = keeper?.targetDescription ?? report.target
         pending = report.pending + report.kept + kept.pending
         dropped = report.dropped + kept.dropped
         muteCount = report.muted
         isOnce = registration.isOnce
         key = details?.key?.description
-        holder = details?.companion?.targetDescription == nil ? "token" : "sequence"
+        holder = keeper == nil ? "token" : "sequence"
         if registration.hasEnded { return nil }
     }
 
-    /// What the inbox and the companion keep, each element in one of the two.
+    /// The hook that takes the deliveries in the target's place.
+    private static func keeper(of registration: Registration) -> RegistrationHook? {
+        registration.details?.hooks?.first { $0.targetDescription != nil }
+    }
+
+    /// What the inbox and that hook keep, each element in one of the two.
     private static func counts(of registration: Registration) -> (Inbox.Report, (pending: Int, dropped: Int)) {
-        let companion = registration.details?.companion
-        if let inbox = registration.inbox.load() { return inbox.report(with: companion) }
-        let counts = companion?.counts ?? (0, 0)
+        let keeper = keeper(of: registration)
+        if let inbox = registration.inbox.load() { return inbox.report(with: keeper) }
+        let counts = keeper?.counts ?? (0, 0)
         // Not covered: one that was made meanwhile.
-        if let inbox = registration.inbox.load() { return inbox.report(with: companion) }
+        if let inbox = registration.inbox.load() { return inbox.report(with: keeper) }
         return (Inbox.Report(), counts)
     }
 }

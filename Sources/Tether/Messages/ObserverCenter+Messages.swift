@@ -51,10 +51,10 @@ extension ObserverCenter {
     func observeMessages<Message: NotificationCenter.AsyncMessage>(
         _ request: AsyncObservationRequest, _ handler: @escaping @Sendable (Message) async -> Void
     ) -> NotificationObserver {
-        let companion = request.companion
+        let hook = request.hook
         return observe(request.request) { notification in
             if let message: Message = MessageEnvelope.message(in: notification) {
-                companion.call { await handler(message) }
+                hook.call { await handler(message) }
             }
         }
     }
@@ -63,12 +63,12 @@ extension ObserverCenter {
         _ request: AsyncObservationRequest, for owner: Owner,
         _ handler: @escaping @Sendable (Owner, Message) async -> Void
     ) -> NotificationObserver {
-        let companion = request.companion
+        let hook = request.hook
         return observe(request.request, for: owner) { owner, notification in
             // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
             nonisolated(unsafe) let owner = owner
             if let message: Message = MessageEnvelope.message(in: notification) {
-                companion.call { unsafe await handler(owner, message) }
+                hook.call { unsafe await handler(owner, message) }
             }
         }
     }
@@ -86,7 +86,7 @@ extension ObservationRequest {
         self.init(
             MessageNames.name(of: type), from: subject, on: DeliveryTarget(kind: .mainAtOnce), isIsolated: true,
             once: once, key: key, at: file, line, call: call)
-        companion = MainActorMessageCompanion<Message>()
+        add(MainActorMessageHook<Message>())
     }
 
     /// Async messages, delivered to a target.
@@ -97,6 +97,20 @@ extension ObservationRequest {
         self.init(
             MessageNames.name(of: type), from: subject, on: target, isIsolated: isIsolated, once: once, key: key,
             at: file, line, call: call)
-        companion = AsyncMessageCompanion<Message>()
+        add(AsyncMessageHook<Message>())
+    }
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension AsyncObservationRequest {
+    /// Async messages, delivered to an async handler.
+    init<Message: NotificationCenter.AsyncMessage, Subject: AnyObject>(
+        _ type: Message.Type, of subject: Subject, once: Bool, key: (any Hashable)?, at file: StaticString,
+        _ line: UInt, call: StaticString = #function
+    ) {
+        self.init {
+            ObservationRequest(
+                type, of: subject, on: $0, isIsolated: true, once: once, key: key, at: file, line, call: call)
+        }
     }
 }

@@ -59,10 +59,10 @@ extension NotifyingCenter {
         _ handler: @escaping @Sendable (Notification) async -> Void
     ) -> NotificationObserver {
         let request = AsyncObservationRequest(name, from: sender, once: once, key: key, at: fileID, line)
-        return observe(request.request) { [companion = request.companion] notification in
+        return observe(request.request) { [hook = request.hook] notification in
             // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
             nonisolated(unsafe) let notification = notification
-            companion.call { unsafe await handler(notification) }
+            hook.call { unsafe await handler(notification) }
         }
     }
 

@@ -82,10 +82,10 @@ extension NotifyingCenter {
         _ handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver {
         let request = AsyncObservationRequest(name, from: sender, once: once, key: key, at: fileID, line)
-        return observe(request.request, for: owner) { [companion = request.companion] owner, notification in
+        return observe(request.request, for: owner) { [hook = request.hook] owner, notification in
             // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
             nonisolated(unsafe) let (owner, notification) = (owner, notification)
-            companion.call { unsafe await handler(owner, notification) }
+            hook.call { unsafe await handler(owner, notification) }
         }
     }
 

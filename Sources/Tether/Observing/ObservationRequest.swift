@@ -11,7 +11,8 @@ struct ObservationRequest {
     let site: RegistrationSite
     /// The call itself, for the sentence that refuses what it was given: by itself the function that asks.
     let call: StaticString
-    var companion: RegistrationCompanion?
+    /// The first of the hooks, which is a list of them.
+    private(set) var hooks: RegistrationHook?
 
     /// `isIsolated`: whether the handler is, so that its target is not to be switched.
     @inline(__always)
@@ -40,6 +41,9 @@ struct ObservationRequest {
             name: name, sender: .given(copy sender, call: call), target: target, isIsolated: isIsolated, once: once,
             key: observerKey, site: RegistrationSite(file: file, line: line), call: call)
     }
+
+    /// Puts a hook in front of the others.
+    mutating func add(_ hook: RegistrationHook) { hooks = hook.followed(by: hooks) }
 
     /// Registers a handler with a center, for an observer that only its token holds.
     ///
@@ -75,6 +79,7 @@ struct ObservationRequest {
         let ownCore = center.ownCore
         let core = ownCore ?? ForeignCenters.shared.core(of: center)
         let foreign = ownCore == nil ? ForeignReceiver() : nil
+        let receiverHook = receiver.map { _ in ReceiverHook() }
         var senderRecord: OwnerRecord?
         if case .object(let object) = sender {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)
@@ -85,14 +90,15 @@ struct ObservationRequest {
                 return
             }
         }
-        let needsDetails = senderRecord != nil || key != nil || foreign != nil || receiver != nil || companion != nil
+        var hooks = hooks
+        if let receiverHook { hooks = receiverHook.followed(by: hooks) }
+        if let foreign { hooks = foreign.followed(by: hooks) }
         let registration = make(
             core,
-            needsDetails
-                ? Registration.Details(
-                    sender: senderRecord, key: key?.of(owner), foreign: foreign, companion: companion) : nil)
+            senderRecord == nil && key == nil && hooks == nil
+                ? nil : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
         if let inbox { registration.makeInbox(inbox) }
-        let partner = receiver.map { _ in registration.makePartner() }
+        let second = receiverHook?.makeSecond(for: registration)
         // All that an end undoes is done before anyone can end it: by the token, the owner's list or the center.
         observer.set(registration)
         if let owner, let owned = registration.owned,
@@ -100,7 +106,7 @@ struct ObservationRequest {
         {
             return registration.end()
         }
-        if let receiver, let partner { registration.tie(to: receiver, by: partner) }
+        if let receiver, let second { ReceiverHook.tie(registration, by: second, to: receiver) }
         RegistrationWatch.registered(registration, as: self, by: observer)
         core.add(registration, name: name, sender: sender.key)
         if let foreign { connect(registration, with: center, through: foreign) }

@@ -47,7 +47,7 @@ final class ForeignCleaner: Sendable {
         let center = ForeignCenters.shared.center(of: registration.center)
         guard let center = center as? NotificationCenter,
             let subject = registration.center.subject(of: registration),
-            let foreign = registration.details?.foreign
+            let foreign = ForeignReceiver.of(registration)
         else {
             return registration.end()
         }

@@ -5,7 +5,9 @@ internal import Foundation
 /// All that the center gets is a closure with a box in it. The observer's end empties the box; the closure is taken off
 /// later, by `ForeignCleaner`, where none of the center's locks can be held. And the box's own end tells that the center
 /// let the closure go unasked.
-final class ForeignReceiver: Sendable {
+///
+/// SAFETY: all that it adds is under the lock.
+final class ForeignReceiver: RegistrationHook, @unchecked Sendable {
     private struct State: ~Copyable, Sendable {
         /// Lives as long as the center has the closure.
         var box: OwnerReference<ForeignBox>?
@@ -42,9 +44,14 @@ final class ForeignReceiver: Sendable {
         withExtendedLifetime(box) {}
     }
 
-    /// Takes the closure over from an observer of the same name and sender that this one's replaces: what a post calls
-    /// once delivers to exactly one of the two (M7). Called under the lock of the center's core.
-    func takeOver(_ old: ForeignReceiver, for registration: Registration) {
+    /// What connects a registration, if its center is a foreign one.
+    static func of(_ registration: Registration) -> ForeignReceiver? {
+        registration.details?.hooks?.first { $0 is ForeignReceiver } as? ForeignReceiver
+    }
+
+    /// Takes the closure over: what a post calls once delivers to exactly one of the two (M7).
+    override func takeOver(from old: Registration, for registration: Registration) {
+        guard let old = ForeignReceiver.of(old) else { return }
         let (box, cancellation) = old.state.withLock { state -> (ForeignBox?, (any NotifyingRegistration)?) in
             // One that has not been registered yet registers for nothing, and this one by itself.
             guard !state.hasEnded, state.cancellation != nil, let box = state.box?.take() else { return (nil, nil) }
@@ -57,6 +64,11 @@ final class ForeignReceiver: Sendable {
             state.cancellation = cancellation
         }
         box.set(registration)
+    }
+
+    override func ended(_ registration: Registration) {
+        end()
+        registration.center.foreignCenter.map(ForeignCenters.shared.release)
     }
 
     /// Ends the connection: empties the box.

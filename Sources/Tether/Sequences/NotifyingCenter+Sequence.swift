@@ -35,7 +35,7 @@ extension NotifyingCenter {
     /// Registers an observer whose deliveries are taken from a sequence, as what they are converted to.
     ///
     /// Where `prepare` is given, each post is asked by it what is delivered, and with `nil` is not: see
-    /// `RegistrationCompanion`.
+    /// `RegistrationHook`.
     func sequence<Element, Owner: AnyObject>(
         _ request: ObservationRequest, for owner: Owner, _ policy: BufferingPolicy,
         prepare: (@Sendable (Notification) -> Notification?)? = nil,
@@ -43,7 +43,7 @@ extension NotifyingCenter {
     ) -> ObservationSequence<Element> {
         let buffer = SequenceBuffer<Element>(policy, prepare: prepare)
         var request = request
-        request.companion = buffer
+        request.add(buffer)
         let handler: @Sendable (Notification) -> Void = { [buffer] notification in
             if let element = convert(notification) { buffer.offer(element) }
         }

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Where posts and an async sequence meet.
 ///
 /// SAFETY: an element is handed from its poster to the one consumer that takes it; the rest is under the lock.
-final class SequenceBuffer<Element>: RegistrationCompanion, @unchecked Sendable {
+final class SequenceBuffer<Element>: RegistrationHook, @unchecked Sendable {
     private struct Handover: @unchecked Sendable { let element: Element }
     private typealias Consumer = CheckedContinuation<Handover?, Never>
 

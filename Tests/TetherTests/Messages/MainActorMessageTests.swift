@@ -233,16 +233,16 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R8 a once observer that has ended keeps no notification to ask about`() {
-        let companion = MainActorMessageCompanion<AlbumDidClose>()
+        let hook = MainActorMessageHook<AlbumDidClose>()
         let registration = PlainRegistration(
-            center: center.core, details: Registration.Details(companion: companion), flags: Registration.State.once,
+            center: center.core, details: Registration.Details(hooks: hook), flags: Registration.State.once,
             site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
         let inbox = registration.makeInbox(Route(to: DeliveryTarget(kind: .mainAtOnce)))
-        onThreads { #expect(companion.prepare(Notification(name: AlbumDidClose.name), for: registration) == nil) }
+        onThreads { #expect(hook.prepare(Notification(name: AlbumDidClose.name), for: registration) == nil) }
         #expect(inbox.counts.pending == 1)
         registration.end()
         // What a post does whose gate was passed before the end.
-        onThreads { #expect(companion.prepare(Notification(name: AlbumDidClose.name), for: registration) == nil) }
+        onThreads { #expect(hook.prepare(Notification(name: AlbumDidClose.name), for: registration) == nil) }
         #expect(inbox.counts.pending == 0)
     }
 }

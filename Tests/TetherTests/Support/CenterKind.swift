@@ -28,7 +28,7 @@ enum CenterKind: CaseIterable, CustomTestStringConvertible {
 
 extension NotificationObserver {
     /// What connects it with a foreign center, to be asked for while it is active.
-    var foreign: ForeignReceiver? { registration?.details?.foreign }
+    var foreign: ForeignReceiver? { registration.flatMap(ForeignReceiver.of) }
 }
 
 extension [ForeignReceiver] {

@@ -157,13 +157,13 @@ final class Inbox: Sendable {
         var muted = 0
     }
 
-    /// The report, and what a companion has meanwhile, so that an element on its way from one to the other is in one.
-    func report(with companion: RegistrationCompanion?) -> (Report, (pending: Int, dropped: Int)) {
+    /// The report, and what a hook has meanwhile, so that an element on its way from one to the other is in one.
+    func report(with hook: RegistrationHook?) -> (Report, (pending: Int, dropped: Int)) {
         withState { state in
             let report = Report(
                 target: (state.nextRoute ?? state.route).target.description, pending: state.pending.count,
                 kept: state.kept.count, dropped: state.dropped, muted: state.flow.mutings)
-            return (report, companion?.counts ?? (0, 0))
+            return (report, hook?.counts ?? (0, 0))
         }
     }
 

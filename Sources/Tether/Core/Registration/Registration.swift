@@ -22,7 +22,7 @@ internal import Synchronization
         static let isolated: UInt32 = 16
         /// It is an `OwnedRegistration`.
         static let owned: UInt32 = 32
-        /// The companion is asked about every post.
+        /// A hook is asked about every post.
         static let prepared: UInt32 = 64
         /// Its sender, or its center, has ended, and it with that.
         static let orphaned: UInt32 = 128
@@ -47,20 +47,16 @@ internal import Synchronization
     final class Details: @unchecked Sendable {
         let sender: OwnerRecord?
         let key: ObserverKey?
-        /// What a foreign center calls.
-        let foreign: ForeignReceiver?
-        let companion: RegistrationCompanion?
-        /// A registration that ends with this one: see `makePartner`. Set before anyone else can reach this.
-        fileprivate(set) var partner: OwnerReference<Registration>?
+        /// The first of the hooks, which is a list of them.
+        let hooks: RegistrationHook?
+        /// The hook that is asked about every post.
+        let preparing: RegistrationHook?
 
-        init(
-            sender: OwnerRecord? = nil, key: ObserverKey? = nil, foreign: ForeignReceiver? = nil,
-            companion: RegistrationCompanion? = nil
-        ) {
-            self.companion = companion
+        init(sender: OwnerRecord? = nil, key: ObserverKey? = nil, hooks: RegistrationHook? = nil) {
             self.sender = sender
             self.key = key
-            self.foreign = foreign
+            self.hooks = hooks
+            preparing = hooks?.first(where: \.prepares)
         }
     }
 
@@ -69,9 +65,8 @@ internal import Synchronization
         self.center = center
         self.site = site
         self.details = details
-        let prepares = details?.companion?.prepares ?? false
-        state = Atomic(flags | (prepares ? State.prepared : 0))
-        details?.companion?.attach(to: self)
+        state = Atomic(flags | (details?.preparing == nil ? 0 : State.prepared))
+        details?.hooks?.visit { $0.attached(to: self) }
     }
 
     /// This as what it is, if it is attached to an owner.
@@ -151,7 +146,7 @@ internal import Synchronization
         if state.load(ordering: .relaxed) & ~State.owned == State.routed {
             return inbox.withLoaded { $0.receive(posted, for: self) }
         }
-        // Apart, so that a notification is not copied for a companion that is not there.
+        // Apart, so that a notification is not copied for a hook that is not there.
         if isPrepared {
             if let notification = prepare(posted) { receivePrepared(notification) }
         } else {
@@ -174,14 +169,14 @@ internal import Synchronization
         }
     }
 
-    /// Whether there is a companion to ask.
+    /// Whether there is a hook to ask.
     private final var isPrepared: Bool {
         state.load(ordering: .relaxed) & (State.prepared | State.ended) == State.prepared
     }
 
-    /// Asks the companion, which there is.
+    /// Asks the hook, which there is.
     final func prepare(_ notification: Notification) -> Notification? {
-        details?.companion?.prepare(notification, for: self)
+        details?.preparing?.prepare(notification, for: self)
     }
 
     /// Claims a once registration for one delivery; false if another one has it (R7).
@@ -217,15 +212,10 @@ internal import Synchronization
         if isOnce { end() }
     }
 
-    /// Has a foreign center's closure call this instead of the one that it replaces, if the two are called by the same
-    /// posts; under the center's lock.
+    /// Takes over what an old registration's hooks have, if the same posts call the two; under the center's lock.
     final func takeOver(from old: Registration) {
-        guard unsafe bucket?.toOpaque() == old.bucket?.toOpaque(), let foreign = details?.foreign,
-            let other = old.details?.foreign
-        else {
-            return
-        }
-        foreign.takeOver(other, for: self)
+        guard let hooks = details?.hooks, unsafe bucket?.toOpaque() == old.bucket?.toOpaque() else { return }
+        hooks.visit { $0.takeOver(from: old, for: self) }
     }
 
     // MARK: The end
@@ -266,35 +256,10 @@ internal import Synchronization
         let observer = isDetached ? nil : owned.flatMap { OwnerTable.shared.detach($0) }
         if let details {
             if let sender = details.sender { OwnerTable.shared.unwatchSender(sender, for: center) }
-            if let foreign = details.foreign {
-                foreign.end()
-                center.foreignCenter.map(ForeignCenters.shared.release)
-            }
-            details.partner?.take()?.end()
+            details.hooks?.visit { $0.ended(self) }
         }
-        details?.companion?.ended(self)
         withExtendedLifetime((released, observer, deliveries)) {}
         RegistrationWatch.ended(self)
-    }
-
-    /// Makes the partner with which this registration ends with an object, its receiver, that is not its owner; before
-    /// anyone else can reach this.
-    ///
-    /// It is in no center, and has no observer, so that it is not listed among the receiver's.
-    final func makePartner() -> OwnedRegistration {
-        // Not covered: the handler; a partner is in no center, so no post calls it.
-        let partner = OwnedRegistration(
-            center: center, details: Details(), flags: 0, site: site, handler: { (_: AnyObject, _) in })
-        partner.details?.partner = OwnerReference(self)
-        details?.partner = OwnerReference(partner)
-        return partner
-    }
-
-    /// Attaches the partner to the receiver, which is not being deinitialised.
-    final func tie(to receiver: AnyObject, by partner: OwnedRegistration) {
-        _ = OwnerTable.shared.attach(nil, to: receiver, as: partner, exactly: center.usesExactLifetimes)
-        // One that has ended meanwhile may have found its partner in no list yet.
-        if hasEnded { _ = OwnerTable.shared.detach(partner) }
     }
 
     // MARK: The target switch

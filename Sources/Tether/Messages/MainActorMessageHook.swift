@@ -7,9 +7,7 @@ internal import Foundation
 ///
 /// SAFETY: adds no state.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-final class MainActorMessageCompanion<Message: NotificationCenter.MainActorMessage>: RegistrationCompanion,
-    @unchecked Sendable
-{
+final class MainActorMessageHook<Message: NotificationCenter.MainActorMessage>: RegistrationHook, @unchecked Sendable {
     override var prepares: Bool { true }
 
     override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {

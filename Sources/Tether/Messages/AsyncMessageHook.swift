@@ -4,8 +4,7 @@ internal import Foundation
 ///
 /// SAFETY: adds no state.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-final class AsyncMessageCompanion<Message: NotificationCenter.AsyncMessage>: RegistrationCompanion, @unchecked Sendable
-{
+final class AsyncMessageHook<Message: NotificationCenter.AsyncMessage>: RegistrationHook, @unchecked Sendable {
     override var prepares: Bool { true }
 
     override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {

@@ -1,0 +1,22 @@
+/// The task of a registration with an async handler.
+///
+/// SAFETY: `reference` is set before the registration is published, and never changes after that.
+final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
+    let drains = TaskDrains()
+    private var reference: OwnerReference<Registration>?
+
+    override func attached(to registration: Registration) { reference = OwnerReference(registration) }
+
+    /// Has the task make a call; called where the registration is announced.
+    func call(_ work: @escaping @Sendable () async -> Void) {
+        if let registration = reference?.take() { drains.take(AsyncRun(of: registration, work)) }
+    }
+
+    /// The call that is under way is cancelled, unless it is what ended the registration, or one that the sender's end
+    /// leaves to be made (M5).
+    override func ended(_ registration: Registration) {
+        let hasSenderEnded = registration.details?.sender?.reference.hasEnded ?? false
+        let hasEndedItself = registration.isClaimed || AsyncRun.isCurrent(for: registration.address)
+        if !hasSenderEnded, !hasEndedItself { drains.cancel() }
+    }
+}

@@ -1,0 +1,32 @@
+internal import Foundation
+
+/// Ends a registration with an object, its receiver, that is not its owner: through a second registration, which is
+/// attached to the receiver. Each of the two has such a hook, and ends the other.
+///
+/// The second one is in no center, and has no observer, so that it is not listed among the receiver's.
+///
+/// SAFETY: `other` is set before anyone else can reach the registration, and never changes after that.
+final class ReceiverHook: RegistrationHook, @unchecked Sendable {
+    private var other: OwnerReference<Registration>?
+
+    /// Makes the second registration; before anyone else can reach the first one.
+    func makeSecond(for first: Registration) -> OwnedRegistration {
+        let hook = ReceiverHook()
+        hook.other = OwnerReference(first)
+        // Not covered: the handler; this one is in no center, so no post calls it.
+        let second = OwnedRegistration(
+            center: first.center, details: Registration.Details(hooks: hook), flags: 0, site: first.site,
+            handler: { (_: AnyObject, _: Notification) in })
+        other = OwnerReference(second)
+        return second
+    }
+
+    /// Attaches the second registration to the receiver, which is not being deinitialised.
+    static func tie(_ first: Registration, by second: OwnedRegistration, to receiver: AnyObject) {
+        _ = OwnerTable.shared.attach(nil, to: receiver, as: second, exactly: first.center.usesExactLifetimes)
+        // One that has ended meanwhile may have found the second one in no list yet.
+        if first.hasEnded { _ = OwnerTable.shared.detach(second) }
+    }
+
+    override func ended(_ registration: Registration) { other?.take()?.end() }
+}

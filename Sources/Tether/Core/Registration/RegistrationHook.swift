@@ -1,0 +1,58 @@
+internal import Foundation
+
+/// What takes part in a registration's life besides its handler: an async handler's task, the type of a message, a
+/// sequence's buffer, a receiver that is not the owner, the closure in a foreign center. Most registrations have none.
+///
+/// SAFETY: `next` is set before the registration is made, and never changes after that; subclasses answer for what they
+/// add.
+class RegistrationHook: @unchecked Sendable {
+    /// The next hook of the same registration.
+    final private(set) var next: RegistrationHook?
+
+    /// Whether `prepare` is asked about every post.
+    var prepares: Bool { false }
+
+    // Not covered: every hook that is asked overrides this.
+    /// The notification as the registration takes it; `nil` if it does not match after all.
+    ///
+    /// Called on the posting thread, before a once registration is claimed; again on the main queue for what it had the
+    /// inbox ask about there.
+    func prepare(_ notification: Notification, for registration: Registration) -> Notification? { notification }
+
+    /// Called once, when the registration is made.
+    func attached(to registration: Registration) {}
+
+    /// Called when the registration replaces one of the same key, name and sender, under the lock of the center's core.
+    func takeOver(from old: Registration, for registration: Registration) {}
+
+    /// Called once, when the registration has ended, with no lock held.
+    func ended(_ registration: Registration) {}
+
+    /// What takes the deliveries in the target's place, in words; `nil` for the target.
+    var targetDescription: String? { nil }
+
+    /// How many deliveries it keeps for the registration, and how many it did not.
+    var counts: (pending: Int, dropped: Int) { (0, 0) }
+
+    // MARK: The list
+
+    /// Puts this in front of others.
+    final func followed(by next: RegistrationHook?) -> RegistrationHook {
+        self.next = next
+        return self
+    }
+
+    /// Calls `body` with this hook and all that follow it.
+    final func visit(_ body: (RegistrationHook) -> Void) {
+        var hook: RegistrationHook? = self
+        while let known = hook {
+            body(known)
+            hook = known.next
+        }
+    }
+
+    /// The first of this hook and those that follow it that satisfies a condition.
+    final func first(where condition: (RegistrationHook) -> Bool) -> RegistrationHook? {
+        condition(self) ? self : next?.first(where: condition)
+    }
+}
