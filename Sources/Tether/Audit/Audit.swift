@@ -84,7 +84,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     /// The observers of all centers of the process: all of Tether's own, and the foreign ones that have observers
     /// through Tether; center after center, in registration order (L1).
     public static func process() -> Audit {
-        let cores = CenterDirectory.shared.cores + ForeignCenters.shared.cores
+        let cores = CenterCore.ofOwnCenters + ForeignCenters.shared.cores
         return Audit(cores.flatMap { $0.registrations() }, ledgers: cores.map(\.ledger))
     }
 }
@@ -95,7 +95,7 @@ extension Audit.Row {
         guard let subject = registration.center.subject(of: registration) else { return nil }
         let details = registration.details
         let (report, kept) = Audit.Row.counts(of: registration)
-        center = CenterDirectory.shared.description(of: registration.center)
+        center = Audit.Row.description(of: registration.center)
         name = subject.name
         sender =
             switch subject.sender {
@@ -115,6 +115,15 @@ extension Audit.Row {
         key = details?.key?.description
         holder = keeper == nil ? "token" : "sequence"
         if registration.hasEnded { return nil }
+    }
+
+    /// What a center is called: the shared ones by name, others by type and address.
+    private static func description(of core: CenterCore) -> String {
+        switch core.face {
+        case .shared: "ObserverCenter.default"
+        case .own: core.ownCenter.map { describeInstance(of: "ObserverCenter", at: $0) } ?? "a center that has gone"
+        case .foreign: ForeignCenters.shared.description(of: core)
+        }
     }
 
     /// The hook that takes the deliveries in the target's place.
@@ -140,13 +149,5 @@ extension Audit.Row: CustomStringConvertible {
         let holder = owner.map { "for \($0)" } ?? "for its \(holder)"
         return "\(subject) \(holder) on \(target), registered at \(file):\(line)"
             + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
-    }
-}
-
-extension NotifyingCenter {
-    /// This center's observers, in registration order (L1).
-    public func audit() -> Audit {
-        let core = ownCore ?? ForeignCenters.shared.knownCore(of: self)
-        return Audit(core?.registrations() ?? [], ledgers: core.map { [$0.ledger] } ?? [])
     }
 }

@@ -27,41 +27,16 @@ package enum RegistrationWatch {
         }
     }
 
-    private static let isOn = Atomic<Bool>(false)
-    private static let listener = Guarded<Listener?>(nil)
-
     /// Starts the listening, for the rest of the process.
-    package static func listen(_ new: Listener) {
-        listener.withLock { $0 = new }
-        isOn.store(true, ordering: .releasing)
+    package static func listen(_ listener: Listener) {
+        RegistrationEvents.listen(
+            RegistrationEvents.Listener(
+                registered: { registration, name, token in
+                    let watched = WatchedRegistration(registration, name: name, token: token)
+                    listener.registered(watched, registration.owned?.record?.reference.take())
+                },
+                ended: { listener.ended($0.address) },
+                centerMade: { listener.centerMade($0.number) },
+                centerEnds: { listener.centerEnds($0.number) }))
     }
-
-    private static var current: Listener? {
-        guard isOn.load(ordering: .relaxed) else { return nil }
-        return listener.withLock(\.self)
-    }
-
-    @inline(__always)
-    static func registered(
-        _ registration: Registration, as request: ObservationRequest, by observer: NotificationObserver
-    ) {
-        if isOn.load(ordering: .relaxed) { tell(registration, as: request, by: observer) }
-    }
-
-    @inline(never)
-    private static func tell(
-        _ registration: Registration, as request: ObservationRequest, by observer: NotificationObserver
-    ) {
-        let watched = WatchedRegistration(registration, name: request.name, token: observer)
-        current?.registered(watched, registration.owned?.record?.reference.take())
-    }
-
-    @inline(__always)
-    static func ended(_ registration: Registration) {
-        if isOn.load(ordering: .relaxed) { current?.ended(registration.address) }
-    }
-
-    static func centerMade(_ core: CenterCore) { current?.centerMade(core.number) }
-
-    static func centerEnds(_ core: CenterCore) { current?.centerEnds(core.number) }
 }

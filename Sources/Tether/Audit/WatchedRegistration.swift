@@ -18,7 +18,7 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
     /// The registration's token, as long as it lives.
     package private(set) weak var token: AnyObject?
 
-    init(_ registration: Registration, name: Notification.Name?, token: NotificationObserver) {
+    init(_ registration: Registration, name: Notification.Name?, token: AnyObject) {
         reference = OwnerReference(registration)
         self.token = token
         self.name = name

@@ -18,11 +18,24 @@ extension NotifyingCenter {
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
         named name: Notification.Name? = nil, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument
     ) {
-        guard let core = ownCore ?? ForeignCenters.shared.knownCore(of: self) else { return }
+        guard let core = knownCore else { return }
         let key = Omitted.stands(for: sender) ? nil : SenderKey(sender)
         guard !Omitted.stands(for: owner) else {
             return core.endAll(named: name, from: key)
         }
         core.endAll(of: OwnerTable.shared.observers(of: owner), named: name, from: key)
+    }
+}
+
+extension CenterCore {
+    /// Ends the registrations of some observers, as far as they are this center's and match what is given.
+    func endAll(of observers: [NotificationObserver], named name: Notification.Name?, from sender: SenderKey?) {
+        for observer in observers {
+            guard let registration = observer.registration, registration.center === self,
+                let subject = subject(of: registration),
+                name == nil || subject.name == name, sender == nil || subject.sender == sender
+            else { continue }
+            registration.end()
+        }
     }
 }

@@ -79,6 +79,7 @@ struct ObservationRequest {
         let ownCore = center.ownCore
         let core = ownCore ?? ForeignCenters.shared.core(of: center)
         let foreign = ownCore == nil ? ForeignReceiver() : nil
+        if foreign != nil { _ = AuditAtExit.isAskedFor }
         let receiverHook = receiver.map { _ in ReceiverHook() }
         var senderRecord: OwnerRecord?
         if case .object(let object) = sender {
@@ -107,7 +108,7 @@ struct ObservationRequest {
             return registration.end()
         }
         if let receiver, let second { ReceiverHook.tie(registration, by: second, to: receiver) }
-        RegistrationWatch.registered(registration, as: self, by: observer)
+        RegistrationEvents.registered(registration, name: name, by: observer)
         core.add(registration, name: name, sender: sender.key)
         if let foreign { connect(registration, with: center, through: foreign) }
     }

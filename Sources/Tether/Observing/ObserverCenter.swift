@@ -18,7 +18,7 @@ public import Foundation
 /// held while a handler runs or a value of yours is released (R5, R6).
 public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// The process's shared center.
-    public static let `default` = ObserverCenter()
+    public static let `default` = ObserverCenter(usesExactLifetimes: true, face: .shared)
 
     let core: CenterCore
 
@@ -28,14 +28,14 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     }
 
     /// A center whose owners' and senders' ends are left to the sweep, for tests of it.
-    init(usesExactLifetimes: Bool) {
-        core = CenterCore(usesExactLifetimes: usesExactLifetimes)
-        CenterDirectory.shared.list(self)
+    init(usesExactLifetimes: Bool, face: CenterCore.Face = .own) {
+        _ = AuditAtExit.isAskedFor
+        core = CenterCore(usesExactLifetimes: usesExactLifetimes, face: face)
+        core.setOwnCenter(ObjectIdentifier(self))
     }
 
     deinit {
-        CenterDirectory.shared.unlist(self)
-        RegistrationWatch.centerEnds(core)
+        core.setOwnCenter(nil)
         core.close()
     }
 

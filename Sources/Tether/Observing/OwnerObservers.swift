@@ -64,7 +64,7 @@ public struct OwnerObservers: Sequence, Sendable {
     /// Counted apart from what each token mutes: an observer is muted while either is. The count ends with the owner. On
     /// an owner that is being deinitialised it does nothing. See `NotificationObserver.mute(keepingNewest:)`.
     public func mute(keepingNewest: Bool = false) {
-        let observers = withOwner { OwnerTable.shared.mute($0, keepingNewest: keepingNewest) } ?? []
+        let observers = withOwner { OwnerTable.shared.mute($0, keepingNewest: keepingNewest).observers } ?? []
         for observer in observers {
             observer.registration?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
         }
@@ -79,7 +79,7 @@ public struct OwnerObservers: Sequence, Sendable {
     /// being deinitialised, or has gone. Complexity: O(n log n) for n observers of the owner.
     public func unmute() {
         let observers = withOwner { owner in
-            guard let observers = OwnerTable.shared.unmute(owner) else {
+            guard let observers = OwnerTable.shared.unmute(owner)?.observers else {
                 // Not covered: ends the process; FlowControlMisuseTests run it apart.
                 fatalError(
                     "OwnerObservers.unmute(): the observers of \(describeInstance(owner)) were not muted together; call "

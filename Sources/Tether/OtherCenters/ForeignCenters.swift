@@ -32,7 +32,7 @@ final class ForeignCenters: Sendable {
                 entries[identity]?.uses += 1
                 return known.core
             }
-            let core = CenterCore(usesExactLifetimes: true, foreignCenter: identity)
+            let core = CenterCore(usesExactLifetimes: true, face: .foreign(identity))
             if let pin = Pin(center) { entries[identity] = Entry(core: core, center: pin, uses: 1) }
             return core
         }

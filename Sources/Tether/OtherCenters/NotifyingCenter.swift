@@ -16,12 +16,3 @@ public protocol NotifyingCenter: Connectable {
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration
 }
-
-extension NotifyingCenter {
-    /// This center's core, if it is Tether's own: `ObserverCenter` is final, so a look at the type will do.
-    @inline(__always)
-    var ownCore: CenterCore? {
-        guard type(of: self) == ObserverCenter.self else { return nil }
-        return unsafe unsafeDowncast(self, to: ObserverCenter.self).core
-    }
-}

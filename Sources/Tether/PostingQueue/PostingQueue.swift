@@ -21,7 +21,7 @@ public import Foundation
 ///
 /// *Thread safety*: everything may be called from any thread, also from inside handlers that the queue is calling.
 /// Enqueueing wakes the queue's thread.
-public final class PostingQueue: ClosedAtThreadExit, Sendable {
+public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     private enum Clock {
         /// The run loop of a thread; also the main queue, if it is the main thread's.
         case loop(RunLoopAlarm, isMain: Bool)

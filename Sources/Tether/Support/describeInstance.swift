@@ -5,5 +5,10 @@ func describeInstance(_ object: AnyObject) -> String {
 
 /// The type and address of an object that may have gone.
 func describeInstance(of type: AnyClass, at identity: ObjectIdentifier) -> String {
+    describeInstance(of: "\(type)", at: identity)
+}
+
+/// The same by the type's name.
+func describeInstance(of type: String, at identity: ObjectIdentifier) -> String {
     "\(type) 0x\(String(UInt(bitPattern: identity), radix: 16))"
 }

@@ -214,7 +214,7 @@ import Testing
         #expect(table.unmute(owner) == nil)
         #expect(table.mute(owner, keepingNewest: false).isEmpty)
         let attached = try attach(observer)
-        #expect(table.unmute(owner) == [observer])
+        #expect(table.unmute(owner)?.observers == [observer])
         #expect(table.unmute(owner) == nil)
         _ = table.detach(attached)
         #expect(!table.hasRecord(of: identity))

@@ -13,11 +13,13 @@ internal import Synchronization
     /// All cores by their addresses, for threads that end inside a post.
     private static let all = Guarded<[UInt: Unretained<CenterCore>]>([:])
     /// Stands for this center, and never for another one.
-    let number: RegistrationWatch.CenterNumber = numbers.wrappingAdd(1, ordering: .relaxed).newValue
+    let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     /// Whether owners' ends are to be seen as they happen; off only in tests of the sweep.
     let usesExactLifetimes: Bool
-    /// The foreign center that this core stands beside, if it does.
-    let foreignCenter: ObjectIdentifier?
+    /// The center that this is the core of, or stands beside.
+    let face: Face
+    /// The address of Tether's own center, as long as there is one.
+    private let center = Atomic<UInt>(0)
     /// The queues that post to this center later.
     let ledger = PostingLedger()
     private let state: Guarded<State>
@@ -32,6 +34,14 @@ internal import Synchronization
     /// The node of observers of any name, which the registry keeps.
     private let anyName: Unmanaged<NameNode>
 
+    enum Face {
+        /// `ObserverCenter.default`.
+        case shared
+        /// Any other center of Tether's own.
+        case own
+        case foreign(ObjectIdentifier)
+    }
+
     /// SAFETY: only touched under the mutex, which upholds it; what leaves is Sendable.
     private struct State: @unchecked Sendable {
         var registry: Registry
@@ -40,11 +50,10 @@ internal import Synchronization
         var retired: [(era: UInt64, object: Registry.Leftovers.Element)] = []
     }
 
-    init(usesExactLifetimes: Bool, foreignCenter: ObjectIdentifier? = nil) {
-        _ = AuditAtExit.isAskedFor
+    init(usesExactLifetimes: Bool, face: Face = .own) {
         CenterCore.followsThreadExits
         self.usesExactLifetimes = usesExactLifetimes
-        self.foreignCenter = foreignCenter
+        self.face = face
         let registry = Registry()
         // SAFETY: the registry holds it as long as this lives.
         unsafe anyName = Unmanaged.passUnretained(registry.anyName)
@@ -277,17 +286,6 @@ internal import Synchronization
         for registration in registrations(named: name, from: sender) { registration.take()?.end() }
     }
 
-    /// Ends the registrations of some observers, as far as they are this center's and match what is given.
-    func endAll(of observers: [NotificationObserver], named name: Notification.Name?, from sender: SenderKey?) {
-        for observer in observers {
-            guard let registration = observer.registration, registration.center === self,
-                let subject = subject(of: registration),
-                name == nil || subject.name == name, sender == nil || subject.sender == sender
-            else { continue }
-            registration.end()
-        }
-    }
-
     /// Ends every registration, and takes no more.
     func close() {
         state.withLock { $0.isClosed = true }
@@ -352,6 +350,31 @@ internal import Synchronization
         $0 = PostingThread.Abandonment(
             forsake: { Registration.forsake(at: $0) },
             reclaim: { address in all.withLock { $0[address] }?.take()?.reclaim() })
+    }
+
+    // MARK: The center
+
+    /// The foreign center that this core stands beside, if it does.
+    var foreignCenter: ObjectIdentifier? { if case .foreign(let center) = face { center } else { nil } }
+
+    /// Tether's own center, as long as there is one.
+    var ownCenter: ObjectIdentifier? {
+        // SAFETY: the address is that of an object; only its identity is used.
+        unsafe UnsafeRawPointer(bitPattern: center.load(ordering: .acquiring)).map {
+            unsafe unsafeBitCast($0, to: ObjectIdentifier.self)
+        }
+    }
+
+    /// Says that Tether's own center is there now, or no longer.
+    func setOwnCenter(_ identity: ObjectIdentifier?) {
+        center.store(identity.map(UInt.init(bitPattern:)) ?? 0, ordering: .releasing)
+        if identity == nil { RegistrationEvents.centerEnds(self) } else { RegistrationEvents.centerMade(self) }
+    }
+
+    /// The cores of all centers of Tether's own, in the order in which they were made.
+    static var ofOwnCenters: [CenterCore] {
+        all.withLock { Array($0.values) }.compactMap { $0.take() }.filter { $0.ownCenter != nil }
+            .sorted { $0.number < $1.number }
     }
 
     // MARK: Looking

@@ -3,15 +3,17 @@
 ///
 /// SAFETY: as `OwnedRegistration`; `last` is in the list, which holds it.
 @safe struct AttachmentList {
+    typealias Token = OwnedRegistration.Token
+
     private var first: OwnedRegistration?
     private var last: Unmanaged<OwnedRegistration>?
 
     var isEmpty: Bool { first == nil }
 
     /// Puts an observer at the end.
-    mutating func append(_ observer: NotificationObserver?, as registration: OwnedRegistration, of owner: OwnerRecord) {
+    mutating func append(_ token: (any Token)?, as registration: OwnedRegistration, of owner: OwnerRecord) {
         unsafe registration.owner = .passRetained(owner)
-        registration.observer = observer
+        registration.token = token
         unsafe registration.previous = last
         if let last = unsafe last { unsafe last._withUnsafeGuaranteedRef { $0.next = registration } }
         unsafe last = .passUnretained(registration)
@@ -19,7 +21,7 @@
     }
 
     /// Takes an observer out, if it is still in; the caller holds the registration.
-    mutating func remove(_ registration: OwnedRegistration) -> NotificationObserver? {
+    mutating func remove(_ registration: OwnedRegistration) -> (any Token)? {
         guard registration.isListed else { return nil }
         let next = registration.next.take()
         if let next { unsafe next.previous = registration.previous } else { unsafe last = registration.previous }
@@ -29,7 +31,7 @@
             first = next
         }
         unsafe registration.previous = .passUnretained(registration)
-        return registration.observer.take()
+        return registration.token.take()
     }
 
     /// Takes all out, for `Chain` to hand over one by one.
@@ -43,14 +45,14 @@
         return Chain(first: first.take())
     }
 
-    var observers: [NotificationObserver] {
-        var observers: [NotificationObserver] = []
+    var tokens: [any Token] {
+        var tokens: [any Token] = []
         var registration = first
         while let known = registration {
-            if let observer = known.observer { observers.append(observer) }
+            if let token = known.token { tokens.append(token) }
             registration = known.next
         }
-        return observers
+        return tokens
     }
 
     /// Registrations that were taken out of their list together, and are in no other's reach.
@@ -63,9 +65,9 @@
         mutating func end() {
             while let registration = first.take() {
                 first = registration.next.take()
-                let observer = registration.observer.take()
+                let token = registration.token.take()
                 registration.endDetached()
-                withExtendedLifetime(observer) {}
+                withExtendedLifetime(token) {}
             }
         }
     }

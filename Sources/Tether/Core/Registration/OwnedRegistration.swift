@@ -5,6 +5,8 @@ internal import Foundation
 /// SAFETY: `handler` never changes; `owner` is set before anything can be delivered, and never changes after it; all
 /// else is only touched under the lock of the owner's shard, through `AttachmentList`.
 @safe final class OwnedRegistration: Registration, @unchecked Sendable {
+    /// The observer as its owner holds it, and its user knows it.
+    typealias Token = AnyObject & Sendable
     typealias Handler<Owner> = @Sendable (Owner, Notification) -> Void
 
     let handler: Handler<AnyObject>
@@ -12,7 +14,7 @@ internal import Foundation
     var owner: Unmanaged<OwnerRecord>?
 
     // The place in the owner's list.
-    var observer: NotificationObserver?
+    var token: (any Token)?
     var next: OwnedRegistration?
     /// The one before; itself while this is in no list.
     var previous: Unmanaged<OwnedRegistration>?

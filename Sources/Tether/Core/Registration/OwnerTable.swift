@@ -6,6 +6,8 @@ internal import Synchronization
 /// It stands in for associated objects. Sharded by address, each shard under its own lock; nothing of the user's is
 /// called or released while one is held.
 final class OwnerTable: Sendable {
+    typealias Token = OwnedRegistration.Token
+
     static let shared: OwnerTable = {
         // SAFETY: functions without a context; each hands on what it is called with.
         unsafe OwnerLifetime.listen(
@@ -52,11 +54,11 @@ final class OwnerTable: Sendable {
     /// Complexity: O(1). `exactly`: whether its end is to be seen as it happens, where that can be. What is attached without
     /// an observer is not listed among the object's.
     func attach(
-        _ observer: NotificationObserver?, to object: AnyObject, as registration: OwnedRegistration, exactly: Bool
+        _ token: (any Token)?, to object: AnyObject, as registration: OwnedRegistration, exactly: Bool
     ) -> Bool {
         var muting: Muting?
         use(object, exactly: exactly) { record, records in
-            record.state.attachments.append(observer, as: registration, of: record)
+            record.state.attachments.append(token, as: registration, of: record)
             muting = records.muting(of: record.identity)
         }
         guard let muting else { return false }
@@ -65,7 +67,7 @@ final class OwnerTable: Sendable {
     }
 
     /// Takes an attached observer off its owner's list, if it still is in it; the caller releases what this returns.
-    func detach(_ registration: OwnedRegistration) -> NotificationObserver? {
+    func detach(_ registration: OwnedRegistration) -> (any Token)? {
         guard let owner = registration.record else { return nil }
         return change(owner) { $0.attachments.remove(registration) }
     }
@@ -121,30 +123,30 @@ final class OwnerTable: Sendable {
     }
 
     /// The observers of an owner, in order of attachment.
-    func observers(of owner: AnyObject) -> [NotificationObserver] {
+    func tokens(of owner: AnyObject) -> [any Token] {
         let identity = ObjectIdentifier(owner)
-        return shard(of: identity).records.withLock { $0.all[identity]?.state.attachments.observers ?? [] }
+        return shard(of: identity).records.withLock { $0.all[identity]?.state.attachments.tokens ?? [] }
     }
 
     /// Counts one muting of all observers of an owner; returns them, to be muted, in order of attachment.
-    func mute(_ owner: AnyObject, keepingNewest: Bool) -> [NotificationObserver] {
-        var observers: [NotificationObserver] = []
+    func mute(_ owner: AnyObject, keepingNewest: Bool) -> [any Token] {
+        var tokens: [any Token] = []
         use(owner, exactly: true) { record, records in
             records.muted[record.identity, default: Muting()].begin(keepingNewest: keepingNewest)
-            observers = record.state.attachments.observers
+            tokens = record.state.attachments.tokens
         }
-        return observers
+        return tokens
     }
 
     /// Ends one muting of all observers of an owner; returns them, to be unmuted, or `nil` if the owner is not muted.
-    func unmute(_ owner: AnyObject) -> [NotificationObserver]? {
+    func unmute(_ owner: AnyObject) -> [any Token]? {
         let identity = ObjectIdentifier(owner)
         return shard(of: identity).records.withLock { records in
             var muting = records.muting(of: identity)
             guard let record = records.all[identity], muting.end() else { return nil }
             records.muted[identity] = muting.count > 0 ? muting : nil
             if record.state.isUnused, muting.count == 0 { remove(record, from: &records) }
-            return record.state.attachments.observers
+            return record.state.attachments.tokens
         }
     }
 

@@ -259,7 +259,7 @@ internal import Synchronization
             details.hooks?.visit { $0.ended(self) }
         }
         withExtendedLifetime((released, observer, deliveries)) {}
-        RegistrationWatch.ended(self)
+        RegistrationEvents.ended(self)
     }
 
     // MARK: The target switch

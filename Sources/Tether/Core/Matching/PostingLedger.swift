@@ -5,7 +5,7 @@ final class PostingLedger: Sendable {
     /// Stands for one queue; they rise in the order in which the queues were made.
     typealias Number = UInt64
 
-    private let queues = Guarded<[Number: Unretained<PostingQueue>]>([:])
+    private let queues = Guarded<[Number: Unretained<AnyObject>]>([:])
     private let numbers = Atomic<Number>(0)
     private let dropped = Atomic<Int>(0)
 
@@ -19,13 +19,13 @@ final class PostingLedger: Sendable {
     func makeNumber() -> Number { numbers.wrappingAdd(1, ordering: .relaxed).newValue }
 
     /// Lists a queue until `unlist`. Complexity: O(1) amortised.
-    func list(_ queue: PostingQueue) {
-        let reference = Unretained(queue)
+    func list(_ queue: any LatePoster) {
+        let reference = Unretained<AnyObject>(queue)
         queues.withLock { $0[queue.number] = reference }
     }
 
     /// Called by a queue's `deinit`. Complexity: O(1).
-    func unlist(_ queue: PostingQueue) {
+    func unlist(_ queue: any LatePoster) {
         let number = queue.number
         let reference = queues.withLock { $0.removeValue(forKey: number) }
         withExtendedLifetime(reference) {}
@@ -34,7 +34,7 @@ final class PostingLedger: Sendable {
     func countDroppedPosts(_ count: Int) { dropped.wrappingAdd(count, ordering: .relaxed) }
 
     /// The queues in use, in the order in which they were made.
-    var live: [PostingQueue] {
-        queues.withLock { $0.sorted { $0.key < $1.key } }.compactMap { $0.value.take() }
+    var live: [any LatePoster] {
+        queues.withLock { $0.sorted { $0.key < $1.key } }.compactMap { $0.value.take() as? any LatePoster }
     }
 }

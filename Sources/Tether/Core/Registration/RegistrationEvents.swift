@@ -1,0 +1,46 @@
+internal import Foundation
+internal import Synchronization
+
+/// What happens to registrations and centers, told to one listener; where there is none, a registration pays one relaxed
+/// load, a post nothing.
+enum RegistrationEvents {
+    /// What is called, on the thread where it happens, with no lock held.
+    struct Listener: Sendable {
+        let registered: @Sendable (Registration, Notification.Name?, _ token: any OwnedRegistration.Token) -> Void
+        let ended: @Sendable (Registration) -> Void
+        let centerMade: @Sendable (CenterCore) -> Void
+        /// Before the center ends its observers.
+        let centerEnds: @Sendable (CenterCore) -> Void
+    }
+
+    private static let isOn = Atomic<Bool>(false)
+    private static let listener = Guarded<Listener?>(nil)
+
+    /// Starts the listening, for the rest of the process.
+    static func listen(_ new: Listener) {
+        listener.withLock { $0 = new }
+        isOn.store(true, ordering: .releasing)
+    }
+
+    private static var current: Listener? { listener.withLock(\.self) }
+
+    @inline(__always)
+    static func registered(
+        _ registration: Registration, name: Notification.Name?, by token: any OwnedRegistration.Token
+    ) {
+        if isOn.load(ordering: .relaxed) { current?.registered(registration, name, token) }
+    }
+
+    @inline(__always)
+    static func ended(_ registration: Registration) {
+        if isOn.load(ordering: .relaxed) { current?.ended(registration) }
+    }
+
+    static func centerMade(_ core: CenterCore) {
+        if isOn.load(ordering: .relaxed) { current?.centerMade(core) }
+    }
+
+    static func centerEnds(_ core: CenterCore) {
+        if isOn.load(ordering: .relaxed) { current?.centerEnds(core) }
+    }
+}
