@@ -22,14 +22,14 @@ public import Foundation
 /// *Thread safety*: everything may be called from any thread, also from inside handlers that the queue is calling.
 /// Enqueueing wakes the queue's thread.
 public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
-    private enum Clock {
+    enum Clock {
         /// The run loop of a thread; also the main queue, if it is the main thread's.
         case loop(RunLoopAlarm, isMain: Bool)
         case queue(DispatchQueue)
     }
 
     /// SAFETY: only touched under the mutex, which upholds it; what leaves it is on its way to one handler.
-    private struct State: @unchecked Sendable {
+    struct State: @unchecked Sendable {
         var backlog = PostingBacklog()
         /// The backlog's lines when the alarm was last set.
         var alarmedLines: Set<PostingBacklog.Line> = []
@@ -38,11 +38,11 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
         var isClosed = false
     }
 
-    private let center: ObserverCenter
-    private let clock: Clock
+    let center: ObserverCenter
+    let clock: Clock
     /// The name of the thread or the dispatch queue, for the audit.
     let place: String
-    private let state = Guarded(State())
+    let state = Guarded(State())
     /// What the center's ledger knows it by.
     let number: PostingLedger.Number
 
@@ -195,96 +195,6 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     /// What handlers enqueue meanwhile waits for its turn.
     public func flush() {
         post([.asap, .whenIdle]) { _ in true }
-    }
-
-    // MARK: Posting
-
-    /// Posts what its run loop's current mode and activity let through.
-    func ring(isIdle: Bool) {
-        if case .loop(let alarm, _) = clock, let isOpen = alarm.openModes() {
-            post(isIdle && !alarm.hasDueTimer ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
-        }
-    }
-
-    /// Posts what was enqueued before this call, in order, as far as it is open.
-    private func post(_ styles: [PostingStyle], isOpen: (Set<RunLoop.Mode>) -> Bool) {
-        let limit = state.withLock { $0.backlog.nextSequence }
-        var posted = false
-        for style in styles {
-            while let (notification, removed) = state.withLock({ state -> Popped? in
-                let popped = state.backlog.popFirst(style, before: limit, isOpen: isOpen)
-                guard let popped else { return nil }
-                setAlarm(&state, anew: !posted)
-                return Popped(notification: popped.notification, removed: popped.removed)
-            })?.parts {
-                posted = true
-                center.post(notification)
-                withExtendedLifetime(removed) {}
-            }
-        }
-        // What handlers enqueued waits for another pass; with nothing left, the loop may have a reason to end.
-        if posted { wake() }
-    }
-
-    /// SAFETY: a notification on its way from the queue to its one post.
-    private struct Popped: @unchecked Sendable {
-        let notification: Notification
-        let removed: PostingBacklog.Removed
-
-        var parts: (Notification, PostingBacklog.Removed) { (notification, removed) }
-    }
-
-    /// Sets the alarm to the modes in which something waits; `anew` while it is ringing.
-    private func setAlarm(_ state: inout State, anew: Bool = false) {
-        guard case .loop(let alarm, _) = clock, anew || state.alarmedLines != state.backlog.lines else { return }
-        if anew { alarm.uninstall() }
-        alarm.install(in: state.backlog.modes)
-        state.alarmedLines = state.backlog.lines
-    }
-
-    // MARK: Waking
-
-    /// Sees to it that what waits gets its turn.
-    private func wake() {
-        switch clock {
-        case .loop(let alarm, let isMain):
-            alarm.wake()
-            if isMain { schedule(on: .main) }
-        case .queue(let queue): schedule(on: queue)
-        }
-    }
-
-    /// Whether what waits for some modes may be posted by a dispatch queue: the main queue, where it runs without a run
-    /// loop, stands for the default mode.
-    private func isOpenOnQueue(_ modes: Set<RunLoop.Mode>) -> Bool {
-        if case .queue = clock { true } else { modes.contains(.default) || modes.contains(.common) }
-    }
-
-    /// Whether a dispatch queue is to post at all: the main queue only where it runs without a run loop.
-    private var isPostedByQueue: Bool {
-        if case .loop = clock { CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) == nil } else { true }
-    }
-
-    /// Posts in two turns of a dispatch queue: first what is asap, then what is idle too.
-    private func schedule(on queue: DispatchQueue) {
-        let isNeeded = state.withLock { state in
-            guard !state.isScheduled, state.backlog.lines.contains(where: { isOpenOnQueue($0.modes) }) else {
-                return false
-            }
-            state.isScheduled = true
-            return true
-        }
-        guard isNeeded else { return }
-        queue.async { [weak self] in
-            if let self, isPostedByQueue { post([.asap], isOpen: isOpenOnQueue) }
-            queue.async { [weak self] in
-                guard let self else { return }
-                state.withLock { $0.isScheduled = false }
-                guard isPostedByQueue else { return }
-                post([.asap, .whenIdle], isOpen: isOpenOnQueue)
-                schedule(on: queue)
-            }
-        }
     }
 
     // MARK: The end

@@ -11,7 +11,7 @@ internal import Synchronization
 @safe final class CenterCore: Sendable {
     private static let numbers = Atomic<UInt64>(0)
     /// All cores by their addresses, for threads that end inside a post.
-    private static let all = Guarded<[UInt: Unretained<CenterCore>]>([:])
+    static let all = Guarded<[UInt: Unretained<CenterCore>]>([:])
     /// Stands for this center, and never for another one.
     let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     /// Whether owners' ends are to be seen as they happen; off only in tests of the sweep.
@@ -22,17 +22,17 @@ internal import Synchronization
     private let center = Atomic<UInt>(0)
     /// The queues that post to this center later.
     let ledger = PostingLedger()
-    private let state: Guarded<State>
+    let state: Guarded<State>
     /// Moves on with every change that leaves something behind; a post notes it when it begins.
-    private let era = Atomic<UInt64>(1)
+    let era = Atomic<UInt64>(1)
     /// Whether something waits for posts to end.
-    private let hasRetired = Atomic<Bool>(false)
+    let hasRetired = Atomic<Bool>(false)
     /// Odd while a keyed registration is being replaced, which is one step for posts (M7).
-    private let replacements = Atomic<UInt>(0)
+    let replacements = Atomic<UInt>(0)
     /// The cache of names that posts read, which the registry keeps.
-    private let cache = Atomic<UInt>(0)
+    let cache = Atomic<UInt>(0)
     /// The node of observers of any name, which the registry keeps.
-    private let anyName: Unmanaged<NameNode>
+    let anyName: Unmanaged<NameNode>
 
     enum Face {
         /// `ObserverCenter.default`.
@@ -43,7 +43,7 @@ internal import Synchronization
     }
 
     /// SAFETY: only touched under the mutex, which upholds it; what leaves is Sendable.
-    private struct State: @unchecked Sendable {
+    struct State: @unchecked Sendable {
         var registry: Registry
         var isClosed = false
         /// What was taken out and the era in which it was, until no post that began by then is under way.
@@ -67,7 +67,7 @@ internal import Synchronization
     }
 
     /// Lets posts see the registry's cache.
-    private func publishCache(of registry: borrowing Registry) {
+    func publishCache(of registry: borrowing Registry) {
         // SAFETY: a cache that is replaced is kept for posts that may see it; see `retire`.
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(registry.cache).toOpaque())
         cache.store(address, ordering: .sequentiallyConsistent)
@@ -76,151 +76,7 @@ internal import Synchronization
     /// Its identity in posting frames.
     ///
     /// SAFETY: only compared, never read through.
-    private var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
-
-    // MARK: Posting
-
-    /// Calls every match in registration order; `notify`, which calls its argument with the notification, is only called
-    /// if there is one, and not even then if it is said to be bare and the cache has it.
-    func post(
-        name: Notification.Name, isBare: Bool = false, sender: () -> SenderKey?,
-        notify: ((Notification) -> Void) -> Void
-    ) {
-        unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
-            switch quickMatch(name) {
-            case .nothing: break
-            case .only(let entry, let cached) where isBare:
-                unsafe cached._withUnsafeGuaranteedRef { unsafe CenterCore.call(entry, with: $0.bare, at: frame) }
-            case .only(let entry, _): notify { unsafe CenterCore.call(entry, with: $0, at: frame) }
-            case .unknown:
-                let matches = match(name: name, sender: sender)
-                if matches.count == 1, let only = matches.entries.0 {
-                    notify { unsafe CenterCore.call(only, with: $0, at: frame) }
-                } else if matches.count > 1 {
-                    notify { unsafe CenterCore.callMerged(matches, with: $0, at: frame) }
-                }
-            }
-        }
-        if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }
-    }
-
-    /// What a post reaches, as far as that is told without the lock.
-    @safe private enum QuickMatch {
-        case nothing
-        case only(Registry.Matches.Entry, Unmanaged<CachedName>)
-        case unknown
-    }
-
-    /// Matches a name that is in the cache, where nobody observes a sender of it, or any name.
-    @inline(__always)
-    private func quickMatch(_ name: Notification.Name) -> QuickMatch {
-        let replacement = replacements.load(ordering: .acquiring)
-        // SAFETY: cache, nodes and slots outlive every post that may see them; see `retire`.
-        guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.outlook }), replacement & 1 == 0 else {
-            return .unknown
-        }
-        guard let cache = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)),
-            let cached = unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef({
-                unsafe $0.find(StringBits(name.rawValue))
-            })
-        else {
-            return .unknown
-        }
-        let outlook = unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node._withUnsafeGuaranteedRef { $0.outlook } }
-        switch outlook {
-        case .nothing: return .nothing
-        case .more: return .unknown
-        case .only(let slots):
-            let entry = unsafe Registry.Matches.Entry(slots)
-            // Not covered: the unknown, where a keyed observer is being replaced just now.
-            return replacements.load(ordering: .acquiring) == replacement ? unsafe .only(entry, cached) : .unknown
-        }
-    }
-
-    /// What a post reaches, under the lock.
-    @inline(never)
-    private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
-        let (matches, released) = state.withLock { state -> (Registry.Matches, Registry.Leftovers) in
-            // SAFETY: the registry has what it finds.
-            let node = unsafe state.registry.cachedNode(name, willBeObserved: false)?.takeUnretainedValue()
-            let matches = state.registry.matches(name: name, node: node, sender: sender)
-            return (matches, retireLeftovers(in: &state))
-        }
-        withExtendedLifetime(released) {}
-        return matches
-    }
-
-    /// Delivers to one registration that a foreign center calls, as a post of this center.
-    func deliver(_ notification: Notification, to registration: Registration) {
-        unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
-            unsafe PostingThread.announce(registration.address, at: frame)
-            registration.receive(notification)
-        }
-        if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }
-    }
-
-    @inline(__always)
-    private static func call(
-        _ entry: Registry.Matches.Entry, with notification: Notification, at frame: UnsafeMutablePointer<PostingFrame>
-    ) {
-        // SAFETY: slots and registrations outlive every post that may see them; see `retire`.
-        unsafe entry.slots._withUnsafeGuaranteedRef { slots in
-            var previous: UInt = 0
-            unsafe slots.forEach(ofFirst: entry.used) { registration in
-                unsafe registration._withUnsafeGuaranteedRef { registration in
-                    let address = registration.address
-                    unsafe PostingThread.announce(address, after: previous, at: frame)
-                    previous = address
-                    registration.receive(notification)
-                }
-            }
-        }
-    }
-
-    private static func callMerged(
-        _ matches: Registry.Matches, with notification: Notification, at frame: UnsafeMutablePointer<PostingFrame>
-    ) {
-        let (a, b, c, d) = matches.entries
-        var cursors = [a, b, c, d].compactMap { $0 }.map { Cursor($0) }
-        var previous: UInt = 0
-        while let next = cursors.indices.min(by: { cursors[$0].id < cursors[$1].id }),
-            let registration = unsafe cursors[next].head
-        {
-            cursors[next].advance()
-            unsafe registration._withUnsafeGuaranteedRef { registration in
-                let address = registration.address
-                unsafe PostingThread.announce(address, after: previous, at: frame)
-                previous = address
-                registration.receive(notification)
-            }
-        }
-    }
-
-    /// A position in one bucket's slots.
-    ///
-    /// SAFETY: as in `call`; lives no longer than the post.
-    @safe private struct Cursor {
-        private let entry: Registry.Matches.Entry
-        private var index = 0
-        private(set) var head: Unmanaged<Registration>?
-        private(set) var id = UInt64.max
-
-        init(_ entry: Registry.Matches.Entry) {
-            self.entry = entry
-            advance()
-        }
-
-        mutating func advance() {
-            unsafe head = nil
-            id = .max
-            while index < entry.used, unsafe head == nil {
-                // SAFETY: as in `call`.
-                unsafe head = entry.slots._withUnsafeGuaranteedRef { unsafe $0.registration(at: index) }
-                index += 1
-            }
-            if let head = unsafe head { id = unsafe head._withUnsafeGuaranteedRef { $0.id } }
-        }
-    }
+    var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     // MARK: Adding and removing
 
@@ -295,61 +151,6 @@ internal import Synchronization
             return retireLeftovers(in: &state)
         }
         withExtendedLifetime(released) {}
-    }
-
-    // MARK: Late release
-
-    /// Hands over what has been taken out, if anything has; returns what no post under way may still see.
-    @inline(__always)
-    private func retireLeftovers(in state: inout State) -> Registry.Leftovers {
-        state.registry.leftovers.isEmpty ? [] : retire(nil, in: &state)
-    }
-
-    /// Hands over what has been taken out, with a registration; returns what no post under way may still see.
-    @inline(never)
-    private func retire(_ removed: Registration?, in state: inout State) -> Registry.Leftovers {
-        publishCache(of: state.registry)
-        let now = era.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
-        for object in state.registry.takeLeftovers() { state.retired.append((now, object)) }
-        if let removed { state.retired.append((now, removed)) }
-        return releasable(in: &state, afterRetiring: true)
-    }
-
-    /// Takes out what was retired before the earliest post under way began.
-    private func releasable(in state: inout State, afterRetiring isNew: Bool = false) -> Registry.Leftovers {
-        // A post that is not seen below finds this at its end.
-        if isNew { hasRetired.store(true, ordering: .sequentiallyConsistent) }
-        var earliest = PostingThread.earliestPost(on: address)
-        if isNew, let post = earliest, post.isElsewhere {
-            // Either that post's end is seen now, or it will see that something waits for it.
-            PostingThread.fenceOthers()
-            earliest = PostingThread.earliestPost(on: address)
-        }
-        var released: Registry.Leftovers = []
-        if let earliest {
-            let firstKept = state.retired.firstIndex { $0.era >= earliest.era } ?? state.retired.endIndex
-            released = state.retired[..<firstKept].map(\.object)
-            state.retired.removeSubrange(..<firstKept)
-        } else {
-            released = state.retired.map(\.object)
-            state.retired = []
-        }
-        hasRetired.store(!state.retired.isEmpty, ordering: .relaxed)
-        return released
-    }
-
-    /// Releases what a post that has ended kept.
-    @inline(never)
-    private func reclaim() {
-        let released = state.withLock { releasable(in: &$0) }
-        withExtendedLifetime(released) {}
-    }
-
-    /// Has what a post has kept whose thread has ended in it released, if the center that was there is still there.
-    private static let followsThreadExits: Void = PostingThread.abandonment.withLock {
-        $0 = PostingThread.Abandonment(
-            forsake: { Registration.forsake(at: $0) },
-            reclaim: { address in all.withLock { $0[address] }?.take()?.reclaim() })
     }
 
     // MARK: The center

@@ -1,0 +1,139 @@
+internal import Foundation
+
+/// What drains deliver, and posters after a switch.
+extension Inbox {
+    /// Delivers what is pending, on the poster, and what joins meanwhile, or no more than a share; after `beginLeftovers`.
+    func deliverPending(for registration: Registration, atMost share: Int = .max) {
+        PostingThread.deliver {
+            var left = share
+            while let delivery = withState({ state -> Delivery? in
+                let delivery = left > 0 ? state.pending.popFirst() : nil
+                state.isDelivering = delivery != nil
+                return delivery
+            }) {
+                delivery.registration.run(delivery.notification)
+                left -= 1
+            }
+        } orAtExit: {
+            self.forsake(registration)
+        }
+        // What joins a drain of another target just now has nobody else to deliver it.
+        // Not covered: another thread switches there and back, between the deliveries and this.
+        if leave(), share == .max { deliverLeftovers() }
+        endIfDone(registration)
+    }
+
+    /// Delivers what was left on the poster, unless a post has begun to; at a drain's end or beginning what is there now,
+    /// and has the next drain deliver what joins meanwhile: a handler that posts to itself must not starve the queue (D7).
+    func deliverLeftovers(in mailbox: Mailbox? = nil) {
+        let (held, registration, count) = withState { state -> (Mailbox?, Registration?, Int) in
+            let held = state.leftTo.take()
+            return (held, state.beginLeftovers() ? state.pending.first?.registration : nil, state.pending.count)
+        }
+        // Not covered: all of it, in the cases that the callers account for.
+        if let registration { deliverPending(for: registration, atMost: mailbox == nil ? .max : count) }
+        if let mailbox { leave(to: mailbox) }
+        withExtendedLifetime(held) {}
+    }
+
+    /// Has the next drain of a mailbox deliver what is left on the poster.
+    func leave(to mailbox: Mailbox) {
+        let (drain, forgone) = withState { state -> (Drain?, Mailbox?) in
+            guard state.hasLeftovers else { return (nil, nil) }
+            let forgone = state.leftTo
+            state.leftTo = mailbox
+            return (mailbox.deliverLater(self), forgone)
+        }
+        // Not covered: see `MailboxState.deliverLater`.
+        if let drain { mailbox.schedule(drain) }
+        withExtendedLifetime(forgone) {}
+    }
+
+    /// Leaves to the next post what a drain would have delivered; drops it, counted, if the sender has gone, of which no
+    /// post comes.
+    func forgoLeftovers() {
+        let (held, dropped) = withState { ($0.leftTo.take(), $0.dropIfLast()) }
+        if let registration = dropped.first?.registration { endIfDone(registration) }
+        withExtendedLifetime((held, dropped)) {}
+    }
+
+    /// Delivers turns of a mailbox's drain, as far as they are still ours there.
+    func deliver(_ tickets: Range<UInt64>, of drain: UInt64, from mailbox: Mailbox) {
+        var registration: Registration?
+        var last = tickets.lowerBound
+        // What is left is taken by who abandoned the drain, or ended the observer.
+        while last < tickets.upperBound, !mailbox.isAbandoned(drain), registration?.hasEnded != true,
+            let delivery = (registration == nil ? nil : takeInHand(tickets, from: mailbox))
+                ?? begin(tickets, from: mailbox)
+        {
+            delivery.registration.run(delivery.notification)
+            if registration == nil { registration = delivery.registration }
+            last = delivery.ticket + 1
+        }
+        guard let registration else { return }
+        let isDone = withState { state in
+            state.isDelivering = false
+            return state.isDone
+        }
+        if isDone { registration.endOrphaned() }
+    }
+
+    /// Ends the delivery of a drain in which the handler ended its thread.
+    func forsake(in mailbox: Mailbox) {
+        let registration = withState { state -> Registration? in
+            guard state.route.mailbox === mailbox, state.isDelivering else { return nil }
+            // SAFETY: the thread that exits holds it; see `called`.
+            return unsafe state.called?.takeUnretainedValue()
+        }
+        if let registration { forsake(registration) }
+    }
+
+    /// Ends the delivery of an observer whose handler ended its thread: a once observer is used up by it (R7).
+    private func forsake(_ registration: Registration) {
+        let dropped = withState { state -> [Delivery] in
+            state.isDelivering = false
+            return state.dropIfLast()
+        }
+        withExtendedLifetime(dropped) {}
+        // Not covered: a handler that ends its thread after another thread has switched there and back.
+        if leave() { deliverLeftovers() }
+        if registration.isOnce { registration.end() } else { endIfDone(registration) }
+    }
+
+    /// Takes out the delivery of a turn, if it is in hand; after `begin`.
+    private func takeInHand(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
+        guard let delivery = inHand.withLock({ $0.popLast(where: { tickets.contains($0.ticket) }) }) else { return nil }
+        mailbox.finish()
+        return delivery
+    }
+
+    /// Takes out the delivery of a turn, and more of what is pending in hand.
+    private func begin(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
+        var mustAsk = false
+        let delivery = withState { state -> Delivery? in
+            mustAsk = state.mustAsk
+            if mustAsk { return nil }
+            guard let delivery = state.begin(tickets, from: mailbox) else { return nil }
+            // Posts count what a bounded backlog has.
+            if delivery.ticket + 1 < tickets.upperBound, !state.hasQuestions, state.flow.backlog == .unbounded {
+                inHand.withLock { state.pending.takeOldest(&$0) }
+            }
+            return delivery
+        }
+        if !mustAsk { return delivery }
+        ask()
+        return withState { $0.begin(tickets, from: mailbox) }
+    }
+
+    /// Drops turns of a mailbox whose drain will not run.
+    func drop(_ tickets: Range<UInt64>, from mailbox: Mailbox) {
+        while let delivery = withState({ state -> Delivery? in
+            guard let delivery = state.take(tickets, from: mailbox) else { return nil }
+            state.dropped += 1
+            return delivery
+        }) {
+            // A delivery that was dropped has used a once observer up (R7).
+            if delivery.registration.isOnce { delivery.registration.end() } else { endIfDone(delivery.registration) }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import Foundation
+
+/// What a post leaves: a look at the state, then a step with no lock held.
+extension Inbox {
+    enum Step {
+        case none
+        case inline
+        /// To schedule a drain for what is pending.
+        case schedule(Drain, Mailbox)
+        case deliverPending
+        case ask
+    }
+
+    /// What follows a look at the state: a step to take, and what to let go of, with no lock held.
+    struct Reception {
+        var step = Step.none
+        var released: [Delivery]?
+    }
+
+    /// Delivers or enqueues a notification, on the poster; or drops or keeps it, if the observer is muted.
+    ///
+    /// Of a question only the main queue, which is the target and not where this is called, can tell whether it is for the
+    /// registration.
+    func receive(_ notification: Notification, for registration: Registration, isQuestion: Bool = false) {
+        // X3: what is kept for later is kept without an object whose end has begun.
+        let hasEndingObject = notification.hasEndingObject
+        func kept() -> Notification { hasEndingObject ? notification.withoutObject : notification }
+        let reception = state.withLock { state -> Reception in
+            if let mailbox = unsafe state.plain, !isQuestion, !registration.isOnce {
+                // SAFETY: see `State`.
+                let (ticket, drain) = unsafe mailbox._withUnsafeGuaranteedRef { $0.append(self) }
+                state.pending.append(Delivery(ticket: ticket, notification: kept(), registration: registration))
+                guard let drain else { return Reception() }
+                return Reception(step: .schedule(drain, unsafe mailbox.takeUnretainedValue()))
+            }
+            defer { state.lookForPlain() }
+            if state.hasEnded { return Reception() }
+            if state.flow.isMuted {
+                var reception = Reception()
+                if !registration.isClaimed {
+                    reception = hold(
+                        state.flow.keepsNewest
+                            ? Delivery(
+                                ticket: Inbox.nextPlace(), notification: kept(), registration: registration,
+                                question: isQuestion ? Inbox.nextPlace() : 0) : nil,
+                        in: &state)
+                }
+                if state.beginLeftovers() { reception.step = .deliverPending }
+                return reception
+            }
+            // What was posted before it may turn out to be what a once observer takes (R7).
+            let waitsForQuestions = state.hasQuestions && registration.isOnce && !state.route.isInlineAtOnce
+            if isQuestion || waitsForQuestions {
+                if registration.isClaimed { return Reception() }
+                return enqueue(
+                    Delivery(
+                        ticket: 0, notification: kept(), registration: registration, question: Inbox.nextPlace()),
+                    in: &state)
+            }
+            guard registration.claim() else {
+                // The delivery that claimed it may have been left to the next post, by a switch to the poster (D6).
+                return Reception(step: state.beginLeftovers() ? .deliverPending : .none)
+            }
+            if state.pending.isEmpty {
+                if state.route.mailbox?.isOpenInline ?? !state.isDelivering { return Reception(step: .inline) }
+            }
+            if state.route.isInlineAtOnce { return Reception(step: .inline) }
+            return enqueue(Delivery(ticket: 0, notification: kept(), registration: registration), in: &state)
+        }
+        switch reception.step {
+        case .none: break
+        case .inline: registration.runInline(notification)
+        case .schedule(let drain, let mailbox): mailbox.schedule(drain)
+        case .deliverPending: deliverPending(for: registration)
+        case .ask: askAboutKept()
+        }
+    }
+
+    /// Puts a delivery behind what is pending.
+    func enqueue(_ delivery: consuming Delivery, in state: inout State) -> Reception {
+        guard let mailbox = state.route.mailbox else {
+            state.pending.append(delivery)
+            // Nothing waits where the poster is about to deliver all of it.
+            if state.isDelivering { return Reception(released: trim(&state)) }
+            state.isDelivering = true
+            return Reception(step: .deliverPending)
+        }
+        let (ticket, drain) = mailbox.append(self)
+        let isQuestion = delivery.question != 0
+        delivery.ticket = ticket
+        state.pending.append(delivery)
+        if isQuestion { state.hasQuestions = true }
+        return Reception(
+            step: drain.map { .schedule($0, mailbox) } ?? .none, released: isQuestion ? [] : trim(&state))
+    }
+}

@@ -1,0 +1,112 @@
+internal import Foundation
+
+extension Inbox {
+    /// SAFETY: a notification is handed from the poster to the target, one at a time.
+    struct Delivery: @unchecked Sendable {
+        /// The turn in the mailbox; without meaning while the target is the poster. Of a notification that was kept while
+        /// muted, its place among all such.
+        var ticket: UInt64
+        var notification: Notification
+        let registration: Registration
+        /// Tells it from others as long as the main queue has not been asked whether it is for the registration; 0 if it
+        /// is.
+        var question: UInt64 = 0
+        /// What has the same one, and not 0, was posted during one muting: only the newest is to be delivered (D9).
+        var muting: UInt64 = 0
+    }
+
+    /// SAFETY: `called` is only looked at while its thread is at the call, or has ended in it; `plain` is the route's, which
+    /// holds it, because `lookForPlain` follows every change.
+    @safe struct State: Sendable {
+        var route: Route
+        /// The route that a drain or poster which is delivering now leaves for later.
+        var nextRoute: Route?
+        var pending = FIFO<Delivery>()
+        /// Whether a drain, or a poster that delivers what was left from before a switch, is calling the handler.
+        var isDelivering = false
+        /// The registration that the drain calls, which holds it meanwhile: for ever, if its thread ends in the handler.
+        var called: Unmanaged<Registration>?
+        var dropped = 0
+        /// Whether the sender has gone, so that the observer ends when nothing is pending any more (M5).
+        var isLast = false
+        var hasEnded = false
+        /// The route's mailbox, if what is posted now only takes its turn there, on a target that is elsewhere: the usual
+        /// case, in which nothing else is looked at.
+        var plain: Unmanaged<Mailbox>?
+        /// The mailbox whose next drain is to deliver what is left on the poster. Held, because a mailbox is otherwise held
+        /// by who delivers there.
+        var leftTo: Mailbox?
+        var flow = FlowControl<Delivery>()
+        /// What was posted while muted, after what is kept, and may turn out to be for the registration.
+        var keptQuestions: [Delivery] = []
+        /// Whether there may be questions, pending or kept.
+        var hasQuestions = false
+        /// Whether the main queue is about to be asked about what is kept.
+        var isAskScheduled = false
+
+        init(route: Route) {
+            self.route = route
+            lookForPlain()
+        }
+
+        /// What is kept while muted, oldest first.
+        var kept: [Delivery] { (flow.kept.map { [$0] } ?? []) + keptQuestions }
+
+        var isDone: Bool {
+            isLast && pending.isEmpty && !isDelivering && flow.kept == nil && keptQuestions.isEmpty
+        }
+
+        /// Whether the delivery whose turn it is, or how many wait behind it, depends on questions.
+        var mustAsk: Bool {
+            guard hasQuestions else { return false }
+            return flow.backlog != .unbounded || pending.first.map { $0.question != 0 } == true
+        }
+
+        /// Takes out the first delivery that has one of some turns of a mailbox, to deliver it.
+        mutating func begin(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
+            guard let delivery = take(tickets, from: mailbox) else { return nil }
+            isDelivering = true
+            // SAFETY: who delivers holds it; see `called`.
+            unsafe called = .passUnretained(delivery.registration)
+            return delivery
+        }
+
+        /// Takes out the first delivery that has one of some turns of a mailbox, if they are still ours there.
+        mutating func take(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
+            guard route.mailbox === mailbox else { return nil }
+            if let delivery = pending.popFirst(if: { tickets.contains($0.ticket) }) {
+                mailbox.finish()
+                return delivery
+            }
+            // Not the first one: others before it are being dropped just now, or, as tickets rise, it is not there.
+            guard let first = pending.first, first.ticket < tickets.lowerBound,
+                let delivery = pending.remove(where: { tickets.contains($0.ticket) })
+            else { return nil }
+            mailbox.finish()
+            return delivery
+        }
+
+        /// Sets `plain` by all else.
+        mutating func lookForPlain() {
+            let isPlain = !hasEnded && !flow.isMuted && !hasQuestions && flow.backlog == .unbounded
+            unsafe plain = isPlain ? route.mailbox.flatMap { $0.mayBeCurrent ? nil : unsafe .passUnretained($0) } : nil
+        }
+
+        /// Whether pending deliveries wait for a post to deliver them on the poster.
+        var hasLeftovers: Bool { route.isPoster && !pending.isEmpty && !isDelivering }
+
+        /// Whether pending deliveries wait for a post to deliver them on the poster; if so, the caller is to do it.
+        mutating func beginLeftovers() -> Bool {
+            guard hasLeftovers else { return false }
+            isDelivering = true
+            return true
+        }
+
+        /// Drops, counted, what is left on the poster if the sender has gone: no post comes that would deliver it.
+        mutating func dropIfLast() -> [Delivery] {
+            guard isLast, hasLeftovers else { return [] }
+            dropped += pending.count
+            return pending.removeAll()
+        }
+    }
+}

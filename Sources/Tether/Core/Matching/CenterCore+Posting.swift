@@ -1,0 +1,147 @@
+internal import Foundation
+internal import Synchronization
+
+/// What a post does: it matches, mostly without a lock, and calls.
+extension CenterCore {
+    /// Calls every match in registration order; `notify`, which calls its argument with the notification, is only called
+    /// if there is one, and not even then if it is said to be bare and the cache has it.
+    func post(
+        name: Notification.Name, isBare: Bool = false, sender: () -> SenderKey?,
+        notify: ((Notification) -> Void) -> Void
+    ) {
+        unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
+            switch quickMatch(name) {
+            case .nothing: break
+            case .only(let entry, let cached) where isBare:
+                unsafe cached._withUnsafeGuaranteedRef { unsafe CenterCore.call(entry, with: $0.bare, at: frame) }
+            case .only(let entry, _): notify { unsafe CenterCore.call(entry, with: $0, at: frame) }
+            case .unknown:
+                let matches = match(name: name, sender: sender)
+                if matches.count == 1, let only = matches.entries.0 {
+                    notify { unsafe CenterCore.call(only, with: $0, at: frame) }
+                } else if matches.count > 1 {
+                    notify { unsafe CenterCore.callMerged(matches, with: $0, at: frame) }
+                }
+            }
+        }
+        if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }
+    }
+
+    /// What a post reaches, as far as that is told without the lock.
+    @safe private enum QuickMatch {
+        case nothing
+        case only(Registry.Matches.Entry, Unmanaged<CachedName>)
+        case unknown
+    }
+
+    /// Matches a name that is in the cache, where nobody observes a sender of it, or any name.
+    @inline(__always)
+    private func quickMatch(_ name: Notification.Name) -> QuickMatch {
+        let replacement = replacements.load(ordering: .acquiring)
+        // SAFETY: cache, nodes and slots outlive every post that may see them; see `retire`.
+        guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.outlook }), replacement & 1 == 0 else {
+            return .unknown
+        }
+        guard let cache = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)),
+            let cached = unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef({
+                unsafe $0.find(StringBits(name.rawValue))
+            })
+        else {
+            return .unknown
+        }
+        let outlook = unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node._withUnsafeGuaranteedRef { $0.outlook } }
+        switch outlook {
+        case .nothing: return .nothing
+        case .more: return .unknown
+        case .only(let slots):
+            let entry = unsafe Registry.Matches.Entry(slots)
+            // Not covered: the unknown, where a keyed observer is being replaced just now.
+            return replacements.load(ordering: .acquiring) == replacement ? unsafe .only(entry, cached) : .unknown
+        }
+    }
+
+    /// What a post reaches, under the lock.
+    @inline(never)
+    private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
+        let (matches, released) = state.withLock { state -> (Registry.Matches, Registry.Leftovers) in
+            // SAFETY: the registry has what it finds.
+            let node = unsafe state.registry.cachedNode(name, willBeObserved: false)?.takeUnretainedValue()
+            let matches = state.registry.matches(name: name, node: node, sender: sender)
+            return (matches, retireLeftovers(in: &state))
+        }
+        withExtendedLifetime(released) {}
+        return matches
+    }
+
+    /// Delivers to one registration that a foreign center calls, as a post of this center.
+    func deliver(_ notification: Notification, to registration: Registration) {
+        unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
+            unsafe PostingThread.announce(registration.address, at: frame)
+            registration.receive(notification)
+        }
+        if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }
+    }
+
+    @inline(__always)
+    private static func call(
+        _ entry: Registry.Matches.Entry, with notification: Notification, at frame: UnsafeMutablePointer<PostingFrame>
+    ) {
+        // SAFETY: slots and registrations outlive every post that may see them; see `retire`.
+        unsafe entry.slots._withUnsafeGuaranteedRef { slots in
+            var previous: UInt = 0
+            unsafe slots.forEach(ofFirst: entry.used) { registration in
+                unsafe registration._withUnsafeGuaranteedRef { registration in
+                    let address = registration.address
+                    unsafe PostingThread.announce(address, after: previous, at: frame)
+                    previous = address
+                    registration.receive(notification)
+                }
+            }
+        }
+    }
+
+    private static func callMerged(
+        _ matches: Registry.Matches, with notification: Notification, at frame: UnsafeMutablePointer<PostingFrame>
+    ) {
+        let (a, b, c, d) = matches.entries
+        var cursors = [a, b, c, d].compactMap { $0 }.map { Cursor($0) }
+        var previous: UInt = 0
+        while let next = cursors.indices.min(by: { cursors[$0].id < cursors[$1].id }),
+            let registration = unsafe cursors[next].head
+        {
+            cursors[next].advance()
+            unsafe registration._withUnsafeGuaranteedRef { registration in
+                let address = registration.address
+                unsafe PostingThread.announce(address, after: previous, at: frame)
+                previous = address
+                registration.receive(notification)
+            }
+        }
+    }
+
+    /// A position in one bucket's slots.
+    ///
+    /// SAFETY: as in `call`; lives no longer than the post.
+    @safe private struct Cursor {
+        private let entry: Registry.Matches.Entry
+        private var index = 0
+        private(set) var head: Unmanaged<Registration>?
+        private(set) var id = UInt64.max
+
+        init(_ entry: Registry.Matches.Entry) {
+            self.entry = entry
+            advance()
+        }
+
+        mutating func advance() {
+            unsafe head = nil
+            id = .max
+            while index < entry.used, unsafe head == nil {
+                // SAFETY: as in `call`.
+                unsafe head = entry.slots._withUnsafeGuaranteedRef { unsafe $0.registration(at: index) }
+                index += 1
+            }
+            if let head = unsafe head { id = unsafe head._withUnsafeGuaranteedRef { $0.id } }
+        }
+    }
+}
