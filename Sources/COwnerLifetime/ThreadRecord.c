@@ -19,6 +19,7 @@
 #endif
 
 _Thread_local void *tether_current_record;
+_Thread_local uint32_t tether_lock_ranks;
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 static void (*_Atomic exit_function)(void *);

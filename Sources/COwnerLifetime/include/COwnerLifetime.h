@@ -64,6 +64,11 @@ extern _Thread_local void *_Nullable tether_current_record;
 /// The calling thread's record, or `NULL`.
 static inline void *_Nullable tether_thread_record(void) { return tether_current_record; }
 
+/// The ranks of the locks that the calling thread has, as the checks of debug builds know them.
+extern _Thread_local uint32_t tether_lock_ranks;
+static inline uint32_t tether_held_lock_ranks(void) { return tether_lock_ranks; }
+static inline void tether_set_held_lock_ranks(uint32_t ranks) { tether_lock_ranks = ranks; }
+
 /// Sets the calling thread's record; `on_exit` is called with it, on this thread, when the thread exits.
 void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(void *_Nonnull record));
 

@@ -37,7 +37,7 @@ internal import Synchronization
         }
 
         let center: any NotifyingCenter
-        let state = Guarded(State())
+        let state = Guarded(State(), rank: .property)
 
         init(center: any NotifyingCenter) {
             self.center = center

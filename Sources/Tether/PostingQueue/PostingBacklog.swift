@@ -94,6 +94,7 @@ struct PostingBacklog {
         let index = free.popLast() ?? entries.count
         if index == entries.count { entries.append(entry) } else { entries[index] = entry }
         for chain in 0..<4 { link(index, into: chain, of: entry.key(chain)) }
+        checkInvariants()
         return lines.insert(line).inserted
     }
 
@@ -184,6 +185,22 @@ struct PostingBacklog {
             entries = []
             free = []
         }
+        checkInvariants()
+    }
+
+    /// Whether the two directions of each chain agree, and all entries are counted, where there are few.
+    private func checkInvariants() {
+        #if DEBUG
+        guard entries.count <= checkedSize else { return }
+        assert(entries.count { $0 != nil } == count && count + free.count == entries.count)
+        for (index, entry) in entries.enumerated() {
+            guard let entry else { continue }
+            for chain in 0..<4 {
+                assert(entry.next[chain] < 0 || entries[entry.next[chain]]?.previous[chain] == index)
+                assert(entry.previous[chain] < 0 || entries[entry.previous[chain]]?.next[chain] == index)
+            }
+        }
+        #endif
     }
 
     private mutating func unlink(_ entry: Entry, from chain: Int, of key: Key, into removed: inout Removed) {

@@ -15,9 +15,16 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
     /// Whether a thread has the lock. Only a hint, which saves tries that would fail: each is a system call.
     private let isTaken = Atomic<Bool>(false)
+    #if DEBUG
+    private let rank: LockRank?
+    #endif
 
-    package init(_ value: consuming sending Value) {
+    /// Makes a lock. One without a rank is taken alone, or last.
+    package init(_ value: consuming sending Value, rank: LockRank? = nil) {
         mutex = Mutex(value)
+        #if DEBUG
+        self.rank = rank
+        #endif
     }
 
     /// Calls `body` with the value while no one else has it.
@@ -60,10 +67,18 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
     private borrowing func enter() {
         _ = isTaken.load(ordering: .acquiring)
         isTaken.store(true, ordering: .relaxed)
+        #if DEBUG
+        rank?.enter()
+        #endif
     }
 
     @inline(__always)
-    private borrowing func leave() { isTaken.store(false, ordering: .releasing) }
+    private borrowing func leave() {
+        #if DEBUG
+        rank?.leave()
+        #endif
+        isTaken.store(false, ordering: .releasing)
+    }
 }
 
 /// How often a thread tries to get a lock that is taken before it waits for it.

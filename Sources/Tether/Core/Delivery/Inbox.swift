@@ -7,10 +7,10 @@ final class Inbox: Sendable {
     let state: Guarded<State>
     /// The oldest of what is pending, the oldest last, while a drain delivers it: so that the drain, which takes one after
     /// the other, and posts, which add to the state, do not wait for each other. The last lock that is taken.
-    let inHand = Guarded<ContiguousArray<Delivery>>([])
+    let inHand = Guarded<ContiguousArray<Delivery>>([], rank: .batch)
 
     init(route: Route) {
-        state = Guarded(State(route: route))
+        state = Guarded(State(route: route), rank: .inbox)
     }
 
     /// Calls `body` with the state, after everything that is pending was put back into it.

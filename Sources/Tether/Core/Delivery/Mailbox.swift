@@ -10,7 +10,7 @@ final class Mailbox: Sendable {
     /// The number of the drain that was abandoned last.
     private let abandoned = Atomic<UInt64>(0)
     private let scheduler: any DrainScheduler
-    private let state = Guarded(MailboxState())
+    private let state = Guarded(MailboxState(), rank: .mailbox)
     private let whenUnused: (@Sendable () -> Void)?
     /// Whether a post may be made where the drains run, as far as that can be told; asked of the scheduler once, because
     /// each call through an existential costs as much as a lock.

@@ -40,7 +40,23 @@ struct MailboxState {
         } else {
             turns.append(Turn(tickets: ticket..<nextTicket, inbox: inbox))
         }
+        checkInvariants()
         return (ticket, phase == .idle ? schedule() : nil)
+    }
+
+    /// Whether the turns rise, each with an inbox, and are counted, where there are few.
+    private func checkInvariants() {
+        #if DEBUG
+        guard turns.count <= checkedSize else { return }
+        var (end, waiting) = (UInt64(0), 0)
+        for turn in turns[head...] {
+            assert(turn.tickets.lowerBound >= end && turn.tickets.upperBound <= nextTicket)
+            assert(turn.tickets.isEmpty == (turn.inbox == nil))
+            (end, waiting) = (turn.tickets.upperBound, waiting + turn.tickets.count)
+        }
+        assert(waiting == count)
+        assert(phase != .idle || inHand.isEmpty)
+        #endif
     }
 
     private mutating func schedule() -> UInt64 {
@@ -68,6 +84,7 @@ struct MailboxState {
             if !rest.isEmpty { turns.insert(Turn(tickets: rest, inbox: turns[low].inbox), at: low + 1) }
         }
         count -= 1
+        checkInvariants()
         if turns.count - head > 2 * count + 32 { squeeze() }
     }
 
@@ -90,6 +107,7 @@ struct MailboxState {
         } else {
             takeFirst(limit)
         }
+        checkInvariants()
         return inHand
     }
 

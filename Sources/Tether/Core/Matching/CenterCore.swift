@@ -57,7 +57,7 @@ internal import Synchronization
         let registry = Registry()
         // SAFETY: the registry holds it as long as this lives.
         unsafe anyName = Unmanaged.passUnretained(registry.anyName)
-        state = Guarded(State(registry: registry))
+        state = Guarded(State(registry: registry), rank: .center)
         state.withLock { publishCache(of: $0.registry) }
         CenterCore.all.withLock { $0[address] = Unretained(self) }
     }

@@ -18,6 +18,7 @@
         if let last = unsafe last { unsafe last._withUnsafeGuaranteedRef { $0.next = registration } }
         unsafe last = .passUnretained(registration)
         if first == nil { first = registration }
+        checkInvariants()
     }
 
     /// Takes an observer out, if it is still in; the caller holds the registration.
@@ -31,7 +32,21 @@
             first = next
         }
         unsafe registration.previous = .passUnretained(registration)
+        checkInvariants()
         return registration.token.take()
+    }
+
+    /// Whether the two directions agree, where there are few.
+    private func checkInvariants() {
+        #if DEBUG
+        var (before, known, count) = (OwnedRegistration?.none, first, 0)
+        while let registration = known, count < checkedSize {
+            assert(unsafe registration.previous?.takeUnretainedValue() === before)
+            (before, known, count) = (registration, registration.next, count + 1)
+        }
+        // SAFETY: the list holds its last element.
+        if known == nil { assert(unsafe last?.takeUnretainedValue() === before) }
+        #endif
     }
 
     /// Takes all out, for `Chain` to hand over one by one.

@@ -35,6 +35,23 @@ struct OwnerRecords {
         count += 1
         if count > chains.count { rehash(bits: bits + 1) }
         link(record)
+        checkInvariants()
+    }
+
+    /// Whether every record is in its chain, and counted, where there are few.
+    private func checkInvariants() {
+        #if DEBUG
+        guard chains.count <= checkedSize else { return }
+        var found = 0
+        for index in chains.indices {
+            var record = chains[index]
+            while let known = record {
+                assert(chain(of: known.identity) == index)
+                (record, found) = (known.next, found + 1)
+            }
+        }
+        assert(found == count)
+        #endif
     }
 
     private mutating func link(_ record: OwnerRecord) {
@@ -55,6 +72,7 @@ struct OwnerRecords {
             previous.next = record.next.take()
         }
         count -= 1
+        checkInvariants()
         if bits > OwnerRecords.smallestBits, count < chains.count / 8 { rehash(bits: bits - 1) }
         return true
     }

@@ -20,7 +20,7 @@ final class OwnerTable: Sendable {
     }()
 
     private final class Shard: Sendable {
-        let records = Guarded(Records())
+        let records = Guarded(Records(), rank: .owner)
     }
 
     private struct Records: Sendable {

@@ -107,6 +107,7 @@ internal import Synchronization
 
     @inline(__always)
     private final func callPlain(_ notification: Notification) {
+        LockRank.checkNoneIsHeld()
         // SAFETY: the state tells the subclass; a cast would retain the handler.
         let address = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe Unmanaged<PlainRegistration>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.handler(notification) }
@@ -114,6 +115,7 @@ internal import Synchronization
 
     @inline(__always)
     private final func callOwned(_ notification: Notification) {
+        LockRank.checkNoneIsHeld()
         // SAFETY: as above.
         let address = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe Unmanaged<OwnedRegistration>.fromOpaque(address)._withUnsafeGuaranteedRef {
@@ -157,7 +159,8 @@ internal import Synchronization
 
     /// Asks the hook, which there is.
     final func prepare(_ notification: Notification) -> Notification? {
-        details?.preparing?.prepare(notification, for: self)
+        LockRank.checkNoneIsHeld()
+        return details?.preparing?.prepare(notification, for: self)
     }
 
     /// Claims a once registration for one delivery; false if another one has it (R7).
@@ -231,6 +234,7 @@ internal import Synchronization
 
     /// What follows the closing of the gate, with no lock held.
     final func finish(isDetached: Bool = false) {
+        LockRank.checkNoneIsHeld()
         // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done.
         let released = center.unlink(self)
         let deliveries = inbox.load()?.end()

@@ -1,0 +1,50 @@
+#if DEBUG
+
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// What debug builds check at every lock that is taken inside another one.
+@Suite struct LockRankTests {
+    @Test func `R6 a handler that is called under a lock ends a debug build`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let center = ObserverCenter()
+            let token = center.observe(.sample) { _ in }
+            Guarded(0, rank: .property).withLock { _ in center.post(name: .sample, object: nil) }
+            withExtendedLifetime(token) {}
+        }
+        let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(sentence.contains("Code of the user's is called by a thread that has a lock of Tether's."))
+    }
+
+    @Test func `R6 a lock that is taken after one of a later rank ends a debug build`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Guarded(0, rank: .mailbox).withLock { _ in Guarded(0, rank: .inbox).withLock { _ in } }
+        }
+        let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(sentence.contains("A lock of the rank inbox is taken by a thread that has one of its rank"))
+    }
+
+    @Test func `R6 two locks of one rank at once end a debug build`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Guarded(0, rank: .mailbox).withLock { _ in Guarded(0, rank: .mailbox).withLock { _ in } }
+        }
+        let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(sentence.contains("A lock of the rank mailbox is taken by a thread that has one of its rank"))
+    }
+
+    @Test func `R6 locks that are taken in their order, and let go by an error, leave none`() {
+        struct Thrown: Error {}
+        func throwing() throws { throw Thrown() }
+        let (outer, inner) = (Guarded(0, rank: .owner), Guarded(0, rank: .inbox))
+        for _ in 0..<2 {
+            #expect(throws: Thrown.self) {
+                try outer.withLock { _ in try inner.withLock { _ in try throwing() } }
+            }
+        }
+        LockRank.checkNoneIsHeld()
+    }
+}
+
+#endif
