@@ -24,10 +24,11 @@ struct Reclaiming: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore.swift",
-            "func retire(", "func releasable(", "func reclaim(", "func deliver(",
-            "hasRetired.store(true, ordering: .sequentiallyConsistent)",
-            "if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }", "PostingThread.fenceOthers()"),
+            "Tether/Core/Matching/CenterCore+Reclaiming.swift", "func retire(", "func releasable(", "func reclaim(",
+            "hasRetired.store(true, ordering: .sequentiallyConsistent)", "PostingThread.fenceOthers()"),
+        Code(
+            "Tether/Core/Matching/CenterCore+Posting.swift", "func deliver(",
+            "if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }"),
         Code(
             "Tether/Threads/PostingThread.swift", "func begin(", "func end(", "func earliestPost(",
             "frame.pointee.begin.store(era, ordering: .releasing)", "frame.begin.load(ordering: .acquiring)"),

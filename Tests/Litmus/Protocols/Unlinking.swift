@@ -27,8 +27,9 @@ struct Unlinking: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore.swift",
-            "func post(", "func quickMatch(", "func unlink(", "func isPosting(",
+            "Tether/Core/Matching/CenterCore+Posting.swift", "func post(", "func quickMatch("),
+        Code(
+            "Tether/Core/Matching/CenterCore.swift", "func unlink(", "func isPosting(",
             "era.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func trim(", "func restore(",

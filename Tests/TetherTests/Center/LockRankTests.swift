@@ -37,13 +37,12 @@ import Testing
     @Test func `R6 locks that are taken in their order, and let go by an error, leave none`() {
         struct Thrown: Error {}
         func throwing() throws { throw Thrown() }
-        let (outer, inner) = (Guarded(0, rank: .owner), Guarded(0, rank: .inbox))
+        let outer = Guarded(0, rank: .owner)
+        let inner = Guarded(0, rank: .inbox)
         for _ in 0..<2 {
-            #expect(throws: Thrown.self) {
-                try outer.withLock { _ in try inner.withLock { _ in try throwing() } }
-            }
+            do { try outer.withLock { _ in try inner.withLock { _ in try throwing() } } } catch {}
+            LockRank.checkNoneIsHeld()
         }
-        LockRank.checkNoneIsHeld()
     }
 }
 
