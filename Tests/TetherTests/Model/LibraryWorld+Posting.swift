@@ -41,7 +41,6 @@ extension LibraryWorld {
     ) {
         let userInfo: [AnyHashable: Any] = [LibraryPayload.key: number]
         userInfos[number] = userInfo
-        userInfos[number - 100] = nil
         with(center, sender) { queue, object in
             queue.enqueue(
                 Notification(name: LibraryWorld.names[name], object: object, userInfo: userInfo),
