@@ -13,7 +13,7 @@ func describeThread(_ thread: Thread) -> String {
 /// No public API leads from a thread to its run loop, so a thread makes itself known.
 final class ThreadLoop: Sendable {
     let description: String
-    private let isMain: Bool
+    let isMain: Bool
     private let state = Guarded(State())
 
     /// SAFETY: only touched under the mutex; a `CFRunLoop` may be signalled and woken from any thread.
@@ -46,10 +46,10 @@ final class ThreadLoop: Sendable {
 
     private static let own = ThreadSlot<ThreadLoop>()
 
-    /// The calling thread's, until it exits.
+    /// The calling thread's, until it exits; on the main queue the main thread's.
     static var current: ThreadLoop {
         let thread = Thread.current
-        if thread.isMainThread { return main }
+        if thread.isMainThread || MainDrains().isCurrent { return main }
         if let known = PostingThread.current[own] { return known }
         let made = (thread as? RunLoopThread)?.loop ?? ThreadLoop(description: describeThread(thread))
         made.begin()

@@ -1,4 +1,5 @@
 internal import CoreFoundation
+internal import Dispatch
 internal import Foundation
 
 /// The run loop source of one thread and set of modes.
@@ -16,12 +17,16 @@ final class ThreadSource: @unchecked Sendable {
     let thread: ThreadLoop
     let number: Int
     private let modes: Set<RunLoop.Mode>
+    /// Whether the main queue stands for the thread where it runs without a run loop, as under `dispatchMain` and in `@main
+    /// async` programs.
+    let isServedByMainQueue: Bool
     private let state = Guarded(State())
     private let source: CFRunLoopSource
 
     init(thread: ThreadLoop, modes: Set<RunLoop.Mode>) {
         self.thread = thread
         self.modes = modes
+        isServedByMainQueue = thread.isMain && !modes.isDisjoint(with: [.default, .common])
         (number, source) = RunLoopSources.make()
         RunLoopSources.connect(number, to: self)
     }
@@ -53,6 +58,13 @@ final class ThreadSource: @unchecked Sendable {
         }
         if isClosed { return drain.cancel() }
         if let loop { signal(loop) }
+        if isServedByMainQueue { scheduleOnMainQueue() }
+    }
+
+    private func scheduleOnMainQueue() {
+        DispatchQueue.main.async { [weak self] in
+            if CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) == nil { self?.perform() }
+        }
     }
 
     private func signal(_ loop: CFRunLoop) {
