@@ -9,7 +9,7 @@
 /// A sender with an `isolated deinit` that was sent to its actor, or an actor that is kept until its job returns, is known
 /// by its count of unowned references, which has not fallen yet, and is looked at again until it has. Should another
 /// thread drop an `unowned` reference to it at that very moment, its observers end before that `deinit` has run, and do
-/// not get what it posts.
+/// not get what it posts. Of any sender, one that its `deinit` makes, and that stays, keeps the observers until it goes.
 public enum OwnerLifetime {
     /// Whether ends of owners are seen as they happen, in this process.
     ///
