@@ -51,6 +51,7 @@ final class ForeignReceiver: RegistrationHook, @unchecked Sendable {
 
     /// Takes the closure over: what a post calls once delivers to exactly one of the two (M7).
     override func takeOver(from old: Registration, for registration: Registration) {
+        // Not covered: every registration of a foreign center has one.
         guard let old = ForeignReceiver.of(old) else { return }
         let (box, cancellation) = old.state.withLock { state -> (ForeignBox?, (any NotifyingRegistration)?) in
             // One that has not been registered yet registers for nothing, and this one by itself.

@@ -3,6 +3,7 @@ extension Registration {
     ///
     /// SAFETY: a level that is in use announces the address, and what it announces outlives it.
     static func forsake(at address: UInt) {
+        // Not covered: a level between two handlers, in which no thread ends.
         guard let called = unsafe UnsafeRawPointer(bitPattern: address) else { return }
         let registration = unsafe Unmanaged<Registration>.fromOpaque(called).takeUnretainedValue()
         if registration.isOnce, registration.isClaimed { registration.end() }

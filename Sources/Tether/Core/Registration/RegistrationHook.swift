@@ -31,6 +31,7 @@ class RegistrationHook: @unchecked Sendable {
     /// What takes the deliveries in the target's place, in words; `nil` for the target.
     var targetDescription: String? { nil }
 
+    // Not covered: every hook that takes deliveries in the target's place overrides this.
     /// How many deliveries it keeps for the registration, and how many it did not.
     var counts: (pending: Int, dropped: Int) { (0, 0) }
 
