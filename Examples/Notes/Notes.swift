@@ -24,7 +24,7 @@ extension Notification.Name {
     }
 }
 
-/// A view of all notes, which is up to date when the model has posted.
+/// A view of all notes, which is up to date when the model has posted, if nothing else waits for the main queue.
 @MainActor final class ListView {
     private(set) var text = ""
 
