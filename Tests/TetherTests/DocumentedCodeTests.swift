@@ -113,8 +113,9 @@ import Testing
 
         """
 
-    private func errors(in source: String) throws -> String {
-        let text = try Compiler(importingTests: true).diagnostics(of: DocumentedCodeTests.imports + source)
+    private func errors(in source: String, mode: Int = 6, options: [String] = []) throws -> String {
+        let text = try Compiler(mode: mode, options: options, importingTests: true)
+            .diagnostics(of: DocumentedCodeTests.imports + source)
         return text.split(separator: "\n").filter { $0.contains(" error: ") && !$0.hasPrefix(" ") }
             .joined(separator: "\n")
     }
@@ -123,7 +124,8 @@ import Testing
         blocks.enumerated().map { $1.part(number: $0) }.joined()
     }
 
-    @Test func `P3 all code in the documentation compiles in Swift 6 mode`() throws {
+    @Test func `P3 all code in the documentation compiles in Swift 6 mode, and but for methods in Swift 5 mode`() throws
+    {
         let blocks = try DocumentedCode.all()
         #expect(blocks.count > 70)
         for block in blocks where block.standsAlone {
@@ -135,6 +137,10 @@ import Testing
         let (world, sidebar) = (DocumentedCodeTests.world, DocumentedCodeTests.sidebar)
         #expect(try errors(in: world + sidebar + file(of: ofPrograms)) == "")
         #expect(try errors(in: world + DocumentedCodeTests.sidebarOfTests + file(of: ofTests)) == "")
+        // Methods are not connected in Swift 5 mode.
+        let withoutMethods = ofPrograms.filter { !$0.connectsMethods }
+        #expect(withoutMethods.count > 30)
+        #expect(try errors(in: world + sidebar + file(of: withoutMethods), mode: 5) == "")
         // A mistake is seen.
         let wrong = DocumentedCode(file: "Wrong.md", line: 7, lines: ["token.stopp()"])
         #expect(try errors(in: world + sidebar + wrong.part(number: 0)).hasPrefix("Wrong.md:7:"))

@@ -67,6 +67,11 @@ struct DocumentedCode: Sendable {
         !file.hasPrefix("Sources/Tether/") && file != "README.md" || lines.contains { $0.contains("#expect") }
     }
 
+    /// Whether it names a method that a center is to call.
+    var connectsMethods: Bool {
+        lines.contains { $0.contains(", of: ") || $0.contains("action: ") || $0.contains("NotificationMethod") }
+    }
+
     var prints: Bool { lines.contains { $0.contains("print(") } }
 
     /// The block as a part of a file, with what stands around it in a user's program, and its lines' own numbers.
