@@ -145,14 +145,14 @@ extension LeakTracker {
         for registration in registrations where registration.center == center && registration.isAttached {
             guard let owner = registration.owner, let handler = registration.handler,
                 !known.contains(ObjectIdentifier(owner)),
-                let path = graph.paths(from: ReferencePath.roots(handler), to: [HeapObject(owner)]).values.first
+                let path = graph.path(from: handler, to: owner)
             else { continue }
             let tracked = Tracked(owner, label: "\(type(of: owner))", site: registration.site, isOwner: true)
             let finding = Finding(
                 message: "\(tracked.label), an owner, observed for at \(tracked.site), went only because its center "
                     + "did: until then it was kept by \(registration.handlerDescription), which "
                     + "\(path.sentence(from: .closure)). With a center that stays, such as ObserverCenter.default, it "
-                    + "leaks. Use the owner that the handler is handed, or capture it weakly there.",
+                    + "leaks. \(SelfCapture.remedy)",
                 site: tracked.site)
             state.withLock { $0.keptUntilCenterEnded.append((tracked, finding)) }
         }

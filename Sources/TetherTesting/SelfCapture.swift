@@ -30,6 +30,9 @@ enum SelfCapture {
     /// Goes before `isReported`, for tests of it beside others that capture owners on purpose.
     @TaskLocal static var isReportedHere: Bool?
 
+    /// What to do about one.
+    static let remedy = "Use the owner that the handler is handed, or capture it weakly there."
+
     /// How many objects are looked into for one handler.
     static let limit = 200
 
@@ -40,13 +43,11 @@ enum SelfCapture {
     ) {
         #if DEBUG
         guard let owner, isReportedHere ?? isReported.load(ordering: .relaxed),
-            let path = ObjectGraph(limit: limit)
-                .paths(from: ReferencePath.roots(handler), to: [HeapObject(owner)]).values.first
+            let path = ObjectGraph(limit: limit).path(from: handler, to: owner)
         else { return }
         let finding = Finding(
             message: "\(type(of: owner)) will be kept by its own handler registered at \(registration.site) "
-                + "(\(name?.rawValue ?? "any name")), which \(path.sentence(from: .closure)). Use the owner that the handler is "
-                + "handed, or capture it weakly there.",
+                + "(\(name?.rawValue ?? "any name")), which \(path.sentence(from: .closure)). \(remedy)",
             site: registration.site)
         finding.tell()
         #endif

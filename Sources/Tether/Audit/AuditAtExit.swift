@@ -2,7 +2,8 @@ internal import Foundation
 
 /// `TETHER_AUDIT=exit` in the environment: a program that ends by itself prints what is observed then.
 enum AuditAtExit {
-    /// Asked for by every center of Tether's own, and by every observer of another one, so that it is settled before there is an observer.
+    /// Asked for by every center of Tether's own, and by every observer of another one, so that it is settled before there is
+    /// an observer.
     static let isAskedFor: Bool = {
         guard ProcessInfo.processInfo.environment["TETHER_AUDIT"] == "exit" else { return false }
         // Not covered: at the end of a process; AuditAtExitTests run one.

@@ -60,8 +60,7 @@ struct Diagnosis {
         if let holder = path.firstHolder {
             return "Capture \(holder) weakly there, or open that way before the test ends."
         }
-        return isAttached
-            ? "Use the owner that the handler is handed, or capture it weakly there." : "Capture it weakly there."
+        return isAttached ? SelfCapture.remedy : "Capture it weakly there."
     }
 
     // MARK: Observers

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Tether
 
 /// Objects and what they refer to, each copied once, when a search comes to it first.
 ///
@@ -79,6 +80,11 @@ final class ObjectGraph {
     /// The shortest paths from an object to each of the targets, of which it may be one itself.
     func paths(from object: HeapObject, to targets: some Sequence<HeapObject>) -> [HeapObject: ReferencePath] {
         search(edges(of: node(object)), for: Set(targets.map(node)))
+    }
+
+    /// The shortest path from a handler to an object; `nil` if there is none.
+    func path(from handler: WatchedRegistration.Handler, to object: AnyObject) -> ReferencePath? {
+        paths(from: ReferencePath.roots(handler), to: [HeapObject(object)]).values.first
     }
 
     private func search(_ roots: [Edge], for targets: Set<Int>) -> [HeapObject: ReferencePath] {

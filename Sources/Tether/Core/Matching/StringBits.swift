@@ -13,6 +13,7 @@ struct StringBits: Equatable {
         #if _pointerBitWidth(_64)
         (low, high) = unsafe unsafeBitCast(string, to: (UInt64, UInt64).self)
         #else
+        // SAFETY: as above.
         let words = unsafe unsafeBitCast(string, to: (UInt32, UInt32, UInt32).self)
         (low, high) = (UInt64(words.0) | UInt64(words.1) << 32, UInt64(words.2))
         #endif
