@@ -1,4 +1,3 @@
-import COwnerLifetime
 import Foundation
 import Testing
 
@@ -80,7 +79,7 @@ import Testing
             log.add("\(result)")
             waited.open()
         }
-        #expect(await inTime { while !tether_is_waited_for(registration), !Task.isCancelled { await Task.yield() } })
+        #expect(await isWaitedFor(registration))
         gate.open()
         await waited.pass()
         #expect(log.entries == ["returned", "finished"])

@@ -43,6 +43,17 @@ import Testing
         }
     }
 
+    /// Posts on a thread of its own, which the handler ends, and returns after all that ends with it.
+    private func postAndExit(number: Int) {
+        Thread { [center, hasExited] in
+            PostingThread.current.atExit { hasExited.open() }
+            center.post(.sample, number: number)
+        }.start()
+        isRunning.pass()
+        mayExit.open()
+        hasExited.pass()
+    }
+
     @Test func `D5 what is pending on a thread that a handler ends, and what comes later, is dropped and counted`() {
         let mayRun = Gate()
         let target = target(mayRun: mayRun)
@@ -94,13 +105,7 @@ import Testing
 
     @Test func `R7 a once observer has ended when its handler has ended the posting thread`() {
         let token = center.observe(.sample, once: true, handler())
-        Thread { [center, hasExited] in
-            PostingThread.current.atExit { hasExited.open() }
-            center.post(.sample, number: 1)
-        }.start()
-        isRunning.pass()
-        mayExit.open()
-        hasExited.pass()
+        postAndExit(number: 1)
         #expect(!token.isActive)
         #expect(counts == [])
     }
@@ -123,13 +128,7 @@ import Testing
         let token = center.observe(.sample, on: .custom(HeldJobs()), handler())
         center.post(.sample, numbers: 1...2)
         token.target = .poster
-        Thread { [center, hasExited] in
-            PostingThread.current.atExit { hasExited.open() }
-            center.post(.sample, number: 3)
-        }.start()
-        isRunning.pass()
-        mayExit.open()
-        hasExited.pass()
+        postAndExit(number: 3)
         #expect(log.entries == [1])
         center.post(.sample, number: 4)
         #expect(log.entries == [1, 2, 3, 4])

@@ -24,7 +24,7 @@ import Testing
             let result = await token.stopAndWait()
             log.add("\(result)")
         }
-        #expect(await inTime { while !tether_is_waited_for(registration), !Task.isCancelled { await Task.yield() } })
+        #expect(await isWaitedFor(registration))
         #expect(log.entries == [])
         gate.open()
         await waiter.value
@@ -47,7 +47,7 @@ import Testing
             log.add("\(result)")
             ended.open()
         }
-        #expect(await inTime { while !tether_is_waited_for(registration), !Task.isCancelled { await Task.yield() } })
+        #expect(await isWaitedFor(registration))
         gate.open()
         await ended.pass()
         #expect(log.entries == ["returned", "finished"])

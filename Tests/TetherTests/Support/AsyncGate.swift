@@ -1,3 +1,4 @@
+import COwnerLifetime
 import Testing
 
 /// Lets one async waiter through for each time that it is opened, also one whose task is cancelled; a wait that is too
@@ -36,4 +37,9 @@ func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
     defer { for task in tasks { task.cancel() } }
     // In a task of its own, because a cancelled one would not wait.
     return await Task { await ends.first { _ in true } ?? false }.value
+}
+
+/// Whether someone comes in time to wait for a registration's handlers.
+func isWaitedFor(_ registration: UInt) async -> Bool {
+    await inTime { while !tether_is_waited_for(registration), !Task.isCancelled { await Task.yield() } }
 }
