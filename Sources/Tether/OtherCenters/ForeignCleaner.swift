@@ -25,7 +25,8 @@ final class ForeignCleaner: Sendable {
         if isFirst { queue.async { [self] in run() } }
     }
 
-    private func run() {
+    /// Runs all errands; on the queue.
+    func run() {
         let errands = errands.withLock { errands in
             let taken = errands
             errands = []
@@ -57,7 +58,4 @@ final class ForeignCleaner: Sendable {
         if watched != nil, sender == nil { return }
         foreign.reconnect(registration, with: center, name: subject.name, sender: sender)
     }
-
-    /// Waits until all errands have been run that were left before.
-    func settle() { queue.sync {} }
 }

@@ -93,6 +93,23 @@ import Testing
         center.removeObserver(native.token)
     }
 
+    @Test func `F2 who waits for the removal waits for his own observers, though others leave theirs meanwhile`() {
+        onThreads(
+            Array(
+                repeating: {
+                    let center = NotificationCenter()
+                    for _ in 0..<2000 {
+                        let token = center.observe(.sample) { _ in }
+                        let receivers = [token].compactMap(\.foreign)
+                        token.stop()
+                        guard receivers.kept() == 0 else {
+                            Issue.record("An observer that has ended was kept.")
+                            break
+                        }
+                    }
+                }, count: 16))
+    }
+
     /// A call of Foundation's center there would take its lock again, which aborts the process.
     @Test func `F2 O3 an owner that goes with a block which Foundation's center is removing ends its observers`() {
         let (log, center) = (log, center)

@@ -38,3 +38,9 @@ extension [ForeignReceiver] {
         return count(where: \.isKept)
     }
 }
+
+extension ForeignCleaner {
+    /// Returns when all errands have been run that were left before: by this, too, because the thread that left the first
+    /// of them may not have called the queue yet.
+    func settle() { queue.sync { run() } }
+}
