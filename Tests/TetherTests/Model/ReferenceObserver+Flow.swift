@@ -42,11 +42,12 @@ extension ReferenceObserver {
     /// The delivery, still to be made, of what was kept.
     struct Release {
         fileprivate let observer: ReferenceObserver
-        fileprivate var delivery: ReferenceDelivery?
+        /// Whether it holds the observer.
+        fileprivate var isHolding = false
         fileprivate var delivers = false
         /// The target on which it has made a job.
         fileprivate var job: ReferenceScheduler?
-        /// What more than may wait was dropped.
+        /// What more than may wait, or what a used up observer kept.
         fileprivate var dropped: [ReferenceDelivery] = []
 
         /// Hands the job over, unless it is to run here.
@@ -63,9 +64,8 @@ extension ReferenceObserver {
         }
 
         func letGo() {
-            guard let delivery else { return }
+            guard isHolding else { return }
             job?.letGoOfJob()
-            delivery.letGo()
             for delivery in dropped { delivery.letGo() }
             observer.letGo()
         }
@@ -80,13 +80,14 @@ extension ReferenceObserver {
         // R7: only now is it used up.
         let isClaimedNow = claim()
         hold()
-        var release = Release(observer: self, delivery: delivery)
+        var release = Release(observer: self, isHolding: true)
         if isClaimedNow {
-            delivery.hold()
             let step = enqueue(delivery)
             release.delivers = step == .deliver
             if step == .schedule { release.job = target }
             if step != .deliver { release.dropped = trim() }
+        } else {
+            release.dropped = [delivery]
         }
         return release
     }

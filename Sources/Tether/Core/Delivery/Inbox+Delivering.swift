@@ -109,20 +109,14 @@ extension Inbox {
 
     /// Takes out the delivery of a turn, and more of what is pending in hand.
     private func begin(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
-        var mustAsk = false
-        let delivery = withState { state -> Delivery? in
-            mustAsk = state.mustAsk
-            if mustAsk { return nil }
+        withState { state -> Delivery? in
             guard let delivery = state.begin(tickets, from: mailbox) else { return nil }
             // Posts count what a bounded backlog has.
-            if delivery.ticket + 1 < tickets.upperBound, !state.hasQuestions, state.flow.backlog == .unbounded {
+            if delivery.ticket + 1 < tickets.upperBound, state.flow.backlog == .unbounded {
                 inHand.withLock { state.pending.takeOldest(&$0) }
             }
             return delivery
         }
-        if !mustAsk { return delivery }
-        ask()
-        return withState { $0.begin(tickets, from: mailbox) }
     }
 
     /// Drops turns of a mailbox whose drain will not run.

@@ -9,22 +9,19 @@ extension Inbox {
 
     /// Keeps a delivery while muted, or with `nil` drops one; lets go of what that displaces.
     func hold(_ delivery: consuming Delivery?, in state: inout State) -> Reception {
-        guard var delivery else {
+        guard let delivery else {
             state.dropped += 1
             return Reception()
         }
-        delivery.muting = (state.flow.kept ?? state.keptQuestions.first)?.muting ?? Inbox.nextPlace()
-        if delivery.question != 0 { return holdQuestion(delivery, in: &state) }
-        let displaced = state.takeKept()
-        state.dropped += displaced.count
-        _ = state.flow.keep(delivery)
-        return Reception(released: displaced)
+        guard let displaced = state.flow.keep(delivery) else { return Reception() }
+        state.dropped += 1
+        return Reception(released: [displaced])
     }
 
     /// Drops the oldest, or the newest, of more deliveries than may wait.
     func trim(_ state: inout State) -> [Delivery] {
         guard state.pending.count > state.flow.backlog.limit else { return [] }
-        let excess = state.hasQuestions ? excessBeforeQuestions(state) : state.pending.count - state.flow.backlog.limit
+        let excess = state.pending.count - state.flow.backlog.limit
         var dropped = state.flow.backlog.keepsOldest ? state.pending.removeNewest(excess) : []
         while excess > dropped.count, let delivery = state.pending.popFirst() { dropped.append(delivery) }
         state.route.mailbox?.withdraw(dropped.map(\.ticket))
@@ -47,7 +44,7 @@ extension Inbox {
     var isMuted: Bool { withState(\.flow.isMuted) }
 
     /// The place of what is kept among all that is kept while muted, in posting order.
-    var placeOfKept: UInt64? { withState { $0.kept.last?.ticket } }
+    var placeOfKept: UInt64? { withState { $0.flow.kept?.ticket } }
 
     /// Who mutes or unmutes.
     enum Muter {
@@ -90,7 +87,7 @@ extension Inbox {
         /// Runs the handler, where it is to run here, with no lock held; after `schedule`.
         func run() {
             switch reception.step {
-            case .none, .inline, .ask: break
+            case .none, .inline: break
             // Where the target's drains run already, this is one (D3).
             case .schedule(let drain, let mailbox): if mailbox.isCurrent { drain.run() }
             case .deliverPending: inbox.deliverPending(for: registration)
@@ -122,32 +119,9 @@ extension Inbox {
 extension Inbox {
     /// Puts what was kept behind what is pending.
     private func enqueueKept(for registration: Registration, in state: inout State) -> Reception {
-        let kept = state.takeKept()
-        var reception = Reception()
-        let waitsForQuestions = state.hasQuestions && registration.isOnce
-        if kept.count == 1, kept[0].question == 0, !waitsForQuestions {
-            // R7: only now is a once observer used up.
-            if registration.claim() { reception = enqueue(kept[0], in: &state) }
-        } else if !registration.isClaimed {
-            for (index, var delivery) in kept.enumerated() {
-                // Asked about anew, and so all together, which tells the newest.
-                delivery.question = Inbox.nextPlace()
-                let next = enqueue(delivery, in: &state)
-                if index == 0 { reception = next }
-            }
-        }
-        reception.released = (reception.released ?? []) + kept
-        return reception
-    }
-}
-
-extension Inbox.State {
-    /// Takes out what is kept while muted, oldest first.
-    mutating func takeKept() -> [Inbox.Delivery] {
-        let kept = kept
-        _ = flow.takeKept()
-        keptQuestions = []
-        return kept
+        guard let kept = state.flow.takeKept() else { return Reception() }
+        // R7: only now is a once observer used up.
+        return registration.claimForDelivery() ? enqueue(kept, in: &state) : Reception(released: [kept])
     }
 }
 

@@ -8,7 +8,6 @@ extension Inbox {
         /// To schedule a drain for what is pending.
         case schedule(Drain, Mailbox)
         case deliverPending
-        case ask
     }
 
     /// What follows a look at the state: a step to take, and what to let go of, with no lock held.
@@ -18,15 +17,12 @@ extension Inbox {
     }
 
     /// Delivers or enqueues a notification, on the poster; or drops or keeps it, if the observer is muted.
-    ///
-    /// Of a question only the main queue, which is the target and not where this is called, can tell whether it is for the
-    /// registration.
-    func receive(_ notification: Notification, for registration: Registration, isQuestion: Bool = false) {
+    func receive(_ notification: Notification, for registration: Registration) {
         // X3: what is kept for later is kept without an object whose end has begun.
         let hasEndingObject = notification.hasEndingObject
         func kept() -> Notification { hasEndingObject ? notification.withoutObject : notification }
         let reception = state.withLock { state -> Reception in
-            if let mailbox = unsafe state.plain, !isQuestion, !registration.isOnce {
+            if let mailbox = unsafe state.plain, !registration.isOnce {
                 // SAFETY: see `State`.
                 let (ticket, drain) = unsafe mailbox._withUnsafeGuaranteedRef { $0.append(self) }
                 state.pending.append(Delivery(ticket: ticket, notification: kept(), registration: registration))
@@ -41,23 +37,13 @@ extension Inbox {
                     reception = hold(
                         state.flow.keepsNewest
                             ? Delivery(
-                                ticket: Inbox.nextPlace(), notification: kept(), registration: registration,
-                                question: isQuestion ? Inbox.nextPlace() : 0) : nil,
+                                ticket: Inbox.nextPlace(), notification: kept(), registration: registration) : nil,
                         in: &state)
                 }
                 if state.beginLeftovers() { reception.step = .deliverPending }
                 return reception
             }
-            // What was posted before it may turn out to be what a once observer takes (R7).
-            let waitsForQuestions = state.hasQuestions && registration.isOnce && !state.route.isInlineAtOnce
-            if isQuestion || waitsForQuestions {
-                if registration.isClaimed { return Reception() }
-                return enqueue(
-                    Delivery(
-                        ticket: 0, notification: kept(), registration: registration, question: Inbox.nextPlace()),
-                    in: &state)
-            }
-            guard registration.claim() else {
+            guard registration.claimForDelivery() else {
                 // The delivery that claimed it may have been left to the next post, by a switch to the poster (D6).
                 return Reception(step: state.beginLeftovers() ? .deliverPending : .none)
             }
@@ -72,7 +58,6 @@ extension Inbox {
         case .inline: registration.runInline(notification)
         case .schedule(let drain, let mailbox): mailbox.schedule(drain)
         case .deliverPending: deliverPending(for: registration)
-        case .ask: askAboutKept()
         }
     }
 
@@ -86,11 +71,8 @@ extension Inbox {
             return Reception(step: .deliverPending)
         }
         let (ticket, drain) = mailbox.append(self)
-        let isQuestion = delivery.question != 0
         delivery.ticket = ticket
         state.pending.append(delivery)
-        if isQuestion { state.hasQuestions = true }
-        return Reception(
-            step: drain.map { .schedule($0, mailbox) } ?? .none, released: isQuestion ? [] : trim(&state))
+        return Reception(step: drain.map { .schedule($0, mailbox) } ?? .none, released: trim(&state))
     }
 }

@@ -8,11 +8,6 @@ extension Inbox {
         var ticket: UInt64
         var notification: Notification
         let registration: Registration
-        /// Tells it from others as long as the main queue has not been asked whether it is for the registration; 0 if it
-        /// is.
-        var question: UInt64 = 0
-        /// What has the same one, and not 0, was posted during one muting: only the newest is to be delivered (D9).
-        var muting: UInt64 = 0
     }
 
     /// SAFETY: `called` is only looked at while its thread is at the call, or has ended in it; `plain` is the route's, which
@@ -37,30 +32,13 @@ extension Inbox {
         /// by who delivers there.
         var leftTo: Mailbox?
         var flow = FlowControl<Delivery>()
-        /// What was posted while muted, after what is kept, and may turn out to be for the registration.
-        var keptQuestions: [Delivery] = []
-        /// Whether there may be questions, pending or kept.
-        var hasQuestions = false
-        /// Whether the main queue is about to be asked about what is kept.
-        var isAskScheduled = false
 
         init(route: Route) {
             self.route = route
             lookForPlain()
         }
 
-        /// What is kept while muted, oldest first.
-        var kept: [Delivery] { (flow.kept.map { [$0] } ?? []) + keptQuestions }
-
-        var isDone: Bool {
-            isLast && pending.isEmpty && !isDelivering && flow.kept == nil && keptQuestions.isEmpty
-        }
-
-        /// Whether the delivery whose turn it is, or how many wait behind it, depends on questions.
-        var mustAsk: Bool {
-            guard hasQuestions else { return false }
-            return flow.backlog != .unbounded || pending.first.map { $0.question != 0 } == true
-        }
+        var isDone: Bool { isLast && pending.isEmpty && !isDelivering && flow.kept == nil }
 
         /// Takes out the first delivery that has one of some turns of a mailbox, to deliver it.
         mutating func begin(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
@@ -88,7 +66,7 @@ extension Inbox {
 
         /// Sets `plain` by all else.
         mutating func lookForPlain() {
-            let isPlain = !hasEnded && !flow.isMuted && !hasQuestions && flow.backlog == .unbounded
+            let isPlain = !hasEnded && !flow.isMuted && flow.backlog == .unbounded
             unsafe plain = isPlain ? route.mailbox.flatMap { $0.mayBeCurrent ? nil : unsafe .passUnretained($0) } : nil
         }
 

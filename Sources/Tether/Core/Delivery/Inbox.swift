@@ -31,7 +31,7 @@ final class Inbox: Sendable {
     /// What is pending, oldest first, and what is kept while muted.
     var notifications: [Notification] {
         withState { state in
-            let deliveries = state.pending.elements + state.kept
+            let deliveries = state.pending.elements + (state.flow.kept.map { [$0] } ?? [])
             // SAFETY: whoever looks does not change it; see `Delivery`.
             nonisolated(unsafe) let notifications = deliveries.map(\.notification)
             return unsafe notifications
@@ -53,7 +53,7 @@ final class Inbox: Sendable {
         withState { state in
             let report = Report(
                 target: (state.nextRoute ?? state.route).target.description, pending: state.pending.count,
-                kept: state.kept.count, dropped: state.dropped, muted: state.flow.mutings)
+                kept: state.flow.kept == nil ? 0 : 1, dropped: state.dropped, muted: state.flow.mutings)
             return (report, hook?.counts ?? (0, 0))
         }
     }
@@ -82,7 +82,7 @@ final class Inbox: Sendable {
             let forgone = state.nextRoute.take()
             let deliveries = state.pending.removeAll()
             state.route.mailbox?.withdraw(deliveries.map(\.ticket))
-            return [forgone, deliveries, state.takeKept(), state.leftTo.take()]
+            return [forgone, deliveries, state.flow.takeKept(), state.leftTo.take()]
         }
     }
 }

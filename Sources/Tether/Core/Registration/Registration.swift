@@ -163,6 +163,12 @@ internal import Synchronization
         return details?.preparing?.prepare(notification, for: self)
     }
 
+    /// Claims a once registration for a delivery that is about to wait, or to be made. One that converts what it is handed
+    /// is claimed after that, because what makes no message does not use it up (R7).
+    final func claimForDelivery() -> Bool {
+        isOnce && convertsOnTarget ? !isClaimed : claim()
+    }
+
     /// Claims a once registration for one delivery; false if another one has it (R7).
     final func claim() -> Bool {
         var seen = state.load(ordering: .acquiring)
@@ -181,19 +187,31 @@ internal import Synchronization
         return exchanged
     }
 
+    /// Whether what is posted away from the target is converted there.
+    private final var convertsOnTarget: Bool { isPrepared && details?.preparing?.convertsOnTarget == true }
+
     /// Runs the handler for a delivery that found its target current and nothing pending there.
     final func runInline(_ notification: Notification) {
-        if !hasEnded { call(notification) }
-        if isOnce { end() }
+        callOnTarget(notification)
+        if isClaimed { end() }
     }
 
     /// Runs the handler for a delivery that was pending, on its target, announced on this thread.
     final func run(_ notification: Notification) {
         unsafe PostingThread.withLevel(center: PostingThread.centerOfDrains, era: 0) { frame in
             unsafe PostingThread.announce(address, at: frame)
-            if !hasEnded { call(notification) }
+            callOnTarget(notification)
         }
-        if isOnce { end() }
+        if isClaimed { end() }
+    }
+
+    @inline(__always)
+    private final func callOnTarget(_ notification: Notification) {
+        if convertsOnTarget {
+            if let message = prepare(notification), !hasEnded, claim() { call(message) }
+        } else if !hasEnded {
+            call(notification)
+        }
     }
 
     /// Takes over what an old registration's hooks have, if the same posts call the two; under the center's lock.

@@ -12,11 +12,14 @@ class RegistrationHook: @unchecked Sendable {
     /// Whether `prepare` is asked about every post.
     var prepares: Bool { false }
 
+    /// Whether `prepare` is asked on the target as well, because elsewhere it cannot tell.
+    var convertsOnTarget: Bool { false }
+
     // Not covered: every hook that is asked overrides this.
     /// The notification as the registration takes it; `nil` if it does not match after all.
     ///
-    /// Called on the posting thread, before a once registration is claimed; again on the main queue for what it had the
-    /// inbox ask about there.
+    /// Called on the posting thread, before a once registration is claimed; and again on the target, where it converts
+    /// there.
     func prepare(_ notification: Notification, for registration: Registration) -> Notification? { notification }
 
     /// Called once, when the registration is made.
