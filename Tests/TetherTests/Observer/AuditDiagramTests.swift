@@ -5,11 +5,15 @@ import Testing
 @testable import Tether
 
 /// The audit as a graph, for Graphviz, for Mermaid and as a picture.
-@Suite struct AuditGraphTests {
+@Suite struct AuditDiagramTests {
     private final class Sidebar: Sendable {}
 
     private let center = ObserverCenter()
-    private let file = "TetherTests/AuditGraphTests.swift"
+    private let file = "TetherTests/AuditDiagramTests.swift"
+
+    private func lines(_ shape: Diagram.Shape, in diagram: Diagram) -> [[String]] {
+        diagram.boxes.filter { $0.shape == shape }.map(\.lines)
+    }
 
     @Test func `L1 a graph leads from a name over an observer, in the frame of its owner, to its target`() {
         let owner = Sidebar()
@@ -17,32 +21,34 @@ import Testing
         center.observe(.sample, owner: owner) { _, _ in }
         #expect(
             center.audit().graph() == """
-                digraph observers {
+                digraph {
                     rankdir=LR;
-                    node [fontname=Helvetica, style=filled, fillcolor=white];
-                    subject0 [label="sample", shape=ellipse];
-                    target0 [label="poster", shape=cylinder];
+                    node [fontname=Helvetica, style=filled];
+                    edge [fontname=Helvetica];
+                    box0 [label="sample", shape=ellipse, fillcolor="#e4f3e4"];
+                    box1 [label="poster", shape=cylinder, fillcolor="#f1e6f7"];
                     subgraph cluster0 {
                         label="Sidebar"; style="rounded,filled"; fillcolor="#eef3fb";
-                        observer0_0 [label="\(file):\(line)", shape=box, fillcolor="#ffffff"];
+                        box2 [label="\(file):\(line)", shape=box, fillcolor="#ffffff"];
                     }
-                    subject0 -> observer0_0 -> target0;
+                    box0 -> box2;
+                    box2 -> box1;
                 }
 
                 """)
         #expect(
             center.audit().mermaid() == """
                 flowchart LR
-                    classDef dropped fill:#ffd0c7,stroke:#555,color:#000
-                    classDef waiting fill:#ffe9b3,stroke:#555,color:#000
-                    classDef muted fill:#dcdcdc,stroke:#555,color:#000
-                    classDef idle fill:#ffffff,stroke:#555,color:#000
-                    subject0(["sample"])
-                    target0[("poster")]
-                    subgraph owner0 ["Sidebar"]
-                        observer0_0["\(file):\(line)"]:::idle
+                    classDef green fill:#e4f3e4,stroke:#555,color:#000
+                    classDef violet fill:#f1e6f7,stroke:#555,color:#000
+                    classDef white fill:#ffffff,stroke:#555,color:#000
+                    box0(["sample"]):::green
+                    box1[("poster")]:::violet
+                    subgraph frame0 ["Sidebar"]
+                        box2["\(file):\(line)"]:::white
                     end
-                    subject0 --> observer0_0 --> target0
+                    box0 --> box2
+                    box2 --> box1
 
                 """)
         withExtendedLifetime(owner) {}
@@ -52,10 +58,11 @@ import Testing
         let (owners, sender) = ([Sidebar(), Sidebar()], Sidebar())
         for owner in owners { center.observe(.sample, from: sender, owner: owner) { _, _ in } }
         let token = center.observe(nil, on: .main) { _ in }
-        let graph = AuditGraph(center.audit())
-        #expect(graph.owners.map(\.name) == ["Sidebar", "Sidebar 2", nil])
-        #expect(graph.subjects == [["sample", "from Sidebar"], ["any name"]])
-        #expect(graph.targets == ["poster", "main"])
+        let diagram = center.audit().diagram
+        #expect(diagram.frames.map(\.title) == ["Sidebar", "Sidebar 2"])
+        #expect(diagram.frames.map(\.boxes) == [4..<5, 5..<6] && diagram.boxes.count == 7)
+        #expect(lines(.pill, in: diagram) == [["sample", "from Sidebar"], ["any name"]])
+        #expect(lines(.cylinder, in: diagram) == [["poster"], ["main"]])
         #expect(!center.audit().graph().contains("0x"))
         withExtendedLifetime((owners, sender, token)) {}
     }
@@ -65,7 +72,7 @@ import Testing
         center.observe(.sample, from: sender, owner: owner) { _, _ in }
         other.observe(.sample, owner: owner) { _, _ in }
         let audit = OwnerObservers(of: owner).audit()
-        let subjects = AuditGraph(audit).subjects
+        let subjects = lines(.pill, in: audit.diagram)
         #expect(subjects.map(\.count) == [3, 2])
         #expect(subjects.allSatisfy { $0.last?.hasPrefix("on ObserverCenter 0x") == true })
         #expect(subjects.allSatisfy { $0.allSatisfy(audit.svg().contains) })
@@ -74,7 +81,7 @@ import Testing
 
     @Test func `L1 M4 a graph names a sender that is a value by the value`() {
         let token = center.addObserver(forName: .sample, object: 42, queue: nil) { _ in }
-        #expect(AuditGraph(center.audit()).subjects == [["sample", "from 42"]])
+        #expect(lines(.pill, in: center.audit().diagram) == [["sample", "from 42"]])
         token.stop()
     }
 
@@ -88,8 +95,8 @@ import Testing
         center.post(name: .sample, object: nil)
         let muted = center.observe(.other) { _ in }
         muted.mute()
-        let states = AuditGraph(center.audit()).owners.flatMap(\.observers).map(\.state)
-        #expect(states == [.dropped, .waiting, .dropped, .muted])
+        let tints = center.audit().diagram.boxes.filter { $0.shape == .box }.map(\.tint)
+        #expect(tints == [.red, .yellow, .red, .grey])
         queue.activate()
         withExtendedLifetime((tokens, muted)) {}
     }
@@ -98,7 +105,7 @@ import Testing
         let queue = DispatchQueue(label: "a <\"quoted\"> \\ & queue")
         let token = center.observe(.init("one\ntwo"), on: .dispatchQueue(queue)) { _ in }
         #expect(center.audit().graph().contains(#"[label="dispatch queue a <\"quoted\"> \\ & queue", shape"#))
-        #expect(center.audit().graph().contains(#"[label="one\ntwo", shape=ellipse]"#))
+        #expect(center.audit().graph().contains(#"[label="one\ntwo", shape=ellipse, fill"#))
         #expect(center.audit().mermaid().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
         #expect(center.audit().svg().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
         token.stop()
@@ -128,6 +135,6 @@ import Testing
 
     @Test func `L1 an audit without observers is an empty picture`() {
         #expect(center.audit().svg().hasPrefix("<svg ") && !center.audit().svg().contains("<text"))
-        #expect(center.audit().graph().hasPrefix("digraph observers {\n"))
+        #expect(center.audit().graph().hasPrefix("digraph {\n"))
     }
 }

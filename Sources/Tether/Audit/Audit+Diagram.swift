@@ -1,0 +1,73 @@
+internal import Foundation
+
+extension Audit {
+    /// The observers as a diagram: subjects on one side, targets on the other, owners around their observers.
+    var diagram: Diagram {
+        var diagram = Diagram(mainColumn: 1)
+        let (subjects, targets) = (subjects, rows.map(\.target))
+        let subjectBoxes = Audit.numbers(of: subjects) { diagram.add(Diagram.Box($0, .pill, .green, column: 0)) }
+        let targetBoxes = Audit.numbers(of: targets) { diagram.add(Diagram.Box([$0], .cylinder, .violet, column: 2)) }
+        var owners = Instances()
+        var names: [String?] = []
+        for owner in rows.map({ $0.owner.map { owners.name(of: $0) } }) where !names.contains(owner) {
+            names.append(owner)
+        }
+        // Those that tokens hold come last.
+        if let tokens = names.firstIndex(of: nil) { names.append(names.remove(at: tokens)) }
+        for name in names {
+            let first = diagram.boxes.count
+            for (index, row) in rows.enumerated() where row.owner.map({ owners.name(of: $0) }) == name {
+                let notes = row.notes.isEmpty ? [] : [row.notes.joined(separator: ", ")]
+                let observer = diagram.add(
+                    Diagram.Box(["\(row.file):\(row.line)"] + notes, .box, row.tint, column: 1))
+                if let subject = subjectBoxes[subjects[index]] { diagram.join(subject, observer) }
+                if let target = targetBoxes[targets[index]] { diagram.join(observer, target) }
+            }
+            if let name { diagram.frame(from: first, name) }
+        }
+        return diagram
+    }
+
+    /// For each row a name, with the sender in a second line, and the center in the last one if there are several.
+    private var subjects: [[String]] {
+        var senders = Instances()
+        let isOneCenter = Set(rows.map(\.center)).count < 2
+        return rows.map { row in
+            [row.name?.rawValue ?? "any name"] + (row.sender.map { ["from \(senders.name(of: $0))"] } ?? [])
+                + (isOneCenter ? [] : ["on \(row.center)"])
+        }
+    }
+
+    /// A number for each element, which is added where it comes first.
+    private static func numbers<Element: Hashable>(of elements: [Element], add: (Element) -> Int) -> [Element: Int] {
+        var numbers: [Element: Int] = [:]
+        for element in elements where numbers[element] == nil { numbers[element] = add(element) }
+        return numbers
+    }
+
+    /// Objects by type instead of by address, with a number from the second one of a type on.
+    private struct Instances {
+        private var names: [String: String] = [:]
+        private var counts: [String: Int] = [:]
+
+        mutating func name(of description: String) -> String {
+            if let known = names[description] { return known }
+            guard let address = description.range(of: " 0x", options: .backwards) else { return description }
+            let type = String(description[..<address.lowerBound])
+            let number = (counts[type] ?? 0) + 1
+            counts[type] = number
+            let name = number == 1 ? type : "\(type) \(number)"
+            names[description] = name
+            return name
+        }
+    }
+}
+
+extension Audit.Row {
+    /// Whether it is worth a look: something was dropped, or waits, or it is muted.
+    fileprivate var tint: Diagram.Tint {
+        if dropped > 0 { return .red }
+        if pending > 0 { return .yellow }
+        return muteCount > 0 ? .grey : .white
+    }
+}
