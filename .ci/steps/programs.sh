@@ -90,15 +90,19 @@ debug_programs() {
     planted_leak
 }
 
-# The leak that Notes plants fails its tests, with the view, the line and the remedy.
+# The leak that Notes plants fails its tests, with the view, the line, the remedy and a picture.
 planted_leak() {
-    local printed=$logs/planted.txt
-    if NOTES_LEAK=1 limited swift test --skip-build --filter NotesTests >"$printed" 2>&1; then
+    local printed=$logs/planted.txt pictures=$logs/pictures
+    rm -rf "$pictures"
+    mkdir "$pictures"
+    if NOTES_LEAK=1 limited swift test --skip-build --filter NotesTests --attachments-path "$pictures" >"$printed" 2>&1
+    then
         echo 'The leak that Notes plants was not found.'
         return 1
     fi
     grep -F 'CountView, an owner, observed for at Notes/Notes.swift:' "$printed" |
         grep -F 'Use the owner that the handler is handed, or capture it weakly there.'
+    grep -F '>captures</text>' "$pictures"/Notes.swift-*.svg
 }
 
 # mode NAME SETTINGS...: what is not a test, built in release with these settings, and run.

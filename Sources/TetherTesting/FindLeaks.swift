@@ -1,4 +1,4 @@
-/// Runs a body in a scope of its own, and returns what it leaves behind, a sentence each; for programs that are no tests.
+/// Runs a body in a scope of its own, and returns what it leaves behind; for programs that are no tests.
 ///
 /// ```swift
 /// for leak in findLeaks({ openAndCloseADocument() }) { print(leak) }
@@ -14,30 +14,31 @@
 ///   - explanation: How long the search may take, in all, for why things are still there. What it did not get to is said
 ///     to be untold.
 ///   - body: What to run, in a scope of its own: `LeakTracker.current`.
-/// - Returns: A sentence for each thing that is left.
+/// - Returns: Each thing that is left: a sentence that says why, and a picture.
 @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
 @_disfavoredOverload
 public func findLeaks(
     within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
     _ body: () throws -> Void
-) rethrows -> [String] {
+) rethrows -> [LeakTracker.Leak] {
     let scope = LeakTracker()
     try LeakTracker.$scope.withValue(scope) { try body() }
-    return scope.verifyBlocking(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map(
-        \.message)
+    return scope.verifyBlocking(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map {
+        LeakTracker.Leak($0.message, $0.picture)
+    }
 }
 
-/// Runs an asynchronous body in a scope of its own, and returns what it leaves behind, a sentence each; for programs that
-/// are no tests.
+/// Runs an asynchronous body in a scope of its own, and returns what it leaves behind; for programs that are no tests.
 ///
 /// See `findLeaks(within:release:explanation:_:)`; here nothing blocks.
 public func findLeaks(
     within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
     isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Void
-) async rethrows -> [String] {
+) async rethrows -> [LeakTracker.Leak] {
     let scope = LeakTracker()
     try await LeakTracker.$scope.withValue(scope) { try await body() }
-    return await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map(
-        \.message)
+    return await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map {
+        LeakTracker.Leak($0.message, $0.picture)
+    }
 }

@@ -1,9 +1,12 @@
 internal import Foundation
+package import Tether
 
 /// What a verification found, and where it is to be mended.
 package struct Finding: Sendable {
     package let message: String
     package let site: Site
+    /// What holds what is left.
+    package let picture: Diagram
 
     /// Writes the finding to the standard error, as a compiler would.
     package func print() {

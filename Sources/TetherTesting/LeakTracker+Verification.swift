@@ -153,7 +153,7 @@ extension LeakTracker {
                     + "did: until then it was kept by \(registration.handlerDescription), which "
                     + "\(path.sentence(from: .closure)). With a center that stays, such as ObserverCenter.default, it "
                     + "leaks. \(SelfCapture.remedy)",
-                site: tracked.site)
+                site: tracked.site, picture: registration.picture(path, to: owner, tracked.lines))
             state.withLock { $0.keptUntilCenterEnded.append((tracked, finding)) }
         }
     }
@@ -165,7 +165,7 @@ extension LeakTracker {
             Finding(
                 message: "\(registration.description) belongs to no test that can be told: it was made on a queue or "
                     + "thread without a scope. Hand the work over with the scope's adopt { }.",
-                site: registration.site)
+                site: registration.site, picture: LeakPicture(handlerOf: registration).diagram)
         }
     }
 }
@@ -174,24 +174,28 @@ extension WatchedRegistration {
     var site: Site { Site(file: file, line: line) }
 
     /// "the observer of modelDidChange registered at …"
-    var description: String { "the observer of \(name?.rawValue ?? "any name") registered at \(site)" }
+    var description: String { "the observer of \(subject) registered at \(site)" }
 
     /// "the handler registered at … (modelDidChange)"
-    var handlerDescription: String { "the handler registered at \(site) (\(name?.rawValue ?? "any name"))" }
+    var handlerDescription: String { "the handler registered at \(site) (\(subject))" }
 
     /// What of it has not come to an end within the limit.
     fileprivate func unfinished(isRunning: Bool) -> Finding? {
         let pending = pending
+        var picture = LeakPicture(handlerOf: self)
         if pending.count > 0 {
             let deliveries = pending.count == 1 ? "1 delivery" : "\(pending.count) deliveries"
+            picture.hold([pending.target], deliveries, .cylinder, .violet)
             return Finding(
                 message: "still waiting for \(deliveries) pending on \(pending.target) for \(handlerDescription); "
                     + "run what that target runs on, or stop the observer, before the test ends",
-                site: site)
+                site: site, picture: picture.diagram)
         }
         guard isRunning else { return nil }
+        picture.hold(["another thread"], "running on", .cylinder, .violet)
         return Finding(
-            message: "still waiting for \(handlerDescription) to return; it is running on another thread", site: site)
+            message: "still waiting for \(handlerDescription) to return; it is running on another thread", site: site,
+            picture: picture.diagram)
     }
 }
 

@@ -140,15 +140,40 @@ public final class LeakTracker: Sendable {
     public struct Leak: Sendable, CustomStringConvertible {
         /// What it is and where it came from, in one line.
         public let description: String
+        private let picture: Diagram
+
+        init(_ description: String, _ picture: Diagram) {
+            (self.description, self.picture) = (description, picture)
+        }
+
+        /// What holds it, as a graph for Graphviz: `dot -Tsvg` draws it.
+        ///
+        /// Boxes are objects, by their types, and handlers, with the line that registered each. An arrow leads from what
+        /// holds to what is held, and has the property's name. Red is where the way begins, which is where it is to be
+        /// mended; yellow is what is left. What nothing is known of is grey.
+        public func graph() -> String { picture.graphviz }
+
+        /// What holds it, as a flow chart for Mermaid, which Markdown on many hosts draws; see `graph()`.
+        public func mermaid() -> String { picture.mermaid }
+
+        /// What holds it, as a picture, for where nothing draws graphs; see `graph()`.
+        public func svg() -> String { picture.svg }
     }
 
     /// The tracked objects that are alive now, and the observers that the given centers have now. It waits for nothing:
     /// ask after what you wait for.
     public func leaks(in centers: any NotifyingCenter...) -> [Leak] {
         let objects = state.withLock(\.tracked).filter { !$0.isOwner && $0.object != nil }.map { tracked in
-            Leak(description: "\(tracked.label) is still alive, tracked at \(tracked.site)")
+            Leak(
+                "\(tracked.label) is still alive, tracked at \(tracked.site)",
+                LeakPicture(tracked.lines, .yellow).diagram)
         }
-        let observers = centers.flatMap { $0.audit() }.map { Leak(description: "still observing: \($0)") }
+        let observers = centers.flatMap { $0.audit() }.map { row in
+            Leak(
+                "still observing: \(row)",
+                LeakPicture(["observer of \(row.name?.rawValue ?? "any name")", "\(row.file):\(row.line)"], .yellow)
+                    .diagram)
+        }
         return objects + observers
     }
 }

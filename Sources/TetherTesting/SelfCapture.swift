@@ -48,7 +48,7 @@ enum SelfCapture {
         let finding = Finding(
             message: "\(type(of: owner)) will be kept by its own handler registered at \(registration.site) "
                 + "(\(name?.rawValue ?? "any name")), which \(path.sentence(from: .closure)). \(remedy)",
-            site: registration.site)
+            site: registration.site, picture: registration.picture(path, to: owner, ["\(type(of: owner))"]))
         finding.tell()
         #endif
     }

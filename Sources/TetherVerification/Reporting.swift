@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Testing
+internal import Tether
 internal import TetherTesting
 internal import XCTest
 
@@ -38,6 +39,10 @@ extension Finding {
     /// Records the finding in Swift Testing, as an issue.
     func recordInSwiftTesting(of test: SourceLocation) {
         Issue.record(Comment(rawValue: message), sourceLocation: site.sourceLocation(in: test))
+        // Where the way is known. Written where `swift test --attachments-path` says; nowhere without.
+        guard picture.boxes.first?.tint == .red, !picture.arrows.isEmpty else { return }
+        let file = site.file.split(separator: "/").last ?? "leak"
+        Attachment.record(picture.svg, named: "\(file)-\(site.line).svg", sourceLocation: test)
     }
 
     /// As `recordInSwiftTesting(of:)`, as an issue that fails no test, which Swift Testing has since Swift 6.3.

@@ -18,7 +18,7 @@ import TetherTesting
         let (center, keep) = (ObserverCenter(), Keep())
         let found = await findLeaks(within: .zero) { keep.add(center.observe(.modelDidChange) { _ in }) }
         #expect(found.count == 1)
-        #expect(found.first?.hasPrefix("the observer of modelDidChange registered at ") == true)
+        #expect(found.first?.description.hasPrefix("the observer of modelDidChange registered at ") == true)
         keep.drop()
         #expect(await findLeaks { _ = center.observe(.modelDidChange) { _ in } }.isEmpty)
     }

@@ -109,7 +109,7 @@ extension Notification.Name {
             let sidebar = track(Sidebar(model: Model(), center: center))
             sidebar.close()
         }
-        print(leaks.isEmpty ? "nothing is left" : leaks.joined(separator: "\n"))
+        print(leaks.isEmpty ? "nothing is left" : leaks.map(\.description).joined(separator: "\n"))
     }
 
     final class TrackedSidebar: Sendable {

@@ -20,7 +20,8 @@ extension Diagram {
         let (width, height) = places.size
         return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\" "
             + "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\">\n"
-            + "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" + shapes.joined(separator: "\n") + "\n</svg>\n"
+            + "<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"white\"/>\n" + shapes.joined(separator: "\n")
+            + "\n</svg>\n"
     }
 
     static let (boxHeight, rowHeight) = (38, 50)
@@ -76,9 +77,12 @@ private struct Places {
         let last = boxes.map(\.column).reduce(diagram.mainColumn, max)
         var (columns, left) = ([(left: Int, width: Int)](), 24)
         for column in 0...last {
-            let lines = boxes.filter { $0.column == column }.flatMap(\.lines)
+            // All lines but the first are in a smaller type.
+            let lines = boxes.filter { $0.column == column }.flatMap { box in
+                box.lines.enumerated().map { ($0 == 0 ? 8 : 7) * $1.count }
+            }
             let labels = diagram.arrows.filter { boxes[$0.from].column == column }.map(\.label.count)
-            columns.append((left, (lines.map(\.count).max() ?? 0) * 8 + 24))
+            columns.append((left, lines.reduce(0, max) + 24))
             left += columns[column].width + max(90, labels.reduce(0, max) * 6 + 40)
         }
         self.columns = columns

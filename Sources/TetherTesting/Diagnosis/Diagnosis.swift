@@ -26,33 +26,53 @@ struct Diagnosis {
     // MARK: Objects
 
     private func finding(_ tracked: LeakTracker.Tracked, _ object: Held, _ holders: Holders) -> Finding {
-        let reason = reason(for: object.heap, tracked, holders)
+        let reason =
+            reason(for: object, tracked, holders)
+            ?? Reason(
+                words: "it has \(unexplained(object.count, holders, keep: true))",
+                picture: unexplained(object.count, of: tracked.lines))
         let what = tracked.isOwner ? "an owner, observed for at \(tracked.site)," : "tracked at \(tracked.site),"
-        let words = reason?.words ?? "it has \(unexplained(object.count, holders, keep: true))"
         return Finding(
-            message: "\(tracked.label), \(what) is still alive: \(words)", site: reason?.site ?? tracked.site)
+            message: "\(tracked.label), \(what) is still alive: \(reason.words)", site: reason.site ?? tracked.site,
+            picture: reason.picture)
     }
 
-    private func reason(
-        for object: HeapObject, _ tracked: LeakTracker.Tracked, _ holders: Holders
-    ) -> (words: String, site: Site)? {
-        if let (registration, path) = holders.handler(of: object) {
-            return (
-                "it is kept by \(registration.handlerDescription), which \(path.sentence(from: .closure)). "
-                    + Diagnosis.remedy(path, isAttached: registration.isAttached), registration.site
-            )
+    /// Why something is left: in words, where that is to be mended, and as a picture.
+    private struct Reason {
+        let words: String
+        var site: Site?
+        let picture: Diagram
+    }
+
+    private func reason(for object: Held, _ tracked: LeakTracker.Tracked, _ holders: Holders) -> Reason? {
+        if let (registration, path) = holders.handler(of: object.heap) {
+            return Reason(
+                words: "it is kept by \(registration.handlerDescription), which \(path.sentence(from: .closure)). "
+                    + Diagnosis.remedy(path, isAttached: registration.isAttached),
+                site: registration.site, picture: registration.picture(path, to: object.object, tracked.lines))
         }
-        if let (registration, notification) = holders.notification(of: object) {
-            return (
-                "it is kept by a notification, \(notification.name.rawValue), that is pending on "
-                    + "\(registration.pending.target) for \(registration.handlerDescription)", registration.site
-            )
+        if let (registration, notification, path) = holders.notification(of: object.heap) {
+            var picture = LeakPicture(handlerOf: registration)
+            picture.hold([notification.name.rawValue], "pending on \(registration.pending.target)", .pill, .green)
+            picture.follow(path, from: .object, to: tracked.lines)
+            return Reason(
+                words: "it is kept by a notification, \(notification.name.rawValue), that is pending on "
+                    + "\(registration.pending.target) for \(registration.handlerDescription)",
+                site: registration.site, picture: picture.diagram)
         }
-        if let cycle = holders.cycle(through: object) {
-            return ("it keeps itself: \(cycle.sentence(from: .itself)). Make one of these weak.", tracked.site)
+        if let cycle = holders.cycle(through: object.heap) {
+            var picture = LeakPicture(tracked.lines)
+            picture.follow(cycle, from: .itself, to: tracked.lines)
+            return Reason(
+                words: "it keeps itself: \(cycle.sentence(from: .itself)). Make one of these weak.",
+                picture: picture.diagram)
         }
-        return holders.object(of: object).map { other, path in
-            ("it is kept by \(other.label), \(path.sentence(from: .object)), and which is still alive", tracked.site)
+        return holders.object(of: object.heap).map { other, path in
+            var picture = LeakPicture(other.lines)
+            picture.follow(path, from: .object, to: tracked.lines)
+            return Reason(
+                words: "it is kept by \(other.label), \(path.sentence(from: .object)), and which is still alive",
+                picture: picture.diagram)
         }
     }
 
@@ -68,29 +88,54 @@ struct Diagnosis {
     private func finding(_ registration: WatchedRegistration, token: Held?, _ holders: Holders) -> Finding {
         let reason =
             token.map { tokenHolder($0, of: registration, holders) }
-            ?? "its token has gone, and its end has not come yet"
-        return Finding(message: "\(registration.description) is still active: \(reason)", site: registration.site)
+            ?? Reason(
+                words: "its token has gone, and its end has not come yet",
+                picture: LeakPicture(handlerOf: registration).diagram)
+        return Finding(
+            message: "\(registration.description) is still active: \(reason.words)", site: registration.site,
+            picture: reason.picture)
     }
 
-    private func tokenHolder(_ token: Held, of registration: WatchedRegistration, _ holders: Holders) -> String {
+    private func tokenHolder(_ token: Held, of registration: WatchedRegistration, _ holders: Holders) -> Reason {
         if let (holder, path) = holders.handler(of: token.heap, preferring: registration) {
-            if holder === registration {
-                return "its own handler \(path.sentence(from: .closure, calling: "this observer's token")). Capture "
-                    + "\(path.firstHolder ?? "it") weakly there, or stop() the observer before the test ends."
+            var picture = LeakPicture(handlerOf: holder)
+            picture.follow(path, from: .closure, to: registration.tokenLines)
+            guard holder === registration else {
+                return Reason(
+                    words: "its token is kept by \(holder.handlerDescription), which "
+                        + path.sentence(from: .closure, calling: "that token"),
+                    picture: picture.diagram)
             }
-            return "its token is kept by \(holder.handlerDescription), which "
-                + path.sentence(from: .closure, calling: "that token")
+            picture.close("keeps, while it lives")
+            return Reason(
+                words: "its own handler \(path.sentence(from: .closure, calling: "this observer's token")). Capture "
+                    + "\(path.firstHolder ?? "it") weakly there, or stop() the observer before the test ends.",
+                picture: picture.diagram)
         }
         if let (object, path) = holders.object(of: token.heap) {
-            return "its token is kept by \(object.label), \(path.sentence(from: .object, calling: "that token"))"
+            var picture = LeakPicture(object.lines)
+            picture.follow(path, from: .object, to: registration.tokenLines)
+            return Reason(
+                words: "its token is kept by \(object.label), \(path.sentence(from: .object, calling: "that token"))",
+                picture: picture.diagram)
         }
-        return "its token has \(unexplained(token.count, holders, keep: false))"
+        return Reason(
+            words: "its token has \(unexplained(token.count, holders, keep: false))",
+            picture: unexplained(token.count, of: registration.tokenLines))
     }
 
     // MARK: Without an explanation
 
+    private func references(_ count: Int) -> String { count == 1 ? "1 strong reference" : "\(count) strong references" }
+
+    private func unexplained(_ count: Int, of lines: [String]) -> Diagram {
+        var picture = LeakPicture([references(count), "not found"], .grey)
+        picture.hold(lines, "")
+        return picture.diagram
+    }
+
     private func unexplained(_ count: Int, _ holders: Holders, keep: Bool) -> String {
-        let references = count == 1 ? "1 strong reference" : "\(count) strong references"
+        let references = references(count)
         guard Memory.isReadable else {
             return "\(references); what they are cannot be found out, because this process may not read its own memory"
         }

@@ -61,14 +61,18 @@ final class Holders {
 
     private lazy var notifications = registrations.flatMap { registration in
         registration.pendingNotifications.map { notification in
-            let roots = ReferencePath.roots(of: notification.object) + ReferencePath.roots(of: notification.userInfo)
+            let roots =
+                ReferencePath.roots(of: notification.object).map { $0.inside("object") }
+                + ReferencePath.roots(of: notification.userInfo).map { $0.inside("userInfo") }
             return (registration, notification, paths: graph.paths(from: roots, to: targets))
         }
     }
 
-    /// The first pending notification that holds a target.
-    func notification(of target: HeapObject) -> (WatchedRegistration, Notification)? {
-        notifications.first { $0.paths[target] != nil }.map { ($0.0, $0.1) }
+    /// The first pending notification that holds a target, and how.
+    func notification(of target: HeapObject) -> (WatchedRegistration, Notification, ReferencePath)? {
+        notifications.lazy.compactMap { registration, notification, paths in
+            paths[target].map { (registration, notification, $0) }
+        }.first
     }
 
     // MARK: Objects

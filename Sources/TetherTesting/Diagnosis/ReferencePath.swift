@@ -70,6 +70,33 @@ struct ReferencePath {
         return text
     }
 
+    // MARK: In boxes
+
+    /// The objects on the way after the root, each with the reference to it; without a type is the one in question.
+    ///
+    /// The storage of the standard library's containers is part of what refers to it.
+    func legs(from root: Root) -> [(label: String, type: RuntimeType?)] {
+        var legs: [(label: String, type: RuntimeType?)] = []
+        var (label, isInClosure) = ("", root == .closure)
+        for (index, step) in steps.enumerated() {
+            let isLast = index == steps.count - 1
+            if !isInClosure {
+                label += Self.separator(label, step.label) + step.label
+                if step.isClosure || step.type == nil && !isLast {
+                    label += label.isEmpty ? "" : ", a closure, "
+                    isInClosure = true
+                }
+            }
+            guard step.type != nil || isLast else { continue }
+            if isInClosure { label += "captures" }
+            isInClosure = false
+            if !isLast, step.type?.fullName.hasPrefix("Swift._") == true { continue }
+            legs.append((label, isLast ? nil : step.type))
+            label = ""
+        }
+        return legs
+    }
+
     /// The type of the first object on the way that is not the one in question.
     var firstHolder: String? { steps.dropLast().lazy.compactMap(\.type).first?.name }
 

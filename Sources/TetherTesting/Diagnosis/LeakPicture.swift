@@ -1,0 +1,63 @@
+internal import Foundation
+internal import Tether
+
+/// What holds what, from left to right, down to what is left: a leak as a diagram.
+///
+/// Red is where it begins, and is to be mended; yellow is what is left.
+struct LeakPicture {
+    private(set) var diagram = Diagram()
+
+    /// Begins with what holds the rest.
+    init(_ lines: [String], _ tint: Diagram.Tint = .red) {
+        diagram.add(Diagram.Box(lines, .box, tint, column: 0))
+    }
+
+    /// Begins with a registration's handler.
+    init(handlerOf registration: WatchedRegistration) {
+        self.init(["handler of \(registration.subject)", "\(registration.site)"])
+    }
+
+    /// Goes on with what the last one holds, and how.
+    mutating func hold(
+        _ lines: [String], _ label: String, _ shape: Diagram.Shape = .box, _ tint: Diagram.Tint = .yellow
+    ) {
+        let number = diagram.add(Diagram.Box(lines, shape, tint, column: diagram.boxes.count))
+        diagram.join(number - 1, number, label)
+    }
+
+    /// Goes on along a path to what is left; back to the beginning, if that is it.
+    mutating func follow(_ path: ReferencePath, from root: ReferencePath.Root, to lines: [String]) {
+        for leg in path.legs(from: root) {
+            if let type = leg.type {
+                hold([type.name], leg.label, .box, .white)
+            } else if root == .itself {
+                close(leg.label)
+            } else {
+                hold(lines, leg.label)
+            }
+        }
+    }
+
+    /// Says how the last one holds the first.
+    mutating func close(_ label: String) { diagram.join(diagram.boxes.count - 1, 0, label) }
+}
+
+extension LeakTracker.Tracked {
+    /// What it is called in a picture.
+    var lines: [String] { [label, "\(isOwner ? "observed for" : "tracked") at \(site)"] }
+}
+
+extension WatchedRegistration {
+    var subject: String { name?.rawValue ?? "any name" }
+
+    /// What its token is called in a picture.
+    var tokenLines: [String] { ["token for \(subject)", "\(site)"] }
+
+    /// A handler that holds an object: that holds the handler, too, if it is the owner.
+    func picture(_ path: ReferencePath, to object: AnyObject, _ lines: [String]) -> Diagram {
+        var picture = LeakPicture(handlerOf: self)
+        picture.follow(path, from: .closure, to: lines)
+        if owner === object { picture.close("keeps, while it lives") }
+        return picture.diagram
+    }
+}

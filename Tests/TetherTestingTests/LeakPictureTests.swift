@@ -1,0 +1,251 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+import TetherTesting
+
+/// What holds what is left, drawn for Graphviz, for Mermaid and as a picture.
+@Suite struct LeakPictureTests {
+    final class Model: @unchecked Sendable {
+        var delegate: Sidebar?
+        var sidebars: [Sidebar] = []
+        var action: (@Sendable () -> Void)?
+    }
+
+    final class Sidebar: @unchecked Sendable {
+        var token: NotificationObserver?
+        var model: Model?
+
+        init() {}
+
+        /// The tutorial's.
+        init(model: Model, center: ObserverCenter) {
+            model.delegate = self
+            center.observe(.modelDidChange, owner: self, fileID: "App/Sidebar.swift", line: 6) { _, _ in
+                model.delegate?.reload()
+            }
+        }
+
+        func reload() {}
+    }
+
+    /// What its handlers keep goes with it, at the end of each test.
+    private let center = ObserverCenter()
+
+    private func leaks(_ plant: () -> Void) async -> [LeakTracker.Leak] {
+        await findLeaks(within: .zero, explanation: .seconds(300)) { plant() }
+    }
+
+    /// The boxes and arrows of the first leak's flow chart.
+    private func chart(_ plant: () -> Void) async -> [String] {
+        let lines = await leaks(plant).first?.mermaid().split(separator: "\n").map { $0.dropFirst(4) } ?? []
+        return lines.filter { $0.hasPrefix("box") }.map(String.init)
+    }
+
+    @discardableResult
+    private func observe(
+        owner: Sidebar, on target: DeliveryTarget = .poster, _ handler: @escaping @Sendable () -> Void
+    ) -> NotificationObserver {
+        center.observe(.modelDidChange, owner: owner, on: target, fileID: "App/Sidebar.swift", line: 5) { _, _ in
+            handler()
+        }
+    }
+
+    // MARK: The tutorial's leak
+
+    @Test func `L3 a leak is drawn from the handler that holds it, over the properties on the way, and back to it`()
+        async
+    {
+        let model = Model()
+        let leaks = await leaks { _ = Sidebar(model: model, center: center) }
+        #expect(leaks.count == 1)
+        #expect(
+            leaks[0].mermaid() == """
+                flowchart LR
+                    classDef red fill:#ffd0c7,stroke:#555,color:#000
+                    classDef yellow fill:#ffe9b3,stroke:#555,color:#000
+                    classDef white fill:#ffffff,stroke:#555,color:#000
+                    box0["handler of modelDidChange<br/>App/Sidebar.swift:6"]:::red
+                    box1["Model"]:::white
+                    box2["Sidebar<br/>observed for at App/Sidebar.swift:6"]:::yellow
+                    box0 -->|"captures"| box1
+                    box1 -->|"delegate"| box2
+                    box2 -->|"keeps, while it lives"| box0
+
+                """)
+        #expect(
+            leaks[0].graph() == """
+                digraph {
+                    rankdir=LR;
+                    node [fontname=Helvetica, style=filled];
+                    edge [fontname=Helvetica];
+                    box0 [label="handler of modelDidChange\\nApp/Sidebar.swift:6", shape=box, fillcolor="#ffd0c7"];
+                    box1 [label="Model", shape=box, fillcolor="#ffffff"];
+                    box2 [label="Sidebar\\nobserved for at App/Sidebar.swift:6", shape=box, fillcolor="#ffe9b3"];
+                    box0 -> box1 [label="captures"];
+                    box1 -> box2 [label="delegate"];
+                    box2 -> box0 [label="keeps, while it lives"];
+                }
+
+                """)
+        model.delegate = nil
+    }
+
+    @Test func `L3 the picture in the tutorial is that of the tutorial's leak`() async throws {
+        let model = Model()
+        let leaks = await leaks { _ = Sidebar(model: model, center: center) }
+        model.delegate = nil
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/TetherTesting")
+        let file = folder.appending(path: "TetherTesting.docc/Resources/leak.svg")
+        // For who renews it.
+        if let folder = ProcessInfo.processInfo.environment["TETHER_PICTURES"] {
+            try leaks[0].svg().write(toFile: "\(folder)/leak.svg", atomically: true, encoding: .utf8)
+        }
+        #expect(try String(contentsOf: file, encoding: .utf8) == leaks[0].svg())
+        let page = try String(contentsOf: folder.appending(path: "TetherTesting.docc/FindingALeak.md"), encoding: .utf8)
+        #expect(page.replacing("\n", with: " ").contains(leaks[0].description))
+    }
+
+    @Test func `L3 a picture has every box and every label within it`() async throws {
+        let model = Model()
+        let picture = await leaks { _ = Sidebar(model: model, center: center) }[0].svg()
+        model.delegate = nil
+        let size = try #require(picture.firstMatch(of: #/<svg .* width="(\d+)" height="(\d+)"/#))
+        let whole = try CGRect(x: 0, y: 0, width: #require(Int(size.1)), height: #require(Int(size.2)))
+        let boxes = try picture.matches(of: #/<rect x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"/#).map { box in
+            try CGRect(
+                x: #require(Int(box.1)), y: #require(Int(box.2)), width: #require(Int(box.3)),
+                height: #require(Int(box.4)))
+        }
+        #expect(boxes.count == 3)
+        #expect(boxes.allSatisfy(whole.contains))
+        // Between the boxes, or below them.
+        let labels = try picture.matches(of: #/<text x="(\d+)" y="(\d+)" text-anchor="middle" font-size="11">([^<]+)</#)
+            .map { label in
+                let (width, y) = (6 * label.3.count, try #require(Int(label.2)))
+                return try CGRect(x: #require(Int(label.1)) - width / 2, y: y - 10, width: width, height: 14)
+            }
+        #expect(labels.count == 3)
+        for label in labels {
+            #expect(whole.contains(label))
+            #expect(!boxes.contains { $0.intersects(label) })
+        }
+    }
+
+    // MARK: Every kind
+
+    @Test func `L3 a handler that captures its owner is drawn, and what it captures in containers and closures`() async
+    {
+        let direct = await chart {
+            let sidebar = Sidebar()
+            observe(owner: sidebar) { sidebar.reload() }
+        }
+        #expect(
+            direct.dropFirst(2) == ["box0 -->|\"captures\"| box1", "box1 -->|\"keeps, while it lives\"| box0"])
+        let model = Model()
+        let listed = await chart {
+            let sidebar = Sidebar()
+            model.sidebars = [Sidebar(), sidebar]
+            observe(owner: sidebar) { _ = model.sidebars }
+        }
+        #expect(listed.contains("box1 -->|\"sidebars[1]\"| box2"))
+        let captured = await chart {
+            let sidebar = Sidebar()
+            model.action = { sidebar.reload() }
+            observe(owner: sidebar) { _ = model.action }
+        }
+        #expect(captured.contains("box1 -->|\"action, a closure, captures\"| box2"))
+        (model.action, model.sidebars) = (nil, [])
+    }
+
+    @Test func `L3 a token is drawn that its own handler holds, and one that another handler or an object holds`() async
+    {
+        let own = await chart {
+            let sidebar = Sidebar()
+            sidebar.token = center.observe(.modelDidChange, fileID: "App/Sidebar.swift", line: 5) { _ in
+                sidebar.reload()
+            }
+        }
+        #expect(
+            own == [
+                "box0[\"handler of modelDidChange<br/>App/Sidebar.swift:5\"]:::red", "box1[\"Sidebar\"]:::white",
+                "box2[\"token for modelDidChange<br/>App/Sidebar.swift:5\"]:::yellow",
+                "box0 -->|\"captures\"| box1", "box1 -->|\"token\"| box2",
+                "box2 -->|\"keeps, while it lives\"| box0",
+            ])
+        let others = await leaks {
+            let (sidebar, tracked) = (Sidebar(), track(Sidebar(), "the tracked one"))
+            sidebar.token = center.observe(nil, fileID: "App/Other.swift", line: 7) { _ in }
+            tracked.token = center.observe(.modelDidClose, fileID: "App/Tracked.swift", line: 8) { _ in }
+            observe(owner: sidebar) { [sidebar] in withExtendedLifetime((sidebar, tracked)) {} }
+        }.map { $0.mermaid() }
+        #expect(others.count == 4)
+        #expect(others.contains { $0.contains("box2[\"token for any name<br/>App/Other.swift:7\"]:::yellow") })
+        #expect(others.contains { $0.contains("box1[\"Sidebar\"]:::white") && $0.contains("App/Tracked.swift:8") })
+    }
+
+    @Test func `L3 what a pending notification holds is drawn behind it, and what waits with its target`() async {
+        let queue = DispatchQueue(label: "never", attributes: .initiallyInactive)
+        let (owner, model, keep) = (Sidebar(), Model(), Keep())
+        let leaks = await leaks {
+            observe(owner: owner, on: .dispatchQueue(queue)) {}
+            LeakTracker.current?.keep(owner)
+            keep.add(center.observe(.modelDidClose, fileID: "App/Other.swift", line: 7) { _ in })
+            center.post(name: .modelDidChange, object: track(model))
+        }.map { $0.mermaid() }
+        #expect(leaks.count == 3)
+        #expect(
+            leaks.contains {
+                $0.contains("box1([\"modelDidChange\"]):::green") && $0.contains("box2[\"Model<br/>tracked at ")
+                    && $0.contains("box0 -->|\"pending on dispatch queue never\"| box1\n    box1 -->|\"object\"| box2")
+            })
+        #expect(
+            leaks.contains {
+                $0.contains("box1[(\"dispatch queue never\")]:::violet") && $0.contains("box0 -->|\"1 delivery\"| box1")
+            })
+        // Nothing is known of what a local variable holds.
+        #expect(
+            leaks.contains {
+                $0.contains("box0[\"1 strong reference<br/>not found\"]:::grey")
+                    && $0.contains("box1[\"token for modelDidClose<br/>App/Other.swift:7\"]:::yellow")
+            })
+        keep.drop()
+        queue.activate()
+    }
+
+    @Test func `L3 a ring of objects is drawn as one, and an object behind the one that holds it`() async {
+        nonisolated(unsafe) weak var leaked: Sidebar?
+        let ring = await leaks {
+            let (sidebar, model) = (track(Sidebar()), track(Model()))
+            sidebar.model = model
+            model.delegate = sidebar
+            unsafe leaked = sidebar
+        }.map { $0.mermaid() }
+        let last = unsafe leaked
+        last?.model = nil
+        #expect(ring.count == 2)
+        #expect(ring[0].contains("box0 -->|\"model\"| box1\n    box1 -->|\"delegate\"| box0"))
+        let held = await leaks {
+            let sidebar = Sidebar()
+            sidebar.model = track(Model())
+            last?.model = sidebar.model
+            LeakTracker.current?.track(last!, "the root")
+        }.map { $0.mermaid() }
+        #expect(
+            held.contains {
+                $0.contains("box0[\"the root<br/>tracked at ") && $0.contains("box0 -->|\"model\"| box1")
+                    && $0.contains("box1[\"Model<br/>tracked at ")
+            })
+        last?.model = nil
+    }
+
+    @Test func `L2 L3 what is asked for before it is searched is drawn alone`() {
+        let (leaks, sidebar) = (LeakTracker(), Sidebar())
+        leaks.track(sidebar, "the sidebar")
+        let token = observe(owner: sidebar) {}
+        let found = leaks.leaks(in: center).map { $0.svg() }
+        #expect(found.count == 2)
+        #expect(found[0].contains(">the sidebar</text>") && found[1].contains(">observer of modelDidChange</text>"))
+        token.stop()
+    }
+}
