@@ -96,7 +96,7 @@ import TetherTesting
         let leaks = await leaks { _ = Sidebar(model: model, center: center) }
         model.delegate = nil
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/TetherTesting")
-        let file = folder.appending(path: "TetherTesting.docc/Resources/leak.svg")
+        let file = folder.appending(path: "TetherTesting.docc/leak.svg")
         // For who renews it.
         if let folder = ProcessInfo.processInfo.environment["TETHER_PICTURES"] {
             try leaks[0].svg().write(toFile: "\(folder)/leak.svg", atomically: true, encoding: .utf8)
