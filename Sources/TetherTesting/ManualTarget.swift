@@ -4,15 +4,18 @@ public import Tether
 ///
 /// ```swift
 /// let target = ManualTarget()
-/// center.observe(.modelDidChange, owner: sidebar, on: target.target) { sidebar, _ in sidebar.reload() }
+/// center.observe(.modelDidChange, owner: sidebar, on: target.target) {
+///     sidebar, _ in sidebar.reload()
+/// }
 /// center.post(name: .modelDidChange, object: model)
 /// #expect(sidebar.reloads == 0)
 /// #expect(target.runOne())
 /// #expect(sidebar.reloads == 1)
 /// ```
 ///
-/// *Delivery*: all observers that deliver to one instance share one order, that of posting (D4). What is pending when the
-/// instance and its observers have gone is dropped.
+/// *Delivery*: all observers that deliver to one instance share one order, that of posting, as those of any target do:
+/// see [what Tether promises](doc:/Tether/Contract). What is pending when the instance and its observers have gone is
+/// dropped.
 ///
 /// *Thread safety*: any thread. Two threads that run deliveries at the same time share them out.
 public final class ManualTarget: SteppingScheduler {

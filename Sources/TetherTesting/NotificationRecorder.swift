@@ -8,7 +8,7 @@ public import Tether
 /// let changes = NotificationRecorder(center, .modelDidChange, from: model)
 /// model.rename("New")
 /// #expect(changes.names == [.modelDidChange])
-/// await changes.wait(for: 1)                     // by event; needed only where something is asynchronous
+/// await changes.wait(for: 1)      // where something is asynchronous: by event
 /// ```
 ///
 /// It observes as long as it lives, and keeps what it recorded, objects included, until `clear()` or its own end.

@@ -7,7 +7,7 @@ extension ObserverCenter {
     /// leaked.
     ///
     /// ```swift
-    /// ObserverCenter.warnsOfSelfCapture = true     // at the start of a debug build, or of the tests
+    /// ObserverCenter.warnsOfSelfCapture = true     // when a debug build starts
     /// ```
     ///
     /// In a test of Swift Testing that links `TetherVerification` the report is an issue at the line of the registration;

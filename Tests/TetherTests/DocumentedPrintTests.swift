@@ -19,14 +19,17 @@ extension Notification.Name {
 
         init(model: Model, center: ObserverCenter = .default, log: Log<String>) {
             self.log = log
-            center.observe(.modelDidChange, from: model, owner: self) { sidebar, note in
+            center.observe(.modelDidChange, from: model, owner: self) {
+                sidebar, note in
                 sidebar.reload(note)
             }
         }
 
         func print(_ value: Any) { log.add("\(value)") }
 
-        func reload(_ note: Notification) { print("reloading after \(note.name.rawValue)") }
+        func reload(_ note: Notification) {
+            print("reloading after \(note.name.rawValue)")
+        }
 
         func close() {}
     }
@@ -44,17 +47,23 @@ extension Notification.Name {
         let (log, model, center, work) = (Log<String>(), Model(), ObserverCenter(), DispatchQueue(label: "work"))
         @Sendable func print(_ value: Any) { log.add("\(value)") }
         do {
-            let token = center.observe(.modelDidChange) { note in print(note.name.rawValue) }
+            let token = center.observe(.modelDidChange) { note in
+                print(note.name.rawValue)
+            }
             center.post(name: .modelDidChange, object: nil)
             token.stop()
         }
         do {
-            let token = center.observe(.modelDidChange, from: model) { note in print(note.name.rawValue) }
+            let token = center.observe(.modelDidChange, from: model) { note in
+                print(note.name.rawValue)
+            }
             center.post(name: .modelDidChange, object: model)
             withExtendedLifetime(token) {}
         }
         #expect(log.entries == ["modelDidChange", "modelDidChange"])
-        let token = center.observe(.modelDidChange, on: .dispatchQueue(work)) { note in print(note.name.rawValue) }
+        let token = center.observe(.modelDidChange, on: .dispatchQueue(work)) { note in
+            print(note.name.rawValue)
+        }
         center.post(name: .modelDidChange, object: nil)
         token.target = .main
         work.sync {}
@@ -109,7 +118,8 @@ extension Notification.Name {
             let sidebar = track(Sidebar(model: Model(), center: center))
             sidebar.close()
         }
-        print(leaks.isEmpty ? "nothing is left" : leaks.map(\.description).joined(separator: "\n"))
+        for leak in leaks { print(leak) }
+        if leaks.isEmpty { print("nothing is left") }
     }
 
     final class TrackedSidebar: Sendable {

@@ -1,10 +1,10 @@
 /// How exactly the end of an owner is seen.
 ///
 /// Where a class's deallocation can be watched, observers of its instances end *before* the first line of the
-/// instance's `deinit` runs (contract O3). On Linux that is done by the *deallocator hook*: the word of the class's
-/// metadata that names its deallocating function is replaced by a function which tells Tether, then calls the
-/// original. On Apple platforms an associated object tells it. Where neither works, dead owners' observers still
-/// never run; they are collected by the sweep (O10).
+/// instance's `deinit` runs (contract [O3](doc:Contract#O3)). On Linux that is done by the *deallocator hook*: the word
+/// of the class's metadata that names its deallocating function is replaced by a function which tells Tether, then
+/// calls the original. On Apple platforms an associated object tells it. Where neither works, dead owners' observers
+/// still never run; they are collected by the sweep ([O10](doc:Contract#O10)).
 ///
 /// A sender with an `isolated deinit` that was sent to its actor, or an actor that is kept until its job returns, is known
 /// by its count of unowned references, which has not fallen yet, and is looked at again until it has. Should another

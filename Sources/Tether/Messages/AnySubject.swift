@@ -2,7 +2,8 @@ public import Foundation
 
 /// What comes of asking for a message's subject where it was left out: messages about any subject are meant.
 ///
-/// Which is not the same as `nil`: passing an optional does not compile, so that one which is `nil` never widens to any (M5).
+/// Which is not the same as `nil`: passing an optional does not compile, so that one which is `nil` never widens to any
+/// ([M5](doc:Contract#M5)).
 public struct AnySubject: Error {
     /// Stands for a subject that was left out.
     public static func subject<Subject>() throws(AnySubject) -> Subject { throw AnySubject() }
@@ -25,7 +26,9 @@ extension NotificationCenter.MessageIdentifier {
     /// Main-actor messages of a type, which need not have an identifier of their own.
     ///
     /// ```swift
-    /// center.observe(of: model, for: .type(ModelDidChange.self), owner: self) { sidebar, message in sidebar.show(message) }
+    /// center.observe(of: model, for: .type(ModelDidChange.self), owner: self) {
+    ///     sidebar, message in sidebar.show(message)
+    /// }
     /// ```
     public static func type<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> Self
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }

@@ -7,25 +7,28 @@ extension ObserverCenter {
     /// Observes async messages, until the returned token goes or is stopped.
     ///
     /// ```swift
-    /// let token = center.observe(of: download, for: .didEnd) { message in await store.keep(message) }
+    /// let token = center.observe(of: download, for: .didEnd) { message in
+    ///     await store.keep(message)
+    /// }
     /// ```
     ///
     /// *Delivery*: the poster never waits. The handler runs in a task of the observer's own, for one message after the
-    /// other, in posting order (T3): the next call begins when the last one has returned. What is pending when the observer
-    /// ends is dropped. A plain notification of the message's name is asked, in its post, what message it makes
-    /// (`BridgedAsyncMessage`).
+    /// other, in posting order ([T3](doc:Contract#T3)): the next call begins when the last one has returned. What is
+    /// pending when the observer ends is dropped. A plain notification of the message's name is asked, in its post,
+    /// what message it makes (`BridgedAsyncMessage`).
     ///
-    /// `stop()` cancels a call that is under way (P4); `await stopAndWait()` waits for it. The token's `target` cannot be
-    /// switched. Complexity: O(1) amortised. Any thread.
+    /// `stop()` cancels a call that is under way ([P4](doc:Contract#P4)); `await stopAndWait()` waits for it. The
+    /// token's `target` cannot be switched. Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - subject: The object that the messages are about. It is matched by identity and not retained: when it has ended, so
-    ///     has the observer, after what is pending (M5). Leave it out for any subject.
+    ///     has the observer, after what is pending ([M5](doc:Contract#M5)). Leave it out for any subject.
     ///   - identifier: Which messages: an identifier of theirs, or `.type(DownloadDidEnd.self)`.
-    ///   - once: Whether the observer ends after one message (R7). Notifications that make no message do not count.
-    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
+    ///   - once: Whether the observer ends after one message ([R7](doc:Contract#R7)). Notifications that make no
+    ///     message do not count.
+    ///   - key: At most one live observer of this center has a given key; this one replaces it ([M7](doc:Contract#M7)).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
-    ///   - handler: What to run. It is released when the observer ends (R8).
+    ///   - handler: What to run. It is released when the observer ends ([R8](doc:Contract#R8)).
     /// - Returns: The token. It is inactive if `subject` is being deinitialised.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
@@ -41,12 +44,15 @@ extension ObserverCenter {
     /// Observes async messages as long as an object, the owner, lives.
     ///
     /// ```swift
-    /// center.observe(of: download, for: .didEnd, owner: library) { library, message in await library.add(message) }
+    /// center.observe(of: download, for: .didEnd, owner: library) {
+    ///     library, message in
+    ///     await library.add(message)
+    /// }
     /// ```
     ///
-    /// The owner is not retained, but from when the handler is called until it has returned (O1-O4); an owner that is not
-    /// `Sendable` is handed to another thread, and the caller answers for that being right. The token need not be kept. All
-    /// else is as without an owner.
+    /// The owner is not retained, but from when the handler is called until it has returned
+    /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4)); an owner that is not `Sendable` is handed to another thread, and
+    /// the caller answers for that being right. The token need not be kept. All else is as without an owner.
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
@@ -67,7 +73,11 @@ extension ObserverCenter {
     /// Observes async messages on a target, until the returned token goes or is stopped.
     ///
     /// ```swift
-    /// let token = center.observe(of: download, for: .didEnd, on: .dispatchQueue(work)) { message in … }
+    /// let token = center.observe(
+    ///     of: download, for: .didEnd, on: .dispatchQueue(work)
+    /// ) { message in
+    ///     …
+    /// }
     /// ```
     ///
     /// *Delivery*: as `DeliveryTarget` says; `.poster` calls the handler inside the post. The target can be switched.
@@ -86,7 +96,8 @@ extension ObserverCenter {
 
     /// Observes async messages on a target as long as an object, the owner, lives.
     ///
-    /// The owner is not retained, but while the handler runs, which is handed it (O1-O4). The token need not be kept.
+    /// The owner is not retained, but while the handler runs, which is handed it
+    /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4)). The token need not be kept.
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject

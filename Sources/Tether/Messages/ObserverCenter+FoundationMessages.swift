@@ -8,9 +8,9 @@ extension ObserverCenter {
 
     /// Posts a main-actor message about an object.
     ///
-    /// Observers of the message have returned when this returns (T3). Plain observers of the message's name, and of any
-    /// name, get a notification with `subject` as its object, and the `userInfo` of the one that the message makes
-    /// (`BridgedMainActorMessage`) with one entry more, which holds the message.
+    /// Observers of the message have returned when this returns ([T3](doc:Contract#T3)). Plain observers of the
+    /// message's name, and of any name, get a notification with `subject` as its object, and the `userInfo` of the one
+    /// that the message makes (`BridgedMainActorMessage`) with one entry more, which holds the message.
     @MainActor
     public func post<Message: NotificationCenter.MainActorMessage>(_ message: Message, subject: Message.Subject)
     where Message.Subject: AnyObject {
@@ -69,7 +69,7 @@ extension ObserverCenter {
     /// Adds an observer of main-actor messages about an object; see `observe(of:for:once:key:fileID:line:_:)`.
     ///
     /// Two things differ from Foundation's. The token is a `NotificationObserver`. And an optional subject does not
-    /// compile, so that one which is `nil` never widens to any (M5).
+    /// compile, so that one which is `nil` never widens to any ([M5](doc:Contract#M5)).
     public func addObserver<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage
     >(

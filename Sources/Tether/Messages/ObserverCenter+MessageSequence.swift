@@ -9,15 +9,15 @@ extension ObserverCenter {
     /// ```
     ///
     /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration, as
-    /// far as the buffer's size goes (S1). A plain notification of the message's name counts if a message can be made of
-    /// it (`BridgedAsyncMessage`). See `ObservationSequence` for its end.
+    /// far as the buffer's size goes ([S1](doc:Contract#S1)). A plain notification of the message's name counts if a
+    /// message can be made of it (`BridgedAsyncMessage`). See `ObservationSequence` for its end.
     ///
     /// Foundation keeps the newest 10 unless told otherwise; here it is all, unless told otherwise.
     ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - subject: The object that the messages are about. It is matched by identity and not retained: the sequence ends
-    ///     when it has (M5). Leave it out for any subject.
+    ///     when it has ([M5](doc:Contract#M5)). Leave it out for any subject.
     ///   - identifier: Which messages.
     ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
     ///   - policy: How much is kept until it is taken. A number of less than 1 stops the program.

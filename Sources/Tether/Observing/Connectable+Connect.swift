@@ -20,23 +20,27 @@ extension Connectable {
     /// Observes by calling a method of an object, as long as that object lives: target/action without selectors.
     ///
     /// ```swift
-    /// center.connect(.modelDidClose, to: Sidebar.clear, of: self)             // func clear()
-    /// center.connect(.modelDidChange, from: model, to: Sidebar.reload, of: sidebar, owner: document)
+    /// center.connect(.modelDidClose, to: Sidebar.clear, of: self)   // func clear()
+    /// center.connect(
+    ///     .modelDidChange, from: model, to: Sidebar.reload, of: sidebar,
+    ///     owner: document)
     /// ```
     ///
     /// The method takes the notification, or nothing. Neither `object` nor `owner` is retained, except while the method
-    /// runs. The observer ends with the first of the two to go, before that one's `deinit` (O3).
+    /// runs. The observer ends with the first of the two to go, before that one's `deinit` ([O3](doc:Contract#O3)).
     ///
     /// The method's isolation is part of its type, so that the compiler chooses where it runs: a method of the main actor
-    /// runs on the main actor, whoever posts; a nonisolated one on `target` (P1). A method of another actor is called in
-    /// a closure of `observe`; here it does not compile.
+    /// runs on the main actor, whoever posts; a nonisolated one on `target` ([P1](doc:Contract#P1)). A method of
+    /// another actor is called in a closure of `observe`; here it does not compile.
     ///
     /// In Swift 5 mode it does not compile, because there a method's type need not name its actor: the compiler hides
     /// that of a `@preconcurrency` declaration, and the main actor of default isolation. Call the method in a closure, in
     /// which the compiler knows its isolation:
     ///
     /// ```swift
-    /// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, note in sidebar.reload(note) }
+    /// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, note in
+    ///     sidebar.reload(note)
+    /// }
     /// ```
     ///
     /// Called on an observer that was made with `init(center:)`, the method takes the place of the handler that it had; on a
@@ -45,13 +49,14 @@ extension Connectable {
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
     ///   - method: The method, as `Type.method`.
     ///   - object: The object whose method is called.
-    ///   - owner: The object among whose observers this one is listed (O7), if that is not `object`.
+    ///   - owner: The object among whose observers this one is listed ([O7](doc:Contract#O7)), if that is not `object`.
     ///   - target: Where the method runs: on the posting thread, inside the post, if left out.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
+    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
+    ///     ([M7](doc:Contract#M7)).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     /// - Returns: The observer, which of a center need not be kept. It is inactive if one of the objects is being deinitialised.
@@ -82,7 +87,7 @@ extension Connectable {
             to: Calling.method(method), of: object, owner: owner)
     }
 
-    /// Observes by calling a method of the main actor, on the main actor (P1).
+    /// Observes by calling a method of the main actor, on the main actor ([P1](doc:Contract#P1)).
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
@@ -96,7 +101,7 @@ extension Connectable {
             to: Calling.mainActorMethod(method), of: object, owner: owner)
     }
 
-    /// Observes by calling a method of the main actor that takes nothing, on the main actor (P1).
+    /// Observes by calling a method of the main actor that takes nothing, on the main actor ([P1](doc:Contract#P1)).
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
@@ -129,7 +134,7 @@ extension Connectable {
             to: { object, _ in call(object) }, of: object, owner: Omitted.argument)
     }
 
-    /// Observes by calling a closure with an object, on the main actor (P1).
+    /// Observes by calling a closure with an object, on the main actor ([P1](doc:Contract#P1)).
     @discardableResult
     public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, to object: Object,

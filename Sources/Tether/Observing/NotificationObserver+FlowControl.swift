@@ -7,9 +7,10 @@ extension NotificationObserver {
     /// token.backlog = .newest(1)
     /// ```
     ///
-    /// Set on a live observer it drops at once what is more than may wait. What is dropped is counted in the audit. A `once` observer is not affected: the first delivery is its only one (R7). A property keeps its
-    /// backlog from one `observe(_:from:on:once:_:)` to the next. On any other observer that has ended setting it does
-    /// nothing, and it reads `.unbounded`.
+    /// Set on a live observer it drops at once what is more than may wait. What is dropped is counted in the audit. A
+    /// `once` observer is not affected: the first delivery is its only one ([R7](doc:Contract#R7)). A property keeps
+    /// its backlog from one `observe(_:from:on:once:_:)` to the next. On any other observer that has ended setting it
+    /// does nothing, and it reads `.unbounded`.
     ///
     /// Complexity: O(1), plus O(d log p) where d of p pending deliveries are dropped. Any thread.
     public var backlog: BufferingPolicy {
@@ -48,7 +49,7 @@ extension NotificationObserver {
     /// ```swift
     /// token.mute(keepingNewest: true)
     /// defer { token.unmute() }
-    /// for row in rows { model.insert(row) }       // posts as often as there are rows; the handler runs once
+    /// for row in rows { model.insert(row) }     // many posts; the handler runs once
     /// ```
     ///
     /// What is posted meanwhile is dropped, and counted in the audit. With `keepingNewest` the newest is kept, and
@@ -56,8 +57,9 @@ extension NotificationObserver {
     /// ends. Where several mutings overlap, the newest is kept from when the first one asks for it.
     ///
     /// *Delivery*: what was posted before is delivered all the same, also while muted. Neither what is dropped nor what
-    /// is displaced uses up a `once` observer (R7). Muting works on every target, and stays when the target is switched.
-    /// A property is muted, not its registration: another `observe(_:from:on:once:_:)` begins muted, with nothing kept.
+    /// is displaced uses up a `once` observer ([R7](doc:Contract#R7)). Muting works on every target, and stays when the
+    /// target is switched. A property is muted, not its registration: another `observe(_:from:on:once:_:)` begins
+    /// muted, with nothing kept.
     ///
     /// *Thread safety*: any thread, also inside a handler; never waits. A handler that a post on another thread has
     /// begun to call may still run. On an observer that has ended it does nothing. Complexity: O(1).
@@ -76,9 +78,10 @@ extension NotificationObserver {
     /// Ends one muting; the last one delivers what was kept.
     ///
     /// *Delivery*: as if it were posted now, to this observer alone: on `.poster` the handler runs before this returns,
-    /// and what other threads post meanwhile is delivered after it, by this thread, as after a switch (D6). On a target
-    /// that delivers inline here (D3) it does so, unless something is already pending there, or was when the turn was asked
-    /// for that is still to come. Else it is enqueued.
+    /// and what other threads post meanwhile is delivered after it, by this thread, as after a switch
+    /// ([D6](doc:Contract#D6)). On a target that delivers inline here ([D3](doc:Contract#D3)) it does so, unless
+    /// something is already pending there, or was when the turn was asked for that is still to come. Else it is
+    /// enqueued.
     ///
     /// One `unmute()` more than there were `mute(keepingNewest:)` stops the program with a sentence, unless the observer
     /// has ended. Any thread. Complexity: O(1), and what the handler takes.

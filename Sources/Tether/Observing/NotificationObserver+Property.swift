@@ -8,8 +8,10 @@ extension NotificationObserver {
     /// ```swift
     /// private let observer = NotificationObserver(center: .default)
     ///
-    /// observer.observe(.modelDidChange, from: model, on: .mainActor) { [weak self] note in self?.reload(note) }
-    /// observer.observe(.modelDidClose) { note in … }              // instead of the first
+    /// observer.observe(.modelDidChange, from: model, on: .mainActor) {
+    ///     [weak self] note in self?.reload(note)
+    /// }
+    /// observer.observe(.modelDidClose) { note in … }   // instead of the first
     /// observer.stop()                                             // idle again
     /// ```
     ///
@@ -19,7 +21,7 @@ extension NotificationObserver {
     ///   - sender: The sender to observe; any, if left out. It is not retained.
     ///   - target: Where the handler runs.
     ///   - once: Whether the observer ends after it has run once.
-    ///   - key: At most one live observer of a center has a given key; this one replaces it (M7).
+    ///   - key: At most one live observer of a center has a given key; this one replaces it ([M7](doc:Contract#M7)).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     ///   - handler: What to run. To have it end with an object, keep this observer as that object's property, and capture
@@ -33,7 +35,8 @@ extension NotificationObserver {
             ObservationRequest(name, from: sender, on: target, once: once, key: key, at: fileID, line), handler)
     }
 
-    /// Registers this observer's only handler, one of the main actor, in place of the one it had (P1).
+    /// Registers this observer's only handler, one of the main actor, in place of the one it had
+    /// ([P1](doc:Contract#P1)).
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,

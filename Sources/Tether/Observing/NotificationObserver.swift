@@ -5,8 +5,8 @@ internal import Synchronization
 /// One registration with a center, and the token for it: when the token goes, the observer ends.
 ///
 /// ```swift
-/// let token = center.observe(.modelDidChange) { note in … }   // ends with `token`
-/// token.target = .dispatchQueue(work)                         // the target switch
+/// let token = center.observe(.modelDidChange) { note in … }  // ends with `token`
+/// token.target = .dispatchQueue(work)                        // the target switch
 /// token.stop()                                                // or ends now
 /// ```
 ///
@@ -114,7 +114,8 @@ internal import Synchronization
     /// a `once` observer and has run. Complexity: O(1).
     public var isActive: Bool { registration.map { !$0.hasEnded } ?? false }
 
-    /// Ends the observer: no handler of it starts any more, and what it captured is released (R1, R8).
+    /// Ends the observer: no handler of it starts any more, and what it captured is released ([R1](doc:Contract#R1),
+    /// [R8](doc:Contract#R8)).
     ///
     /// Stopping again does nothing. A handler that had begun on another thread may still be running when this returns;
     /// `stopAndWait()` excludes that. Never waits. Complexity: O(1) amortised, plus O(p) where p of its deliveries are
@@ -130,7 +131,7 @@ internal import Synchronization
         case wouldDeadlock
     }
 
-    /// Ends the observer and waits until its handlers on other threads have returned (R2).
+    /// Ends the observer and waits until its handlers on other threads have returned ([R2](doc:Contract#R2)).
     ///
     /// Handlers that are on the calling thread's own stack, at any depth, or whose task called this, are not waited for. Do not call it while
     /// holding a lock that a handler of the observer takes.
@@ -150,7 +151,7 @@ internal import Synchronization
         }
     }
 
-    /// Ends the observer and suspends until none of its handlers is running (R2).
+    /// Ends the observer and suspends until none of its handlers is running ([R2](doc:Contract#R2)).
     ///
     /// In an async handler of the observer itself, and in tasks that it starts, that call of it is not waited for.
     /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
@@ -175,12 +176,12 @@ internal import Synchronization
 
     // MARK: The target
 
-    /// Where the handler runs. Setting it switches a live observer (D6).
+    /// Where the handler runs. Setting it switches a live observer ([D6](doc:Contract#D6)).
     ///
     /// What was posted before the switch is delivered before what is posted after it. A drain that is running finishes
     /// where it runs; otherwise what is pending moves to the new target, or, on `.poster`, is delivered first by the
     /// next post. The setter runs no handler and never waits. On an observer that has ended it does nothing, and reads
-    /// `.poster`. An observer whose handler is isolated to an actor stays on that actor (P1).
+    /// `.poster`. An observer whose handler is isolated to an actor stays on that actor ([P1](doc:Contract#P1)).
     public var target: DeliveryTarget {
         get {
             guard let registration, !registration.hasEnded else { return .poster }

@@ -4,14 +4,15 @@ extension NotifyingCenter {
     /// Observes as long as an object, the owner, lives.
     ///
     /// ```swift
-    /// center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) { sidebar, note in
+    /// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, note in
     ///     sidebar.reload(note)
-    /// }                                                   // nothing to remove
+    /// }                                             // nothing to remove
     /// ```
     ///
     /// The owner needs nothing for this, and is never retained by it, except while the handler runs. When its last
-    /// strong reference goes, the observer ends before the first line of the owner's `deinit` (O1-O4). The handler is
-    /// handed its owner, so it has no need of `[weak self]`.
+    /// strong reference goes, the observer ends before the first line of the owner's `deinit`
+    /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4)). The handler is handed its owner, so it has no need of
+    /// `[weak self]`.
     ///
     /// An owner that is not `Sendable` is handed over on the thread where the handler runs: the caller answers for that
     /// being right, as with target/action. The checked ways are `on: .mainActor`, and `connect` with a method of the main
@@ -20,11 +21,12 @@ extension NotifyingCenter {
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
     ///   - owner: The object whose life bounds the observer.
     ///   - target: Where the handler runs: on the posting thread, inside the post, if left out.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
+    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
+    ///     ([M7](doc:Contract#M7)).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     ///   - handler: What to run, with the owner and the notification.
@@ -42,7 +44,7 @@ extension NotifyingCenter {
             for: owner, handler)
     }
 
-    /// Observes on the main actor as long as an object, the owner, lives (P1).
+    /// Observes on the main actor as long as an object, the owner, lives ([P1](doc:Contract#P1)).
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
@@ -64,15 +66,17 @@ extension NotifyingCenter {
     /// Observes with an async handler as long as an object, the owner, lives.
     ///
     /// ```swift
-    /// center.observe(.modelDidChange, owner: library) { library, note in await library.save() }
+    /// center.observe(.modelDidChange, owner: library) { library, note in
+    ///     await library.save()
+    /// }
     /// ```
     ///
     /// *Delivery*: the poster never waits. The handler runs in a task of the observer's own, for one notification after the
-    /// other, in posting order: the next call begins when the last one has returned (P4). What is pending when the observer
-    /// ends is dropped. A call that is under way is cancelled, unless it stopped the observer itself, is that of a `once`
-    /// observer, or the sender has ended; `await stopAndWait()` waits for it. A call that has yet to get to its actor is under
-    /// way, too. The owner is held from when the handler is called until it has returned. The token's `target` cannot be
-    /// switched.
+    /// other, in posting order: the next call begins when the last one has returned ([P4](doc:Contract#P4)). What is
+    /// pending when the observer ends is dropped. A call that is under way is cancelled, unless it stopped the observer
+    /// itself, is that of a `once` observer, or the sender has ended; `await stopAndWait()` waits for it. A call that
+    /// has yet to get to its actor is under way, too. The owner is held from when the handler is called until it has
+    /// returned. The token's `target` cannot be switched.
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(

@@ -1,11 +1,11 @@
 public import Foundation
 
 extension NotifyingCenter {
-    /// Ends every observer that matches all of what is given, blocks included (R9).
+    /// Ends every observer that matches all of what is given, blocks included ([R9](doc:Contract#R9)).
     ///
     /// ```swift
-    /// center.removeObservers(named: .modelDidChange)              // those registered for that name
-    /// center.removeObservers(from: model)                         // those registered for that sender
+    /// center.removeObservers(named: .modelDidChange)  // registered for that name
+    /// center.removeObservers(from: model)             // registered for that sender
     /// center.removeObservers(named: .modelDidChange, owner: self)
     /// ```
     ///

@@ -6,12 +6,12 @@ extension ObserverCenter {
     /// Adds a block for a name and a sender, as Foundation's center does.
     ///
     /// Two things differ from Foundation's. The observer ends when the returned token goes, so keep it. And `queue`
-    /// never makes the poster wait: the block runs there later (D2).
+    /// never makes the poster wait: the block runs there later ([D2](doc:Contract#D2)).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity and not retained; a
     ///     `Hashable` value by equality within its type, where `==` and `hash(into:)` must be pure. Any other value stops
-    ///     the program with a sentence, because no post could match it (M4).
+    ///     the program with a sentence, because no post could match it ([M4](doc:Contract#M4)).
     ///   - queue: Where the block runs; `nil` for the posting thread, inside the post.
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
@@ -34,7 +34,8 @@ extension ObserverCenter {
     /// Adds an object and one of its methods: target/action without selectors.
     ///
     /// ```swift
-    /// center.addObserver(self, action: Sidebar.modelDidChange, name: .modelDidChange, object: nil)
+    /// center.addObserver(
+    ///     self, action: Sidebar.modelDidChange, name: .modelDidChange, object: nil)
     /// ```
     ///
     /// As `connect`, which is not there in Swift 5 mode either, with the sender as Foundation passes it. The observer ends
@@ -56,7 +57,7 @@ extension ObserverCenter {
         addObserver(observer, Calling.method(action), isOnMainActor: false, name, object, fileID, line)
     }
 
-    /// Adds an object and one of its methods of the main actor, which is called there (P1).
+    /// Adds an object and one of its methods of the main actor, which is called there ([P1](doc:Contract#P1)).
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> @MainActor (Notification) -> Void,
@@ -66,7 +67,7 @@ extension ObserverCenter {
         addObserver(observer, Calling.mainActorMethod(action), isOnMainActor: true, name, object, fileID, line)
     }
 
-    /// Adds an object and one of its methods of the main actor that takes nothing (P1).
+    /// Adds an object and one of its methods of the main actor that takes nothing ([P1](doc:Contract#P1)).
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> @MainActor () -> Void, name: Notification.Name?,
@@ -90,7 +91,7 @@ extension ObserverCenter {
 
     /// Removes an observer: a token of this center, or all observers attached to an object.
     ///
-    /// A token of another center, or an object with no observers here, changes nothing (M8).
+    /// A token of another center, or an object with no observers here, changes nothing ([M8](doc:Contract#M8)).
     public func removeObserver(_ observer: Any) {
         removeObserver(observer, name: nil, object: nil)
     }

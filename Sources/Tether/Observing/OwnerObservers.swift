@@ -1,4 +1,4 @@
-/// The observers that are attached to an owner, on all centers, as one (O7).
+/// The observers that are attached to an owner, on all centers, as one ([O7](doc:Contract#O7)).
 ///
 /// ```swift
 /// OwnerObservers(of: sidebar).mute(keepingNewest: true)
@@ -47,7 +47,7 @@ public struct OwnerObservers: Sequence, Sendable {
         attached.filter(\.isActive).makeIterator()
     }
 
-    /// Those that are live, in order of attachment, with what each observes and where (L1).
+    /// Those that are live, in order of attachment, with what each observes and where ([L1](doc:Contract#L1)).
     public func audit() -> Audit { Audit(attached.compactMap { $0.registration.map(Unretained.init) }) }
 
     // MARK: Ending

@@ -3,6 +3,7 @@
 /// ```swift
 /// center.connect(.modelDidClose, to: Sidebar.clear, of: self)
 /// center.connect(.modelDidChange, to: catalog) { $0.reload() }
-/// observer.connect(.modelDidClose, to: Sidebar.clear, of: sidebar)        // in place of the handler that it had
+/// // In place of the handler that it had:
+/// observer.connect(.modelDidClose, to: Sidebar.clear, of: sidebar)
 /// ```
 public protocol Connectable: AnyObject, Sendable {}

@@ -3,13 +3,14 @@ public import Foundation
 /// Foundation's center, with Tether's observers over it.
 ///
 /// ```swift
-/// NotificationCenter.default.observe(.modelDidChange, from: model, owner: self, on: .mainActor) { sidebar, note in
+/// let center = NotificationCenter.default
+/// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, note in
 ///     sidebar.reload(note)
 /// }
 /// ```
 ///
 /// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks are there (F1), in spite of what
-/// that center does on its own; the article <doc:Centers> has the table of what cannot be.
+/// that center does on its own; the article [One layer over every center](doc:Centers) has the table of what cannot be.
 extension NotificationCenter: NotifyingCenter {
     /// Registers a closure; the `observe` methods are the better way.
     ///

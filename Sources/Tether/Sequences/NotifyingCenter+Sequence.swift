@@ -8,8 +8,8 @@ extension NotifyingCenter {
     /// ```
     ///
     /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration, as
-    /// far as the buffer's size goes (S1). See `ObservationSequence` for its end. A notification in the buffer keeps its
-    /// object, as on any queue.
+    /// far as the buffer's size goes ([S1](doc:Contract#S1)). See `ObservationSequence` for its end. A notification in
+    /// the buffer keeps its object, as on any queue.
     ///
     /// Foundation's `notifications(named:object:)` is a method of `ObserverCenter` too. Over Foundation's own center that call
     /// means Foundation's method, which promises none of this.
@@ -17,7 +17,8 @@ extension NotifyingCenter {
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained: the sequence ends when it has (M5). Leave it out for any.
+    ///   - sender: The sender to observe, which is not retained: the sequence ends when it has ([M5](doc:Contract#M5)).
+    ///     Leave it out for any.
     ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
     ///   - policy: How much is kept until it is taken; all of it, if left out. A number of less than 1 stops the program.
     ///   - fileID: The file of the call, which audits and reports name.

@@ -2,11 +2,11 @@
 /// `messages(of:for:owner:bufferSize:)` of `ObserverCenter`.
 ///
 /// *Delivery*: observation begins when the sequence is made, not when it is iterated: what is posted from then on is
-/// kept for the iteration, as far as the buffer's size goes (S1, S3).
+/// kept for the iteration, as far as the buffer's size goes ([S1](doc:Contract#S1), [S3](doc:Contract#S3)).
 ///
 /// It is iterated once. Several iterators, or tasks, share one buffer, and each element goes to one of them.
 ///
-/// *The end* (S2): the iteration ends
+/// *The end* ([S2](doc:Contract#S2)): the iteration ends
 /// - after what was posted before, when the sender, or the center, has gone;
 /// - at once, when the owner has gone, the observer was removed, or the iterating task is cancelled, also if it was
 ///   before: one cancelled task ends the sequence for all that share it. What is still in the buffer is let go of.

@@ -3,7 +3,8 @@ public import Foundation
 extension ObserverCenter {
     /// The notifications of a name and a sender that are posted from now on, under the name that Foundation has for them.
     ///
-    /// All of them are kept until they are taken (S1): `notifications(of:from:owner:bufferSize:)` has a bound and an owner.
+    /// All of them are kept until they are taken ([S1](doc:Contract#S1)): `notifications(of:from:owner:bufferSize:)`
+    /// has a bound and an owner.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - object: The sender to observe, as in `addObserver`; `nil` for any.

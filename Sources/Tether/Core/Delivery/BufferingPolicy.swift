@@ -1,16 +1,17 @@
 /// How much is kept of what was posted and has not been delivered, or taken, yet.
 ///
 /// ```swift
-/// token.backlog = .newest(1)        // a slow observer of progress sees where it is, not where it was
-/// for await note in center.notifications(of: .modelDidChange, bufferSize: 100) { … }
+/// token.backlog = .newest(1)        // progress: where it is, not where it was
+/// for await note in center.notifications(of: nil, bufferSize: 100) { … }
 /// ```
 ///
-/// For an observer it bounds what waits for it on its target (D8), for an async sequence what waits to be taken (S3). What
-/// is dropped is counted in the audit. A handler that is running does not count as waiting. On `.poster` only what a switch
-/// left there waits, and what is posted while that is being delivered.
+/// For an observer it bounds what waits for it on its target ([D8](doc:Contract#D8)), for an async sequence what waits
+/// to be taken ([S3](doc:Contract#S3)). What is dropped is counted in the audit. A handler that is running does not
+/// count as waiting. On `.poster` only what a switch left there waits, and what is posted while that is being
+/// delivered.
 ///
 /// An integer literal is the newest so many, as in Foundation's `bufferSize`. A number of less than 1 stops the program with
-/// a sentence (X1).
+/// a sentence ([X1](doc:Contract#X1)).
 public struct BufferingPolicy: Sendable, Hashable, ExpressibleByIntegerLiteral {
     /// How much may wait.
     let limit: Int

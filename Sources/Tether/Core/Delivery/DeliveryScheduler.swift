@@ -1,8 +1,8 @@
 /// Where deliveries run, for `DeliveryTarget.custom(_:)`: something that runs a job later, in a context of its own.
 ///
 /// One job stands for everything that is pending on the target when it runs, so a burst of posts asks for one job
-/// (contract D7). A scheduler should run the jobs one after the other. A job may be dropped without being run: what
-/// it stood for is then dropped and counted.
+/// (contract [D7](doc:Contract#D7)). A scheduler should run the jobs one after the other. A job may be dropped without
+/// being run: what it stood for is then dropped and counted.
 ///
 /// *Thread safety*: `schedule(_:)` is called on posting threads, with no lock of Tether's held.
 public protocol DeliveryScheduler: AnyObject, Sendable {

@@ -4,13 +4,16 @@ public import Foundation
 /// Where an observer's handler runs.
 ///
 /// ```swift
-/// let token = center.observe(.modelDidChange, owner: catalog, on: .main) { catalog, note in catalog.update(note) }
+/// let token = center.observe(.modelDidChange, owner: catalog, on: .main) {
+///     catalog, note in catalog.update(note)
+/// }
 /// token.target = .dispatchQueue(work)     // the switch, on a live observer
 /// ```
 ///
 /// *Delivery*: on `.poster` a post calls the handler and returns after it. Every other target is asynchronous: the
 /// poster never waits, deliveries from one poster run in posting order across all observers of a serial target, and a
-/// burst of posts costs one wake-up (contract D1-D4, D7). A target holds its queue as long as the observer lives.
+/// burst of posts costs one wake-up (contract [D1](doc:Contract#D1)-[D4](doc:Contract#D4), [D7](doc:Contract#D7)). A
+/// target holds its queue as long as the observer lives.
 ///
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable {
@@ -36,15 +39,16 @@ public struct DeliveryTarget: Sendable {
 
     /// The main queue, however the program runs its main thread.
     ///
-    /// Posted to from the main queue it delivers inline, unless something is already pending there (D3).
-    /// `.dispatchQueue(.main)` and `.operationQueue(.main)` are the same target.
+    /// Posted to from the main queue it delivers inline, unless something is already pending there
+    /// ([D3](doc:Contract#D3)). `.dispatchQueue(.main)` and `.operationQueue(.main)` are the same target.
     public static let main = DeliveryTarget(kind: .main)
 
     /// An operation queue.
     ///
     /// A queue whose `maxConcurrentOperationCount` is 1 when the target is given to an observer is serial; any other
     /// runs different observers at the same time, never one observer's handler twice at a time. Cancelling the queue's
-    /// operations drops what is pending, counted in the audit, and nothing that is posted later (D2).
+    /// operations drops what is pending, counted in the audit, and nothing that is posted later
+    /// ([D2](doc:Contract#D2)).
     public static func operationQueue(_ queue: OperationQueue) -> DeliveryTarget {
         queue === OperationQueue.main ? .main : DeliveryTarget(kind: .operationQueue(queue))
     }

@@ -13,13 +13,16 @@ private typealias SendableAsThread = Any
 ///
 /// ```swift
 /// let worker = RunLoopThread(name: "worker")
-/// center.observe(.modelDidChange, owner: catalog, on: .thread(worker)) { catalog, note in … }   // held until it runs
+/// // What is posted is held until the thread runs.
+/// center.observe(.modelDidChange, owner: catalog, on: .thread(worker)) {
+///     catalog, note in …
+/// }
 /// worker.start()
 /// worker.cancel()
 /// ```
 ///
 /// What is posted before it runs is delivered when it does. When it is cancelled, or goes without having been started,
-/// what is pending is dropped and counted, but for what the drain that it is at has begun with (D5).
+/// what is pending is dropped and counted, but for what the drain that it is at has begun with ([D5](doc:Contract#D5)).
 ///
 /// SAFETY: its properties never change; a run loop source may be signalled from any thread.
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
@@ -85,7 +88,7 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
 
     /// Ends the thread after the drain that it is at, which delivers what was pending when it began. What its own
     /// handlers post still runs inline. All else that is pending, or is posted later, is dropped and counted: at once, or,
-    /// behind that drain, when it ends (D5). A thread that was not started never runs.
+    /// behind that drain, when it ends ([D5](doc:Contract#D5)). A thread that was not started never runs.
     ///
     /// *Thread safety*: may be called on any thread, and in a handler that the thread runs.
     public override func cancel() {

@@ -6,7 +6,7 @@ extension DeliveryTarget {
     /// What is posted from other threads wakes the run loop; posted from the thread itself it is delivered inline, unless
     /// something is already pending there. Deliveries are held while the loop is not running; those that are pending when
     /// the thread exits, and later ones, are dropped and counted. Where the main queue runs without a run loop, as in a
-    /// program whose `main` is async, it delivers what is for the main thread (D5).
+    /// program whose `main` is async, it delivers what is for the main thread ([D5](doc:Contract#D5)).
     public static var currentThread: DeliveryTarget { DeliveryTarget(ThreadLoop.current, modes: [.common]) }
 
     /// A thread, by its run loop: the main thread, one that called `prepareCurrentThread()`, or a `RunLoopThread`,
