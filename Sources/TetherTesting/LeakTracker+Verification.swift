@@ -174,7 +174,9 @@ extension WatchedRegistration {
     var site: Site { Site(file: file, line: line) }
 
     /// "the observer of modelDidChange registered at …"
-    var description: String { "the observer of \(subject) registered at \(site)" }
+    var description: String {
+        isSequence ? "the sequence of \(subject) made at \(site)" : "the observer of \(subject) registered at \(site)"
+    }
 
     /// "the handler registered at … (modelDidChange)"
     var handlerDescription: String { "the handler registered at \(site) (\(subject))" }

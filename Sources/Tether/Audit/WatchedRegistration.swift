@@ -14,6 +14,8 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
     package let center: RegistrationWatch.CenterNumber
     /// Whether an owner's life bounds it.
     package let isAttached: Bool
+    /// Whether it is that of an async sequence, which takes the deliveries in a target's place.
+    package let isSequence: Bool
     private let reference: OwnerReference<Registration>?
     /// The registration's token, as long as it lives.
     package private(set) weak var token: AnyObject?
@@ -27,6 +29,7 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
         line = registration.site.line
         center = registration.center.number
         isAttached = registration.owned?.record != nil
+        isSequence = registration.details?.hooks?.first { $0.targetDescription != nil } != nil
     }
 
     package var isActive: Bool { reference?.take()?.hasEnded == false }

@@ -86,6 +86,14 @@ struct Diagnosis {
     // MARK: Observers
 
     private func finding(_ registration: WatchedRegistration, token: Held?, _ holders: Holders) -> Finding {
+        if registration.isSequence {
+            return Finding(
+                message:
+                    "\(registration.description) is still open: a task iterates it, or holds it, or an object does. "
+                    + "Cancel the task, let the sequence go, or have it end with an owner (owner:), before the test ends.",
+                site: registration.site,
+                picture: LeakPicture(["sequence of \(registration.subject)", "\(registration.site)"]).diagram)
+        }
         let reason =
             token.map { tokenHolder($0, of: registration, holders) }
             ?? Reason(
@@ -126,6 +134,12 @@ struct Diagnosis {
 
     // MARK: Without an explanation
 
+    /// The sequences over which loops may hold something.
+    private var loops: String {
+        let sequences = registrations.filter(\.isSequence).map(\.description)
+        return sequences.isEmpty ? "" : ", such as the loop over \(sequences.joined(separator: ", or that over "))"
+    }
+
     private func references(_ count: Int) -> String { count == 1 ? "1 strong reference" : "\(count) strong references" }
 
     private func unexplained(_ count: Int, of lines: [String]) -> Diagram {
@@ -147,8 +161,8 @@ struct Diagnosis {
         return keep
             ? "\(references), and none of them was found in what this scope's handlers, pending notifications and "
                 + "objects hold. Look for it in a local variable outside of what is verified, in a global, a task, a "
-                + "thread or a closure of the test's own; if the test keeps it on purpose, say so with the scope's "
-                + "keep(_:)"
+                + "thread or a closure of the test's own\(loops); if the test keeps it on purpose, say so with the "
+                + "scope's keep(_:)"
             : "\(references), which nothing of this scope holds. Look for it in a local variable outside of what is "
                 + "verified, in a global, or in an object that outlives the test; stop() it, or let it go, before the "
                 + "test ends"

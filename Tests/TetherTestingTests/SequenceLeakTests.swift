@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+import Tether
+import TetherTesting
+import TetherVerification
+
+/// Loops over sequences that never end.
+@Suite struct SequenceLeakTests {
+    private let center = ObserverCenter()
+
+    @Test func `L2 L3 S2 a loop that does not end is told of by its sequence, and the line that made that`() async {
+        let (center, tasks) = (center, Tasks())
+        let messages = await planted {
+            tasks.add {
+                for await _ in center.notifications(of: .modelDidChange, fileID: "App/Sidebar.swift", line: 5) {}
+            }
+            while center.audit().isEmpty { await Task.yield() }
+        }
+        #expect(
+            messages == [
+                "the sequence of modelDidChange made at App/Sidebar.swift:5 is still open: a task iterates it, or holds it, "
+                    + "or an object does. Cancel the task, let the sequence go, or have it end with an owner (owner:), before "
+                    + "the test ends."
+            ])
+        await tasks.end()
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test func `L2 L3 S2 an owner that such a loop holds is told of with the line that made the sequence`() async {
+        let (center, tasks) = (center, Tasks())
+        let leaks = await findLeaks(within: .zero, explanation: .seconds(300)) {
+            let owner = Keep()
+            let notes = center.notifications(
+                of: .modelDidChange, owner: owner, fileID: "App/Sidebar.swift", line: 5)
+            tasks.add { for await note in notes { owner.add(note) } }
+        }
+        #expect(leaks.count == 1)
+        #expect(
+            leaks.first?.description.contains(
+                ", a task, a thread or a closure of the test's own, such as the loop over the sequence of modelDidChange made "
+                    + "at App/Sidebar.swift:5; ") == true)
+        await tasks.end()
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test func `L2 S2 a loop that ends with its owner passes`() async {
+        let (center, tasks) = (center, Tasks())
+        await verifyNoLeaks {
+            let owner = Keep()
+            let notes = center.notifications(of: .modelDidChange, owner: owner)
+            tasks.add { for await _ in notes {} }
+        }
+        await tasks.end()
+    }
+}
+
+/// Tasks that a test ends.
+private final class Tasks: @unchecked Sendable {
+    private var tasks: [Task<Void, Never>] = []
+
+    func add(_ body: @escaping @Sendable () async -> Void) { tasks.append(Task { await body() }) }
+
+    func end() async {
+        for task in tasks {
+            task.cancel()
+            await task.value
+        }
+    }
+}
