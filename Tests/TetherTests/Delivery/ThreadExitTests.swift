@@ -134,6 +134,52 @@ import Testing
         #expect(log.entries == [1, 2, 3, 4])
         withExtendedLifetime(token) {}
     }
+
+    @Test
+    func `D9 what an unmuting would have delivered behind a handler that ends the thread is left to the next post`() {
+        let (owner, handler) = (Log<Int>(), handler())
+        center.observe(.sample, owner: owner) { _, note in handler(note) }
+        center.observe(.sample, owner: owner) { owner, note in owner.add(note.number) }
+        center.observe(.sample, owner: owner, on: .custom(HeldJobs())) { owner, note in owner.add(200 + note.number) }
+        let once = center.observe(.sample, owner: owner, once: true) { owner, note in owner.add(100 + note.number) }
+        OwnerObservers(of: owner).mute(keepingNewest: true)
+        center.post(.sample, number: 1)
+        Thread { [hasExited] in
+            PostingThread.current.atExit { hasExited.open() }
+            OwnerObservers(of: owner).unmute()
+        }.start()
+        isRunning.pass()
+        mayExit.open()
+        hasExited.pass()
+        #expect(log.entries == [1] && owner.entries == [])
+        // Claimed for the delivery that was not made.
+        #expect(!once.isActive)
+        #expect(counts == [[0, 0], [1, 0], [1, 0]])
+        center.post(.sample, number: 2)
+        #expect(log.entries == [1, 2] && owner.entries == [1, 2])
+    }
+
+    @Test func `D9 D5 what an unmuting would have delivered to the thread that a handler ends is dropped and counted`()
+    {
+        let (owner, handler, target, mayUnmute) = (Log<Int>(), handler(), Log<DeliveryTarget>(), Gate())
+        Thread { [isRunning, hasExited] in
+            PostingThread.current.atExit { hasExited.open() }
+            target.add(.currentThread)
+            isRunning.open()
+            mayUnmute.pass()
+            OwnerObservers(of: owner).unmute()
+        }.start()
+        isRunning.pass()
+        center.observe(.sample, owner: owner) { _, note in handler(note) }
+        center.observe(.sample, owner: owner, on: target.entries[0]) { owner, note in owner.add(note.number) }
+        OwnerObservers(of: owner).mute(keepingNewest: true)
+        center.post(.sample, number: 1)
+        mayUnmute.open()
+        mayExit.open()
+        hasExited.pass()
+        #expect(log.entries == [1] && owner.entries == [])
+        #expect(counts == [[0, 0], [0, 1]])
+    }
 }
 
 /// Posts when it ends.

@@ -89,7 +89,7 @@ extension Inbox {
     }
 
     /// Ends the delivery of an observer whose handler ended its thread: a once observer is used up by it (R7).
-    private func forsake(_ registration: Registration) {
+    func forsake(_ registration: Registration) {
         let dropped = withState { state -> [Delivery] in
             state.isDelivering = false
             return state.dropIfLast()

@@ -94,6 +94,15 @@ extension Inbox {
             }
             inbox.endIfDone(registration)
         }
+
+        /// Leaves what would have run here to the next post, or drops it, because a handler before it ended the thread.
+        func forgo() {
+            switch reception.step {
+            case .none, .inline: inbox.endIfDone(registration)
+            case .schedule(let drain, _): drain.cancel()
+            case .deliverPending: inbox.forsake(registration)
+            }
+        }
     }
 
     /// Ends one muting; `nil` if the token has not muted.
