@@ -88,12 +88,25 @@ guard arguments.count <= 1, let owners = arguments.first.map({ Int($0) }) ?? 1_0
     exit(1)
 }
 
+private let begin = Date()
+
+/// Shows on a terminal, and nowhere else, how long the rest may take; nothing for `nil`.
+private func show(_ done: Int?) {
+    guard isatty(STDERR_FILENO) == 1 else { return }
+    let text = done.map { done in
+        "\(done) of \(owners) owners, \(Int(-begin.timeIntervalSinceNow / Double(done) * Double(owners - done))) s left"
+    }
+    FileHandle.standardError.write(Data("\u{1B}[2K\r\(text ?? "")\r".utf8))
+}
+
 private let soak = Soak()
 private let tenth = owners / 10
 private var afterWarmUp = 0
 for number in 0..<tenth * 10 {
     soak.live(number)
+    if (number + 1) % (tenth / 10) == 0 { show(number + 1) }
     if (number + 1) % tenth == 0 {
+        show(nil)
         print("\(number + 1) owners, \(ended.load(ordering: .relaxed)) captures gone, at most \(peakMemory) KiB")
         if afterWarmUp == 0 { afterWarmUp = peakMemory }
     }
