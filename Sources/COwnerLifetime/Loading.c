@@ -7,8 +7,15 @@
 #if defined(__ELF__) && !defined(__wasm__)
 
 #include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+// Addresses in libraries that stay, by a part of each, because the loader takes a microsecond.
+static _Atomic(uintptr_t) kept[64];
 
 void tether_keep_loaded(const void *address) {
+    _Atomic(uintptr_t) *slot = &kept[((uintptr_t)address >> 4) % 64];
+    if (atomic_load_explicit(slot, memory_order_relaxed) == (uintptr_t)address) return;
     Dl_info library;
     if (!dladdr(address, &library) || !library.dli_fname) return;
     void *handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
@@ -18,6 +25,7 @@ void tether_keep_loaded(const void *address) {
         // The program itself is not opened, and stays anyway; nobody is to find that error.
         dlerror();
     }
+    atomic_store_explicit(slot, (uintptr_t)address, memory_order_relaxed);
 }
 
 // Hooks in classes and destructors of threads lead into the library that this is linked into.

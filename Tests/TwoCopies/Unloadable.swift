@@ -25,3 +25,9 @@ final class Passing {
 public func make(_ report: @escaping @convention(c) (UnsafePointer<CChar>) -> Void) -> UnsafeMutableRawPointer {
     unsafe Unmanaged.passRetained(Passing(report)).toOpaque()
 }
+
+/// Hands a name that is a literal of this library, whose characters lie in it, to what posts or observes it.
+@_cdecl("unloadable_name")
+public func name(_ use: @convention(c) (UnsafeRawPointer) -> Void) {
+    unsafe withUnsafePointer(to: "Unloadable.aNameOfThisLibrary") { unsafe use(UnsafeRawPointer($0)) }
+}

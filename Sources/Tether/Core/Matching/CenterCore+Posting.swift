@@ -63,6 +63,7 @@ extension CenterCore {
     /// What a post reaches, under the lock.
     @inline(never)
     private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
+        StringBits.keepLoaded(name.rawValue)
         let (matches, released) = state.withLock { state -> (Registry.Matches, Registry.Leftovers) in
             // SAFETY: the registry has what it finds.
             let node = unsafe state.registry.cachedNode(name, willBeObserved: false)?.takeUnretainedValue()

@@ -82,6 +82,7 @@ internal import Synchronization
 
     /// Adds a registration, unless it has ended meanwhile; ends it if the center has gone.
     func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) {
+        if let name { StringBits.keepLoaded(name.rawValue) }
         let (replaced, isClosed, released) = state.withLock { state -> (Registration?, Bool, Registry.Leftovers) in
             if state.isClosed { return (nil, true, []) }
             if registration.hasEnded { return (nil, false, []) }
