@@ -11,7 +11,8 @@ public import Tether
 /// await changes.wait(for: 1)      // where something is asynchronous: by event
 /// ```
 ///
-/// It observes as long as it lives, and keeps what it recorded, objects included, until `clear()` or its own end.
+/// It observes as long as it lives, and keeps what it recorded, objects included, until `clear()` or its own end. What an
+/// object posts about itself in its `deinit` is recorded without the object, which nothing may keep.
 ///
 /// *Thread safety*: any thread.
 ///
@@ -29,7 +30,7 @@ public final class NotificationRecorder: @unchecked Sendable {
 
         func add(_ notification: Notification) {
             // SAFETY: handed over to the log.
-            nonisolated(unsafe) let notification = notification
+            nonisolated(unsafe) let notification = notification.withoutEndingObject
             let ready = state.withLock { state in
                 unsafe state.notifications.append(notification)
                 let ready = state.waiters.filter { $0.value.count <= state.notifications.count }

@@ -1,8 +1,8 @@
-internal import Foundation
+package import Foundation
 
 extension Notification {
     /// The notification as it may be kept: without an object that is being deinitialised (X3).
-    var withoutEndingObject: Notification { hasEndingObject ? withoutObject : self }
+    package var withoutEndingObject: Notification { hasEndingObject ? withoutObject : self }
 
     /// Whether its object is being deinitialised.
     ///
