@@ -4,9 +4,8 @@ extension Diagram {
     /// For Graphviz.
     package var graphviz: String {
         func quoted(_ lines: [String]) -> String {
-            let text = lines.joined(separator: "\n")
-            let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
-            return "\"\(escaped)\""
+            let escaped = lines.map { $0.escaped(by: ["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]) }
+            return "\"\(escaped.joined(separator: "\\n"))\""
         }
         let drawn = boxes.enumerated().map { number, box in
             let shape =
@@ -68,8 +67,24 @@ extension Diagram {
 
 extension String {
     /// The text as XML has it.
-    var escapedForMarkup: String {
-        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-            .replacing("\"", with: "&quot;")
+    var escapedForMarkup: String { escaped(by: ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]) }
+
+    /// The text with some scalars written in another way, and with spaces for what is no text. By scalars, because one that
+    /// is followed by a mark is another character.
+    fileprivate func escaped(by escapes: [Unicode.Scalar: String]) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if let escape = escapes[scalar] {
+                escaped.append(contentsOf: escape.unicodeScalars)
+            } else {
+                escaped.append(scalar.isText ? scalar : " ")
+            }
+        }
+        return String(escaped)
     }
+}
+
+extension Unicode.Scalar {
+    /// Whether it is neither a control character nor one that XML excludes.
+    fileprivate var isText: Bool { properties.generalCategory != .control && value & 0xFFFE != 0xFFFE }
 }

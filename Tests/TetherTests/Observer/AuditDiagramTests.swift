@@ -111,6 +111,17 @@ import Testing
         token.stop()
     }
 
+    @Test func `L1 so is what a mark that combines with it hides, and what is no text is left out`() throws {
+        let queue = DispatchQueue(label: "\"\u{301} <\u{200D} &\u{FE0F} \\\u{308} \u{1} \u{FFFE}.")
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
+        let marked = "&quot;\u{301} &lt;\u{200D} &amp;\u{FE0F} \\\u{308}    ."
+        #expect(center.audit().graph().unicodeScalars.contains("dispatch queue \\\"\u{301} <\u{200D}".unicodeScalars))
+        #expect(center.audit().graph().unicodeScalars.contains("\\\\\u{308}    .\", shape".unicodeScalars))
+        #expect(center.audit().mermaid().unicodeScalars.contains(marked.unicodeScalars))
+        #expect(center.audit().svg().unicodeScalars.contains(marked.unicodeScalars))
+        token.stop()
+    }
+
     @Test func `L1 a picture is a document in which nothing lies over another box, and everything inside`() throws {
         let owners = (0..<3).map { _ in Sidebar() }
         for (number, owner) in owners.enumerated() {
