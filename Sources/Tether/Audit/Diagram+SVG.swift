@@ -117,6 +117,6 @@ private struct Places {
     }
 
     var size: (width: Int, height: Int) {
-        ((columns.last.map { $0.left + $0.width } ?? 0) + 24, tops.reduce(0, max) + Diagram.rowHeight + foot)
+        (columns.reduce(0) { max($0, $1.left + $1.width) } + 24, tops.reduce(0, max) + Diagram.rowHeight + foot)
     }
 }

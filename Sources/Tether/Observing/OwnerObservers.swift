@@ -93,7 +93,7 @@ public struct OwnerObservers: Sequence, Sendable {
         var releases = registrations.compactMap { $0.registration.unmute(by: .others(count: 1)) }
         // First what runs elsewhere: a handler that runs here must not find its mailbox waiting for a drain of ours.
         for index in releases.indices { releases[index].schedule() }
-        var rest = releases[...]
+        var rest = ArraySlice(releases)
         PostingThread.deliver {
             while let release = rest.popFirst() { release.run() }
         } orAtExit: {

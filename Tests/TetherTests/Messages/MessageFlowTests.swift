@@ -259,6 +259,23 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test func `R7 D9 what a once observer kept is let go of where the handler that uses it up unmutes it`()
+        async
+    {
+        let (log, token) = (log, Box<NotificationObserver?>(nil))
+        token.set(
+            center.observe(for: .didClose, once: true) { message in
+                log.add(message.number)
+                token.value?.unmute()
+            })
+        postElsewhere(1)
+        token.value?.mute(keepingNewest: true)
+        postElsewhere(2)
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [1] && token.value?.isActive == false)
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: [false, true])
     func `D9 L1 what is displaced while muted is counted as dropped`(
         once: Bool
