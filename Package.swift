@@ -42,6 +42,7 @@ let package = Package(
         .testTarget(
             name: "NotesTests", dependencies: ["Notes", "Tether", "TetherVerification"], path: "Examples/Notes/Tests"),
         .executableTarget(name: "TypedMessages", dependencies: ["Tether"], path: "Examples/TypedMessages"),
+        .executableTarget(name: "Trace", dependencies: ["Tether"], path: "Examples/Trace"),
         .executableTarget(name: "AsyncSequences", dependencies: ["Tether"], path: "Examples/AsyncSequences"),
         .executableTarget(
             name: "LeakFreedom", dependencies: ["Tether", "TetherTesting"], path: "Examples/LeakFreedom"),

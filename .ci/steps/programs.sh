@@ -11,11 +11,12 @@ tour() {
     rm "$printed"
 }
 
-# example PROGRAM LINE...: runs a program, and looks for lines in what it prints, which then is in `$printed`.
+# example PROGRAM LINE...: runs a program, with what stands behind it in the same word, and looks for lines in what it
+# prints, which then is in `$printed`.
 example() {
     local program=$1 line
     shift
-    limited "$program" | tee "$printed"
+    limited $program | tee "$printed"
     for line in "$@"; do
         grep -qxF -- "$line" "$printed" || { echo "$program did not print: $line"; return 1; }
     done
@@ -43,10 +44,20 @@ other_examples() {
     [[ $(grep -c ' seen on ' "$printed") == 15 ]]
     limited .ci/chat "$folder/ChatServer"
     example "$folder/Notes" '2 notes, 2 observers' 'window closed: 0 observers'
+    rm -rf "$logs/trace"
+    mkdir "$logs/trace"
+    example "$folder/Trace $logs/trace" '2 deliveries waited, 1 was made' 'end of Sidebar' \
+        '    end of observer modelDidChange: its owner ends' '        dropped modelDidChange: its observer ends' \
+        '    end of observer modelDidClose: its owner ends' 'post sidebarDidGo'
+    # What was captured goes before the deinit; where in the end it does, the optimiser decides.
+    [[ $(grep 'post ' "$printed" | tr -d '\n') =~ ^\ *post\ draftDidGopost\ sidebarDidGo$ ]]
+    grep -q 'end of Sidebar' "$logs/trace/owner-end.svg"
+    TETHER_TRACE=$logs/trace/environment.json limited "$folder/Coalescing"
+    grep -q '"trace ends"' "$logs/trace/environment.json"
     for name in Examples/*/; do
         name=$(basename "$name")
         case $name in
-            Tour | Coalescing | ThreadDelivery | TypedMessages | AsyncSequences | FolderWatch | ChatServer | Notes) ;;
+            Trace | Tour | Coalescing | ThreadDelivery | TypedMessages | AsyncSequences | FolderWatch | ChatServer | Notes) ;;
             LeakFreedom) limited .ci/without-test-frameworks "$folder/LeakFreedom" ;;
             *) limited "$folder/$name" ;;
         esac

@@ -21,6 +21,8 @@
 _Thread_local void *tether_current_record;
 _Thread_local uint32_t tether_lock_ranks;
 static pthread_key_t exit_key;
+/// Not so where a program has all keys in use: then no thread's exit is seen.
+static bool has_exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 static void (*_Atomic exit_function)(void *);
 
@@ -32,14 +34,14 @@ static void thread_exits(void *record) {
     atomic_load_explicit(&exit_function, memory_order_acquire)(record);
 }
 
-static void make_exit_key(void) { pthread_key_create(&exit_key, thread_exits); }
+static void make_exit_key(void) { has_exit_key = pthread_key_create(&exit_key, thread_exits) == 0; }
 
 void tether_set_thread_record(void *record, void (*on_exit)(void *)) {
     // Every caller passes the same function.
     atomic_store_explicit(&exit_function, on_exit, memory_order_release);
     pthread_once(&exit_key_once, make_exit_key);
     tether_current_record = record;
-    pthread_setspecific(exit_key, record);
+    if (has_exit_key) pthread_setspecific(exit_key, record);
 }
 
 bool tether_thread_is_exiting(void) { return is_exiting; }
@@ -47,7 +49,7 @@ bool tether_thread_is_exiting(void) { return is_exiting; }
 void tether_end_thread_record(void) {
     void *record = tether_current_record;
     if (!record) return;
-    pthread_setspecific(exit_key, NULL);
+    if (has_exit_key) pthread_setspecific(exit_key, NULL);
     thread_exits(record);
 }
 
@@ -118,7 +120,7 @@ __attribute__((constructor)) static void prepare_fence(void) {
 
 bool tether_posters_fence(void) { return posters_fence != 0; }
 
-// Who waits keeps its place, so that one who looks meanwhile does not miss it.
+// A waiting thread keeps its place, so that a thread which looks meanwhile does not miss it.
 #define PLACES 16
 static uintptr_t waited_for[PLACES];
 static long without_place;

@@ -10,7 +10,7 @@
 #endif
 
 size_t tether_read_memory(uintptr_t address, void *buffer, size_t count) {
-    // What is read here is understood where pointers have 64 bits only.
+    // The layouts that are read here are those of 64-bit pointers.
 #if defined(__linux__) && UINTPTR_MAX > UINT32_MAX
     struct iovec local = {buffer, count};
     struct iovec remote = {(void *)address, count};

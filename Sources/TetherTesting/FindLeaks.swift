@@ -5,8 +5,9 @@
 /// ```
 ///
 /// Deliveries that are pending when the body returns are made first. The calling thread waits; if it is the main thread
-/// its run loop runs meanwhile. Nothing of this needs a framework for tests; in tests `TetherVerification` has
-/// `verifyNoLeaks`, which fails the test.
+/// its run loop runs meanwhile. In a turn of the main queue, such as a function on the main actor that a task has called,
+/// deliveries to `.main` cannot come before it returns: write `await` there. Nothing of this needs a framework for tests;
+/// in tests `TetherVerification` has `verifyNoLeaks`, which fails the test.
 /// - Parameters:
 ///   - limit: How long deliveries that are pending when the body returns may take.
 ///   - release: How long to wait then for what is still there, because a thread or a task of the body's own may be about

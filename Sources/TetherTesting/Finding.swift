@@ -1,16 +1,17 @@
 internal import Foundation
 package import Tether
 
-/// What a verification found, and where it is to be mended.
+/// A finding of a verification, and the place where it is to be mended.
 package struct Finding: Sendable {
     package let message: String
     package let site: Site
-    /// What holds what is left.
+    /// The picture of what holds it.
     package let picture: Diagram
 
     /// Writes the finding to the standard error, as a compiler would.
     package func print() {
-        FileHandle.standardError.write(Data("\(site): warning: \(message)\n".utf8))
+        // Without the throwing form a closed standard error would stop the program.
+        try? FileHandle.standardError.write(contentsOf: Data("\(site): warning: \(message)\n".utf8))
     }
 
     /// Tells of the finding while the program runs: in the test that is running, or else on the standard error.
@@ -27,7 +28,7 @@ package struct Site: Sendable, CustomStringConvertible {
     package var description: String { "\(file):\(line)" }
 }
 
-/// What records findings in the tests of a framework.
+/// The way in which findings are recorded in the tests of a framework.
 package protocol FindingRecorder: SendableMetatype {
     /// Records a finding in the test that is running; false if none is.
     static func record(_ finding: Finding) -> Bool

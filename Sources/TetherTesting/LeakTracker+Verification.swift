@@ -21,18 +21,18 @@ extension LeakTracker {
 
     // MARK: Verifying
 
-    /// What the scope leaves behind, when all deliveries have been made and all that goes by itself has gone.
+    /// All that the scope leaves behind, when deliveries have been made and what goes by itself has gone.
     package func verify(_ limits: Limits) async -> [Finding] {
         let deadline = DispatchTime.after(limits.deliveries)
         var unfinished: [Finding] = []
-        while let (errands, describe) = deliveries() {
-            await errands.wait(until: deadline)
-            if !errands.isEmpty || DispatchTime.now() >= deadline {
+        while let (waitGroup, describe) = deliveries() {
+            await waitGroup.wait(until: deadline)
+            if !waitGroup.isEmpty || DispatchTime.now() >= deadline {
                 unfinished = describe()
                 break
             }
         }
-        if let errands = releases(), unfinished.isEmpty { await errands.wait(until: .after(limits.release)) }
+        if let waitGroup = releases(), unfinished.isEmpty { await waitGroup.wait(until: .after(limits.release)) }
         return findings(unfinished, limits)
     }
 
@@ -42,15 +42,15 @@ extension LeakTracker {
         let runsLoop = Thread.isMainThread || hasRunLoopTargets
         let deadline = DispatchTime.after(limits.deliveries)
         var unfinished: [Finding] = []
-        while let (errands, describe) = deliveries() {
-            errands.wait(until: deadline, runningLoop: runsLoop)
-            if !errands.isEmpty || DispatchTime.now() >= deadline {
+        while let (waitGroup, describe) = deliveries() {
+            waitGroup.wait(until: deadline, runningLoop: runsLoop)
+            if !waitGroup.isEmpty || DispatchTime.now() >= deadline {
                 unfinished = describe()
                 break
             }
         }
-        if let errands = releases(), unfinished.isEmpty {
-            errands.wait(until: .after(limits.release), runningLoop: runsLoop)
+        if let waitGroup = releases(), unfinished.isEmpty {
+            waitGroup.wait(until: .after(limits.release), runningLoop: runsLoop)
         }
         return findings(unfinished, limits)
     }
@@ -61,25 +61,25 @@ extension LeakTracker {
 
     // MARK: Waiting for deliveries
 
-    /// What must be waited for before anything can be said: deliveries that are pending, handlers that are running.
-    private func deliveries() -> (Errands, describe: @Sendable () -> [Finding])? {
-        let errands = Errands()
+    /// The wait before anything can be said: for deliveries that are pending, and handlers that are running.
+    private func deliveries() -> (WaitGroup, describe: @Sendable () -> [Finding])? {
+        let waitGroup = WaitGroup()
         let registrations = state.withLock(\.registrations)
         let running = Guarded<Set<WatchedRegistration.ID>>([])
         for registration in registrations {
-            let delivered = errands.add()
+            let delivered = waitGroup.add()
             // Without a delivery to wait for the signal goes at once.
             _ = registration.releaseBehindPending(AtRelease(delivered))
-            let returned = errands.add()
+            let returned = waitGroup.add()
             running.withLock { _ = $0.insert(registration.id) }
             registration.whenQuiescent {
                 running.withLock { _ = $0.remove(registration.id) }
                 returned()
             }
         }
-        if errands.isEmpty { return nil }
+        if waitGroup.isEmpty { return nil }
         return (
-            errands,
+            waitGroup,
             {
                 registrations.compactMap { registration in
                     registration.unfinished(isRunning: running.withLock { $0.contains(registration.id) })
@@ -91,19 +91,19 @@ extension LeakTracker {
     // MARK: Waiting for releases
 
     /// The end of everything that is still there.
-    private func releases() -> Errands? {
-        let errands = Errands()
+    private func releases() -> WaitGroup? {
+        let waitGroup = WaitGroup()
         for tracked in leftObjects() {
             guard let object = tracked.object else { continue }
-            errands.watch(object)
+            waitGroup.watch(object)
         }
         for registration in leftRegistrations() {
-            let ended = errands.add()
+            let ended = waitGroup.add()
             state.withLock { $0.ended[registration.id] = ended }
             // It may have ended meanwhile.
             if !registration.isActive { registrationEnded(registration.id) }
         }
-        return errands.isEmpty ? nil : errands
+        return waitGroup.isEmpty ? nil : waitGroup
     }
 
     func registrationEnded(_ id: WatchedRegistration.ID) {
@@ -117,7 +117,7 @@ extension LeakTracker {
     private func leftObjects() -> [Tracked] {
         let (tracked, kept) = state.withLock { ($0.tracked, $0.kept) }
         var seen = Set(kept.compactMap { $0.object.map { ObjectIdentifier($0) } })
-        // One that was tracked is told of as such, though it may be an owner too.
+        // A tracked object is told of as such, though it may be an owner too.
         return (tracked.filter { !$0.isOwner } + tracked.filter(\.isOwner)).filter { tracked in
             tracked.object.map { seen.insert(ObjectIdentifier($0)).inserted } ?? false
         }
@@ -132,7 +132,7 @@ extension LeakTracker {
         let diagnosis = Diagnosis(
             registrations: state.withLock(\.registrations).filter(\.isActive), objects: leftObjects(),
             limit: limits.explanation)
-        // One that is still there is told of as such.
+        // An owner that is still there is told of as such.
         let hidden = state.withLock(\.keptUntilCenterEnded).filter { $0.owner.object == nil }.map(\.finding)
         return diagnosis.findings(observers: leftRegistrations()) + hidden + unfinished
     }
@@ -181,16 +181,20 @@ extension WatchedRegistration {
     /// "the handler registered at … (modelDidChange)"
     var handlerDescription: String { "the handler registered at \(site) (\(subject))" }
 
-    /// What of it has not come to an end within the limit.
+    /// The finding about deliveries or handlers that have not come to an end within the limit.
     fileprivate func unfinished(isRunning: Bool) -> Finding? {
         let pending = pending
         var picture = LeakPicture(handlerOf: self)
         if pending.count > 0 {
             let deliveries = pending.count == 1 ? "1 delivery" : "\(pending.count) deliveries"
             picture.hold([pending.target], deliveries, .cylinder, .violet)
+            let remedy =
+                waitsForCaller
+                ? ", which this very call blocks, because it was made there; write 'await' before it, in an async test"
+                : "; run what that target runs on, or stop the observer, before the test ends"
             return Finding(
-                message: "still waiting for \(deliveries) pending on \(pending.target) for \(handlerDescription); "
-                    + "run what that target runs on, or stop the observer, before the test ends",
+                message: "still waiting for \(deliveries) pending on \(pending.target) for \(handlerDescription)"
+                    + remedy,
                 site: site, picture: picture.diagram)
         }
         guard isRunning else { return nil }

@@ -12,7 +12,7 @@ public import Tether
 /// }
 /// ```
 ///
-/// What a test tells a scope, if anything:
+/// A test may tell a scope:
 ///
 /// | Call | When it is needed |
 /// |---|---|
@@ -23,7 +23,7 @@ public import Tether
 /// | `adopt(_:)` | on a queue or a thread to which the test hands work that registers observers |
 ///
 /// A registration belongs to the scope that is `current` where it is made: in the test's own tasks that goes by itself.
-/// What is registered without a scope, on a center that this one uses, is reported as belonging to nobody: a warning,
+/// A registration without a scope, on a center that this one uses, is reported as belonging to nobody: a warning,
 /// which fails no test.
 ///
 /// *Thread safety*: any thread.
@@ -56,7 +56,7 @@ public final class LeakTracker: Sendable {
         var registrations: [WatchedRegistration] = []
         /// The centers that were made or used here.
         var centers: Set<RegistrationWatch.CenterNumber> = []
-        /// What the test keeps on purpose.
+        /// The objects that the test keeps on purpose.
         var kept: [Tracked] = []
         /// Owners that were kept by their own handlers when their center went.
         var keptUntilCenterEnded: [(owner: Tracked, finding: Finding)] = []
@@ -91,11 +91,13 @@ public final class LeakTracker: Sendable {
 
     // MARK: Tracking
 
-    /// Tracks an object, without keeping it, and returns it.
+    /// Tracks an object, without keeping it, and returns it. A value in a box that a cast to `AnyObject` made stops the
+    /// program with a sentence, because that object would not be the value's.
     @discardableResult
     public func track<Object: AnyObject>(
         _ object: Object, _ label: String? = nil, file: StaticString = #fileID, line: UInt = #line
     ) -> Object {
+        ObjectArgument.tracked.check(object, call: "track(_:)")
         let site = Site(file: "\(file)", line: Int(line))
         let tracked = Tracked(object, label: label ?? "\(type(of: object))", site: site, isOwner: false)
         state.withLock { $0.tracked.append(tracked) }
@@ -138,9 +140,9 @@ public final class LeakTracker: Sendable {
 
     // MARK: Asking
 
-    /// What is alive that should have gone.
+    /// An object, observer or delivery that is left and should have gone.
     public struct Leak: Sendable, CustomStringConvertible {
-        /// What it is and where it came from, in one line.
+        /// Its kind and origin, in one line.
         public let description: String
         private let picture: Diagram
 
@@ -148,17 +150,17 @@ public final class LeakTracker: Sendable {
             (self.description, self.picture) = (description, picture)
         }
 
-        /// What holds it, as a graph for Graphviz: `dot -Tsvg` draws it.
+        /// The path that holds it, as a graph for Graphviz: `dot -Tsvg` draws it.
         ///
         /// Boxes are objects, by their types, and handlers, with the line that registered each. An arrow leads from what
         /// holds to what is held, and has the property's name. Red is where the way begins, which is where it is to be
         /// mended; yellow is what is left. What nothing is known of is grey.
         public func graph() -> String { picture.graphviz }
 
-        /// What holds it, as a flow chart for Mermaid, which Markdown on many hosts draws; see `graph()`.
+        /// The path that holds it, as a flow chart for Mermaid, which Markdown on many hosts draws; see `graph()`.
         public func mermaid() -> String { picture.mermaid }
 
-        /// What holds it, as a picture, for where nothing draws graphs; see `graph()`.
+        /// The path that holds it, as a picture, for where nothing draws graphs; see `graph()`.
         public func svg() -> String { picture.svg }
     }
 
@@ -173,7 +175,7 @@ public final class LeakTracker: Sendable {
         let observers = centers.flatMap { $0.audit() }.map { row in
             Leak(
                 "still observing: \(row)",
-                LeakPicture(["observer of \(row.name?.rawValue ?? "any name")", "\(row.file):\(row.line)"], .yellow)
+                LeakPicture(["observer of \(describeName(row.name))", "\(row.file):\(row.line)"], .yellow)
                     .diagram)
         }
         return objects + observers

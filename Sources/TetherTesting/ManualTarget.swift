@@ -24,7 +24,7 @@ public final class ManualTarget: SteppingScheduler {
     /// Makes a target of which nothing is pending.
     public init() {}
 
-    /// What to pass as `on:`.
+    /// The target to pass as `on:`.
     public var target: DeliveryTarget { .custom(self) }
 
     /// Whether there is something to run. A delivery whose observer has stopped counts until its turn has come.

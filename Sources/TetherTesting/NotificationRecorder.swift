@@ -24,7 +24,7 @@ public final class NotificationRecorder: @unchecked Sendable {
         var lastWaiter = 0
     }
 
-    /// What the handler writes to, which does not keep the recorder.
+    /// The log to which the handler writes, which does not keep the recorder.
     private final class Log: Sendable {
         let state = Guarded(State())
 
@@ -61,7 +61,7 @@ public final class NotificationRecorder: @unchecked Sendable {
         }
     }
 
-    /// What was delivered, in order.
+    /// The delivered notifications, in order.
     public var notifications: [Notification] {
         log.state.withLock { state in
             // SAFETY: see above.

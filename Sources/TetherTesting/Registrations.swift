@@ -21,7 +21,7 @@ final class Registrations: Sendable {
             registered: { registration, owner in
                 shared.add(registration, owner: owner)
                 if let handler = registration.handler {
-                    SelfCapture.check(handler, of: owner, named: registration.name, at: registration)
+                    SelfCapture.check(handler, of: owner, at: registration)
                 }
             },
             ended: { shared.end($0) },
@@ -43,7 +43,7 @@ final class Registrations: Sendable {
             }
         }
         current?.add(registration, owner: owner)
-        // One that ended meanwhile has been told of already.
+        // A registration that ended meanwhile has been told of already.
         if !registration.isActive { end(registration.id) }
     }
 
@@ -64,10 +64,11 @@ final class Registrations: Sendable {
 
     /// The live registrations on some centers that belong to no scope and were not told of yet.
     static func newUnattributed(on centers: Set<RegistrationWatch.CenterNumber>) -> [WatchedRegistration] {
-        shared.state.withLock { state in
-            state.unattributed.values.filter { registration in
-                registration.isActive && centers.contains(registration.center)
-                    && state.reported.insert("\(registration.site)").inserted
+        // Asked with no lock held, because the one that asks may be the last to hold what the observer captured.
+        let active = shared.state.withLock { Array($0.unattributed.values) }.filter(\.isActive)
+        return shared.state.withLock { state in
+            active.filter { registration in
+                centers.contains(registration.center) && state.reported.insert("\(registration.site)").inserted
             }
         }
     }

@@ -30,7 +30,7 @@ enum SelfCapture {
     /// Goes before `isReported`, for tests of it beside others that capture owners on purpose.
     @TaskLocal static var isReportedHere: Bool?
 
-    /// What to do about one.
+    /// The advice about a self-capture.
     static let remedy = "Use the owner that the handler is handed, or capture it weakly there."
 
     /// How many objects are looked into for one handler.
@@ -38,8 +38,7 @@ enum SelfCapture {
 
     /// Looks into a handler, if that was asked for.
     static func check(
-        _ handler: WatchedRegistration.Handler, of owner: AnyObject?, named name: Notification.Name?,
-        at registration: WatchedRegistration
+        _ handler: WatchedRegistration.Handler, of owner: AnyObject?, at registration: WatchedRegistration
     ) {
         #if DEBUG
         guard let owner, isReportedHere ?? isReported.load(ordering: .relaxed),
@@ -47,7 +46,7 @@ enum SelfCapture {
         else { return }
         let finding = Finding(
             message: "\(type(of: owner)) will be kept by its own handler registered at \(registration.site) "
-                + "(\(name?.rawValue ?? "any name")), which \(path.sentence(from: .closure)). \(remedy)",
+                + "(\(registration.subject)), which \(path.sentence(from: .closure)). \(remedy)",
             site: registration.site, picture: registration.picture(path, to: owner, ["\(type(of: owner))"]))
         finding.tell()
         #endif

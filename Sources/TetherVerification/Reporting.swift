@@ -4,7 +4,7 @@ internal import Tether
 internal import TetherTesting
 internal import XCTest
 
-/// What came of a verification, for the framework that runs the test.
+/// The outcome of a verification, for the framework that runs the test.
 struct Verdict {
     let findings: [Finding]
     let unattributed: [Finding]

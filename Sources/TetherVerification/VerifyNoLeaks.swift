@@ -12,8 +12,10 @@ internal import TetherTesting
 /// }
 /// ```
 ///
-/// What holds for `.verifiesNoLeaks` holds here. The calling thread waits; if it is the main thread its run loop runs
-/// meanwhile, so that deliveries to `.main` come through. A body that throws is not verified.
+/// What holds for `.verifiesNoLeaks` holds here. A body that throws is not verified. The calling thread waits; if it is
+/// the main thread, as in a test of XCTest, its run loop runs meanwhile, so that deliveries to `.main` come through. In a
+/// turn of the main queue, which a `@MainActor` test of Swift Testing is, they cannot: if one is pending the failure says
+/// so, after the limit. Make such a test async, and write `await`.
 /// - Parameters:
 ///   - limit: How long deliveries that are pending when the body returns may take.
 ///   - release: How long to wait then for what is still there, because a thread or a task of the test's own may be about

@@ -6,9 +6,11 @@ struct Chart {
 
     init(_ rows: [Row]) {
         let rows = rows.filter { $0.goal != nil }
-        let (left, right, line, top) = (330.0, 250.0, 22.0, 60.0)
+        let (left, right, line, top) = (390.0, 250.0, 22.0, 66.0)
         let (low, high, width) = (0.005, 4.0, 420.0)
-        func x(_ ratio: Double) -> Double { left + width * log(min(max(ratio, low), high) / low) / log(high / low) }
+        func x(_ ratio: Double) -> Double {
+            (left + width * log(min(max(ratio, low), high) / low) / log(high / low)).rounded()
+        }
         let height = top + line * Double(rows.count) + 20
         var parts = [
             """

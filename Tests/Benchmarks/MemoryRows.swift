@@ -35,14 +35,16 @@ extension Benchmark {
                 theirs.addObserver(forName: .measured, object: nil, queue: nil) { _ in withExtendedLifetime((a, b)) {} }
             }
         }
-        return .counted(inUse(ours), foundation, unit: "bytes")
+        // Foundation's stay meanwhile, because ours would be put into larger places that they leave.
+        return withExtendedLifetime(foundation.kept) {
+            .counted(inUse(ours).bytes, foundation.bytes, unit: "bytes")
+        }
     }
 
-    private static func inUse(_ body: () -> Any) -> Double {
+    private static func inUse(_ body: () -> Any) -> (bytes: Double, kept: Any) {
         let before = heap_bytes_in_use()
         let kept = body()
         let after = heap_bytes_in_use()
-        withExtendedLifetime(kept) {}
-        return Double(Int(after) - Int(before)) / Double(registrations)
+        return (Double(Int(after) - Int(before)) / Double(registrations), kept)
     }
 }

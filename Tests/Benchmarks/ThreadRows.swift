@@ -19,7 +19,39 @@ extension Benchmark {
             ) {
                 .timed(posts(threads: threads, counted: threads), posts(threads: 1, counted: 1))
             }
+        } + waiting
+
+    /// Many who wait at once, each for another observer's handler: one costs the same, however many there are.
+    private static let waiting = [
+        Benchmark(
+            "n calls of await stopAndWait() at once, each", size: "n = 4000", reference: "n = 100", goal: 3,
+            clock: .elapsed, isLarge: true, hasStableInstructions: false
+        ) {
+            .timed(waits(4000), waits(100))
         }
+    ]
+
+    private static func waits(_ size: Int) -> Subject {
+        Subject(count: size) { count in
+            for _ in 0..<max(1, count / size) {
+                let (center, done) = (ObserverCenter(), DispatchSemaphore(value: 0))
+                let (mayReturn, opening) = AsyncStream.makeStream(of: Void.self)
+                // A task of no observer's, so that it is not cancelled when they stop.
+                let opened = Task { for await _ in mayReturn {} }
+                let tokens = (0..<size).map { _ in center.observe(.measured) { _ in await opened.value } }
+                center.post(name: .measured, object: nil)
+                Task {
+                    await withTaskGroup { group in
+                        for token in tokens { group.addTask { _ = await token.stopAndWait() } }
+                        // Behind those that wait.
+                        group.addTask { opening.finish() }
+                    }
+                    done.signal()
+                }
+                done.wait()
+            }
+        }
+    }
 
     /// Threads that post one name at once; `counted` of them count.
     private static func posts(threads: Int, counted: Int) -> Subject {

@@ -182,6 +182,31 @@ import TetherVerification
         kept = nil
         #expect(found == [])
     }
+
+    private struct Value { let number = 41 }
+
+    @Test func `X1 L2 a value that was cast to AnyObject is refused where it is tracked`() async throws {
+        let results = [
+            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = await findLeaks { track(Value() as AnyObject) }
+            },
+            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                LeakTracker().track(Value() as AnyObject)
+            },
+        ]
+        for result in results {
+            let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
+            #expect(sentence.contains("track(_:): Value(number: 41) is a value in a box, and each cast to AnyObject"))
+            #expect(sentence.contains("makes another box; pass a class instance."))
+        }
+    }
+
+    @Test func `L2 an object that a cast to AnyObject made of a value is tracked like any other`() async {
+        let keep = Keep()
+        let messages = await planted { for value in [41, "a string"] as [Any] { keep.add(track(value as AnyObject)) } }
+        #expect(messages.count == 2 && messages.allSatisfy { $0.contains("is still alive") })
+        keep.drop()
+    }
 }
 
 /// A class as a user would write it.

@@ -32,6 +32,14 @@ import Tether
         return (issues.messages, issues.places)
     }
 
+    @Test func `L3 a finding that cannot be printed, because the standard error is closed, stops nothing`() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            close(STDERR_FILENO)
+            Finding(message: "a finding", site: Site(file: "Module/File.swift", line: 1), picture: Diagram()).print()
+            exit(7)
+        }
+    }
+
     @Test func `L3 a handler that captures its owner is reported at its own line, before anything has leaked`() {
         let line = #line + 2
         let (messages, places) = reports { center, owner in

@@ -5,7 +5,7 @@ import TetherVerification
 @testable import Notes
 
 /// Every test fails if a view, a window or an observer is left when it has returned.
-@Suite(.verifiesNoLeaks, .timeLimit(.minutes(1))) @MainActor struct NotesTests {
+@Suite(.verifiesNoLeaks, .timeLimit(.minutes(5))) @MainActor struct NotesTests {
     // One that outlives the tests, as in the app: a center that goes ends its observers, leaks and all.
     private let center = ObserverCenter.default
 

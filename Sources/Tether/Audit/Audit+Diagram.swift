@@ -8,15 +8,14 @@ extension Audit {
         let subjectBoxes = Audit.numbers(of: subjects) { diagram.add(Diagram.Box($0, .pill, .green, column: 0)) }
         let targetBoxes = Audit.numbers(of: targets) { diagram.add(Diagram.Box([$0], .cylinder, .violet, column: 2)) }
         var owners = Instances()
-        var names: [String?] = []
-        for owner in rows.map({ $0.owner.map { owners.name(of: $0) } }) where !names.contains(owner) {
-            names.append(owner)
-        }
-        // Those that tokens hold come last.
-        if let tokens = names.firstIndex(of: nil) { names.append(names.remove(at: tokens)) }
-        for name in names {
+        let names = rows.map { $0.owner.map { owners.name(of: $0) } }
+        // Observers that tokens hold come last.
+        let groups = Dictionary(grouping: rows.indices) { names[$0] }
+            .sorted { $0.key != nil && ($1.key == nil || $0.value[0] < $1.value[0]) }
+        for (name, indices) in groups {
             let first = diagram.boxes.count
-            for (index, row) in rows.enumerated() where row.owner.map({ owners.name(of: $0) }) == name {
+            for index in indices {
+                let row = rows[index]
                 let notes = row.notes.isEmpty ? [] : [row.notes.joined(separator: ", ")]
                 let observer = diagram.add(
                     Diagram.Box(["\(row.file):\(row.line)"] + notes, .box, row.tint, column: 1))
@@ -33,7 +32,8 @@ extension Audit {
         var senders = Instances()
         let isOneCenter = Set(rows.map(\.center)).count < 2
         return rows.map { row in
-            [row.name?.rawValue ?? "any name"] + (row.sender.map { ["from \(senders.name(of: $0))"] } ?? [])
+            [describeName(row.name)]
+                + (row.sender.map { ["from \(row.isSenderObject ? senders.name(of: $0) : $0)"] } ?? [])
                 + (isOneCenter ? [] : ["on \(row.center)"])
         }
     }

@@ -39,7 +39,7 @@ extension Audit: CustomStringConvertible {
 }
 
 extension Audit.Row {
-    /// What is worth telling of it apart from who, what and where.
+    /// The last column: all that is worth telling of it apart from owner, name and place.
     var notes: [String] {
         var notes: [String] = []
         if isOnce { notes.append("once") }

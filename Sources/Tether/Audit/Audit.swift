@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// Who observes what, for whom, registered where, delivered to what: a picture of one moment.
+/// The observers of one moment: name and sender, owner, place of registration, target.
 ///
 /// ```swift
 /// print(center.audit())
@@ -27,7 +27,7 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let owner: String?
         /// The file, as `Module/File.swift`, in which it was registered.
         public let file: String
-        /// The line at which it was registered.
+        /// The line at which it was registered; 65,535 for one beyond that.
         public let line: Int
         /// Where it delivers: a target, or an async sequence with what that keeps, as "sequence, newest 2".
         public let target: String
@@ -41,8 +41,10 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let isOnce: Bool
         /// The key that makes it the only one.
         public let key: String?
-        /// What holds it if no owner does.
+        /// The holder of an observer without an owner.
         let holder: String
+        /// Whether the sender that it observes is an object.
+        let isSenderObject: Bool
     }
 
     /// The rows, in registration order.
@@ -55,7 +57,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     /// The row at a position.
     public subscript(position: Int) -> Row { rows[position] }
 
-    /// What waits in one posting queue.
+    /// The notifications that wait in one posting queue.
     public struct WaitingPosts: Sendable, Hashable {
         /// The thread or dispatch queue that will post.
         public let place: String
@@ -103,10 +105,11 @@ extension Audit.Row {
             case .object: details?.sender?.description(as: "a sender")
             case .value(let value): value.description
             }
+        isSenderObject = if case .object = subject.sender { true } else { false }
         owner = registration.owned?.record?.description(as: "an owner")
         file = registration.site.file
         line = registration.site.line
-        let keeper = Audit.Row.keeper(of: registration)
+        let keeper = registration.keeper
         target = keeper?.targetDescription ?? report.target
         pending = report.pending + report.kept + kept.pending
         dropped = report.dropped + kept.dropped
@@ -117,7 +120,7 @@ extension Audit.Row {
         if registration.hasEnded { return nil }
     }
 
-    /// What a center is called: the shared ones by name, others by type and address.
+    /// The name of a center: a constant for the shared ones, type and address for others.
     private static func description(of core: CenterCore) -> String {
         switch core.face {
         case .shared: "ObserverCenter.default"
@@ -126,18 +129,13 @@ extension Audit.Row {
         }
     }
 
-    /// The hook that takes the deliveries in the target's place.
-    private static func keeper(of registration: Registration) -> RegistrationHook? {
-        registration.details?.hooks?.first { $0.targetDescription != nil }
-    }
-
-    /// What the inbox and that hook keep, each element in one of the two.
+    /// The elements that the inbox and that hook keep, each in one of the two.
     private static func counts(of registration: Registration) -> (Inbox.Report, (pending: Int, dropped: Int)) {
-        let keeper = keeper(of: registration)
-        if let inbox = registration.inbox.load() { return inbox.report(with: keeper) }
+        let keeper = registration.keeper
+        if let inbox = registration.inbox { return inbox.report(with: keeper) }
         let counts = keeper?.counts ?? (0, 0)
         // Not covered: one that was made meanwhile.
-        if let inbox = registration.inbox.load() { return inbox.report(with: keeper) }
+        if let inbox = registration.inbox { return inbox.report(with: keeper) }
         return (Inbox.Report(), counts)
     }
 }
@@ -145,7 +143,7 @@ extension Audit.Row {
 extension Audit.Row: CustomStringConvertible {
     /// The row in one line.
     public var description: String {
-        let subject = "\(name?.rawValue ?? "any name") from \(sender ?? "any sender")"
+        let subject = "\(describeName(name)) from \(sender ?? "any sender")"
         let holder = owner.map { "for \($0)" } ?? "for its \(holder)"
         return "\(subject) \(holder) on \(target), registered at \(file):\(line)"
             + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")

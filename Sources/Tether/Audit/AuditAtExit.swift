@@ -9,7 +9,8 @@ enum AuditAtExit {
         // Not covered: at the end of a process; AuditAtExitTests run one.
         atexit {
             let title = "What is observed as the program ends:\n"
-            FileHandle.standardError.write(Data("\(title)\(Audit.process())\n".utf8))
+            // Without the throwing form a closed standard error would stop the program.
+            try? FileHandle.standardError.write(contentsOf: Data("\(title)\(Audit.process())\n".utf8))
         }
         // Not covered: as above.
         return true

@@ -89,24 +89,30 @@ private struct Places {
         foot = diagram.arrows.contains { boxes[$0.from].column >= boxes[$0.to].column } ? 54 : 14
         tops = boxes.map { _ in 0 }
         var (top, placed) = (24, Set<Int>())
+        let begins = Set(diagram.frames.map(\.boxes.lowerBound))
+        let ends = Set(diagram.frames.map(\.boxes.upperBound))
         for number in boxes.indices where boxes[number].column == diagram.mainColumn {
-            if diagram.frames.contains(where: { $0.boxes.lowerBound == number }) { top += 30 }
+            if begins.contains(number) { top += 30 }
             tops[number] = top
             placed.insert(number)
             top += Diagram.rowHeight
-            if diagram.frames.contains(where: { $0.boxes.upperBound == number + 1 }) { top += 18 }
+            if ends.contains(number + 1) { top += 18 }
+        }
+        var joined = boxes.map { _ in [Int]() }
+        for arrow in diagram.arrows {
+            joined[arrow.from].append(arrow.to)
+            joined[arrow.to].append(arrow.from)
         }
         for column in (0...last).sorted(by: { abs($0 - diagram.mainColumn) < abs($1 - diagram.mainColumn) }) {
-            spread(boxes.indices.filter { boxes[$0].column == column && !placed.contains($0) }, of: diagram, &placed)
+            spread(boxes.indices.filter { boxes[$0].column == column && !placed.contains($0) }, joined, &placed)
         }
     }
 
     /// Puts each of some boxes beside the middle of those that it is joined with, and none over another.
-    private mutating func spread(_ numbers: [Int], of diagram: Diagram, _ placed: inout Set<Int>) {
+    private mutating func spread(_ numbers: [Int], _ joined: [[Int]], _ placed: inout Set<Int>) {
         let wishes = numbers.map { number in
-            let joined = diagram.arrows.compactMap { $0.from == number ? $0.to : $0.to == number ? $0.from : nil }
-                .filter(placed.contains).map { tops[$0] }
-            return joined.reduce(0, +) / max(1, joined.count)
+            let beside = joined[number].filter(placed.contains).map { tops[$0] }
+            return beside.reduce(0, +) / max(1, beside.count)
         }
         var free = 0
         for index in wishes.indices.sorted(by: { wishes[$0] < wishes[$1] }) {

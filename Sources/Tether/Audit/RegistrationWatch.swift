@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// What `TetherTesting` hears of registrations and centers; a program that never asked for it pays one relaxed load for
+/// The events of registrations and centers, for `TetherTesting`; a program that never asked pays one relaxed load for
 /// a registration, nothing for a post.
 package enum RegistrationWatch {
     /// Stands for one center, and never for another one.
     package typealias CenterNumber = UInt64
 
-    /// What is called, on the thread where it happens, with no lock held.
+    /// The listener, called on the thread where it happens, with no lock held.
     package struct Listener: Sendable {
         let registered: @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void
         let ended: @Sendable (WatchedRegistration.ID) -> Void

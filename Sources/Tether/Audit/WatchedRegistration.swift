@@ -29,7 +29,7 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
         line = registration.site.line
         center = registration.center.number
         isAttached = registration.owned?.record != nil
-        isSequence = registration.details?.hooks?.first { $0.targetDescription != nil } != nil
+        isSequence = registration.keeper != nil
     }
 
     package var isActive: Bool { reference?.take()?.hasEnded == false }
@@ -39,13 +39,23 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
 
     /// How many deliveries wait for it, and where.
     package var pending: (count: Int, target: String) {
-        guard let inbox = reference?.take()?.inbox.load() else { return (0, "poster") }
+        guard let inbox = reference?.take()?.inbox else { return (0, "poster") }
         return (inbox.counts.pending, inbox.target.description)
     }
 
-    /// What waits for it.
+    /// Whether what waits for it waits for the end of the caller's own turn of the main queue.
+    package var waitsForCaller: Bool {
+        guard let inbox = reference?.take()?.inbox, inbox.counts.pending > 0,
+            inbox.route.mailbox?.isCurrent == true, MainDrains().isCurrent
+        else { return false }
+        let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
+        // The main thread runs its loop, which takes other turns of the queue, unless a task is in one.
+        return !Thread.isMainThread || isInTask
+    }
+
+    /// The deliveries that wait for it.
     package var pendingNotifications: [Notification] {
-        reference?.take()?.inbox.load()?.notifications ?? []
+        reference?.take()?.inbox?.notifications ?? []
     }
 
     /// The handler as Tether keeps it, often one of its own around the user's, for looking into.
@@ -66,7 +76,7 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
     /// Has `signal` released when what is pending for it now, and what is being delivered, is behind it: delivered, or
     /// dropped, and let go of. False if nothing is pending, or if only a post could deliver it.
     package func releaseBehindPending(_ signal: any AnyObject & Sendable) -> Bool {
-        guard let inbox = reference?.take()?.inbox.load() else { return false }
+        guard let inbox = reference?.take()?.inbox else { return false }
         let route = inbox.route
         guard let mailbox = route.mailbox, mailbox.isDraining || inbox.counts.pending > 0 else { return false }
         // A registration that is in no center, with the same mailbox: its one delivery is behind all others there.

@@ -31,7 +31,7 @@ extension OwnerLifetime {
 /// Lives exactly as long as the object it is associated with: after the body of that object's `deinit`, before its
 /// memory goes (O3).
 @safe private final class Sentinel {
-    /// What the association is known by: the address of this class.
+    /// The key of the association: the address of this class.
     static var key: UnsafeRawPointer {
         // SAFETY: a class's metatype is the address of its metadata, which is only compared.
         unsafe unsafeBitCast(Sentinel.self as AnyClass, to: UnsafeRawPointer.self)

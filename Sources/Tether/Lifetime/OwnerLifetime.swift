@@ -23,7 +23,7 @@ public enum OwnerLifetime {
     /// Complexity: O(1); a lock, and the loader's, the first time for each class. Any thread.
     public static func isExact(for type: AnyClass) -> Bool { isProven && install(on: type) }
 
-    /// What is told of the ends of watched objects, on the thread where each ends.
+    /// The callbacks about ends of watched objects, on the thread where each ends.
     ///
     /// SAFETY: plain functions that stay as long as the process.
     @safe struct Listener: Sendable {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What comes of asking for a message's subject where it was left out: messages about any subject are meant.
+/// The subject of a message where it was left out, which means any subject.
 ///
 /// Which is not the same as `nil`: passing an optional does not compile, so that one which is `nil` never widens to any
 /// ([M5](doc:Contract#M5)).

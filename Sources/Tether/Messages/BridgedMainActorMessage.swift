@@ -6,8 +6,8 @@ public import Foundation
 /// A main-actor message that is exchanged with plain notifications of its name.
 ///
 /// As `BridgedAsyncMessage`, on the main actor. A plain notification that is posted somewhere else reaches observers
-/// of the message on the main actor, later. Until it has been asked there what message it makes, it displaces none from an
-/// observer's backlog, or as the newest that is kept while the observer is muted.
+/// of the message on the main actor, later. It counts against an observer's backlog, and may be the newest that is kept
+/// while the observer is muted, before it is known what message it makes, or whether it makes one ([T2](doc:Contract#T2)).
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public protocol BridgedMainActorMessage: NotificationCenter.MainActorMessage {
     /// The name that it shares with plain notifications. It is asked for once in a process.

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// What a type of messages says about plain notifications, by the requirements of Foundation's protocols.
+/// The conversion of a type of messages from and to plain notifications, by the requirements of Foundation's protocols.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 enum MessageBridge {
     static func name<Message: NotificationCenter.AsyncMessage>(of type: Message.Type) -> Notification.Name { type.name }

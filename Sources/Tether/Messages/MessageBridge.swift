@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// What a type of messages says about plain notifications, where it says so by `BridgedAsyncMessage` or
+/// The conversion of a type of messages from and to plain notifications, where it conforms to `BridgedAsyncMessage` or
 /// `BridgedMainActorMessage`.
 enum MessageBridge {
     static func name<Message: NotificationCenter.AsyncMessage>(of type: Message.Type) -> Notification.Name {

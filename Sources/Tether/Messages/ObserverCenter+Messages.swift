@@ -1,6 +1,6 @@
 internal import Foundation
 
-// What the calls for messages come down to.
+// The methods behind all calls for messages.
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObserverCenter {

@@ -3,7 +3,7 @@ internal import Foundation
 /// A request whose handler is async: the target is a task of the observer's own.
 struct AsyncObservationRequest {
     private(set) var request: ObservationRequest
-    /// What the handler captures, because the request holds the sender.
+    /// The part that the handler captures, because the request holds the sender.
     let hook = AsyncHandlerHook()
 
     init(_ request: (DeliveryTarget) -> ObservationRequest) {

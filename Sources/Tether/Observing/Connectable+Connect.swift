@@ -161,7 +161,7 @@ extension Connectable {
         if property == nil, !isOwned { return center.observe(request, for: object, call) }
         let observer = property ?? NotificationObserver()
         guard let held = HeldForCalls(object, call: request.call) else {
-            // One that was configured before is idle then, too.
+            // An observer that was configured before is idle then, too.
             observer.stop()
             return observer
         }
@@ -182,9 +182,7 @@ extension Connectable {
 // Swift converts a method of a global actor, given as `Type.method`, to a function type without that actor, and says
 // nothing. Such a method fits the two generic methods below without a conversion, so that the compiler prefers them, and
 // finds them ambiguous: it reports an error, which has the label of the last parameter. In Swift 5 mode, in which the type
-// may hide the actor, none of the methods called `connect` is available.
-//
-// In Swift 5 mode those two are not there, and two others are, which fit any method.
+// may hide the actor, none of the methods called `connect` is available, and these two give way to two that fit any method.
 //
 // They stand in the file of the methods that they protect, and below them, because the compiler tries overloads in the
 // order of their declarations, which between files is that of the build: where it came to these first, and the name was

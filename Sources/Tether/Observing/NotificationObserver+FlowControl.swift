@@ -15,18 +15,18 @@ extension NotificationObserver {
     /// Complexity: O(1), plus O(d log p) where d of p pending deliveries are dropped. Any thread.
     public var backlog: BufferingPolicy {
         get {
-            if let home { return home.state.withLock { $0.backlog } }
+            if let property { return property.state.withLock { $0.backlog } }
             guard let registration, !registration.hasEnded else { return .unbounded }
-            return registration.inbox.load()?.backlog ?? .unbounded
+            return registration.inbox?.backlog ?? .unbounded
         }
         set {
-            guard let home else {
+            guard let property else {
                 _ = registration?.setBacklog(newValue)
                 return
             }
             // Under the property's lock, so that of two settings at once the same one wins everywhere. What is let go
             // of goes after the lock.
-            let released = home.state.withLock { state -> [any Sendable] in
+            let released = property.state.withLock { state -> [any Sendable] in
                 state.backlog = newValue
                 guard let registration = state.current?.take() else { return [] }
                 return [registration, registration.setBacklog(newValue)]
@@ -39,9 +39,9 @@ extension NotificationObserver {
 
     /// Whether the observer is muted, by itself or with its owner. Complexity: O(1). Any thread.
     public var isMuted: Bool {
-        if let home, home.state.withLock({ $0.muting.count > 0 }) { return true }
+        if let property, property.state.withLock({ $0.muting.count > 0 }) { return true }
         guard let registration, !registration.hasEnded else { return false }
-        return registration.inbox.load()?.isMuted ?? false
+        return registration.inbox?.isMuted ?? false
     }
 
     /// Mutes the observer: what is posted from now on does not reach it, until `unmute()` was called as often as this.
@@ -52,7 +52,7 @@ extension NotificationObserver {
     /// for row in rows { model.insert(row) }     // many posts; the handler runs once
     /// ```
     ///
-    /// What is posted meanwhile is dropped, and counted in the audit. With `keepingNewest` the newest is kept, and
+    /// Posts meanwhile are dropped, and counted in the audit. With `keepingNewest` the newest is kept, and
     /// delivered at the last `unmute()`: it is pending until then, holds its object, and is let go when the observer
     /// ends. Where several mutings overlap, the newest is kept from when the first one asks for it.
     ///
@@ -64,11 +64,11 @@ extension NotificationObserver {
     /// *Thread safety*: any thread, also inside a handler; never waits. A handler that a post on another thread has
     /// begun to call may still run. On an observer that has ended it does nothing. Complexity: O(1).
     public func mute(keepingNewest: Bool = false) {
-        guard let home else {
+        guard let property else {
             registration?.mute(by: .token, keepingNewest: keepingNewest)
             return
         }
-        let registration = home.state.withLock { state in
+        let registration = property.state.withLock { state in
             state.muting.begin(keepingNewest: keepingNewest)
             return state.current?.take()
         }
@@ -86,7 +86,7 @@ extension NotificationObserver {
     /// One `unmute()` more than there were `mute(keepingNewest:)` stops the program with a sentence, unless the observer
     /// has ended. Any thread. Complexity: O(1), and what the handler takes.
     public func unmute() {
-        guard let home else {
+        guard let property else {
             guard let registration, !registration.hasEnded else { return }
             guard let release = registration.unmute(by: .token) else {
                 // Not covered: ends the process; FlowControlMisuseTests run it apart.
@@ -99,7 +99,7 @@ extension NotificationObserver {
             release.perform()
             return
         }
-        let (isMuted, registration) = home.state.withLock { state in (state.muting.end(), state.current?.take()) }
+        let (isMuted, registration) = property.state.withLock { state in (state.muting.end(), state.current?.take()) }
         guard isMuted else {
             // Not covered: ends the process; FlowControlMisuseTests run it apart.
             fatalError(

@@ -15,7 +15,7 @@ extension NotificationObserver {
     /// observer.stop()                                             // idle again
     /// ```
     ///
-    /// What was enqueued for the old handler never reaches the new one. Only for observers made with `init(center:)`.
+    /// Notifications enqueued for the old handler never reach the new one. Only for observers made with `init(center:)`.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe; any, if left out. It is not retained.
@@ -55,12 +55,12 @@ extension NotificationObserver {
     }
 
     var propertyCenter: any NotifyingCenter {
-        guard let homeCenter else {
+        guard let centerOfProperty else {
             // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "NotificationObserver.observe(_:): this observer came from a center's observe(_:) and has its handler "
                     + "already; call observe(_:) on the center for another one, or make one with init(center:).")
         }
-        return homeCenter
+        return centerOfProperty
     }
 }

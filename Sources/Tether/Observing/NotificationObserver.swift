@@ -21,15 +21,15 @@ internal import Synchronization
 ///
 /// SAFETY: `word` is set before the token is shared and never changes after it; `NSObject` adds no state.
 @safe public final class NotificationObserver: NSObject, @unchecked Sendable {
-    /// The address of the registration, by an unowned reference, or with its lowest bit set that of a `Home`.
+    /// The address of the registration, by an unowned reference, or with its lowest bit set that of a `PropertyState`.
     ///
     /// The center holds the registration; a token does not keep it, so that what a handler captured goes when the
     /// observer ends, also while the token stays (O11).
     private var word: UInt = 0
 
-    /// What a property form has: the center that it will register with, the registration that it has now, and what
+    /// The state of a property form: the center that it will register with, the registration that it has now, and what
     /// stays from one registration to the next.
-    final class Home: Sendable {
+    final class PropertyState: Sendable {
         struct State: ~Copyable {
             var current: OwnerReference<Registration>?
             var muting = Muting()
@@ -50,7 +50,7 @@ internal import Synchronization
     public init(center: any NotifyingCenter) {
         super.init()
         // SAFETY: `deinit` gives back what this retains.
-        word = unsafe UInt(bitPattern: Unmanaged.passRetained(Home(center: center)).toOpaque()) | 1
+        word = unsafe UInt(bitPattern: Unmanaged.passRetained(PropertyState(center: center)).toOpaque()) | 1
     }
 
     /// As `init(center:)` of any center, so that `.default` is Tether's.
@@ -64,32 +64,34 @@ internal import Synchronization
         stop()
         // SAFETY: gives back what `init(center:)` or `set` took.
         guard let address = unsafe UnsafeMutableRawPointer(bitPattern: word & ~1) else { return }
-        if word & 1 == 1 {
-            unsafe Unmanaged<Home>.fromOpaque(address).release()
+        if isProperty {
+            unsafe Unmanaged<PropertyState>.fromOpaque(address).release()
         } else {
             unsafe tether_unowned_release(address)
         }
     }
 
     /// The center of a property form.
-    var homeCenter: (any NotifyingCenter)? { home?.center }
+    var centerOfProperty: (any NotifyingCenter)? { property?.center }
 
-    var home: Home? {
-        guard word & 1 == 1, let address = unsafe UnsafeRawPointer(bitPattern: word & ~1) else { return nil }
+    var isProperty: Bool { word & 1 == 1 }
+
+    var property: PropertyState? {
+        guard isProperty, let address = unsafe UnsafeRawPointer(bitPattern: word & ~1) else { return nil }
         // SAFETY: held since `init(center:)`.
-        return unsafe Unmanaged<Home>.fromOpaque(address).takeUnretainedValue()
+        return unsafe Unmanaged<PropertyState>.fromOpaque(address).takeUnretainedValue()
     }
 
     // MARK: The registration
 
     func set(_ registration: Registration) {
-        guard let home else {
+        guard let property else {
             // SAFETY: pairs with the release in `deinit`.
             unsafe tether_unowned_retain(Unmanaged.passUnretained(registration).toOpaque())
             word = registration.address
             return
         }
-        let old = home.state.withLock { state in
+        let old = property.state.withLock { state in
             let old = state.current?.take()
             state.current = OwnerReference(registration)
             registration.inherit(state.muting, state.backlog)
@@ -100,7 +102,7 @@ internal import Synchronization
 
     /// The registration, as long as anything keeps it.
     var registration: Registration? {
-        if let home { return home.state.withLock { $0.current?.take() } }
+        if let property { return property.state.withLock { $0.current?.take() } }
         // SAFETY: our unowned reference keeps the memory; a retain that succeeded is handed to the caller.
         guard let address = unsafe UnsafeMutableRawPointer(bitPattern: word), unsafe tether_try_retain(address) else {
             return nil
@@ -122,7 +124,7 @@ internal import Synchronization
     /// pending.
     public func stop() { registration?.end() }
 
-    /// What came of waiting for an observer's handlers.
+    /// The outcome of waiting for an observer's handlers.
     public enum WaitResult: Sendable {
         /// No handler of the observer runs on another thread any more.
         case finished
@@ -167,7 +169,7 @@ internal import Synchronization
         return result ? .finished : .wouldDeadlock
     }
 
-    /// What comes of waiting for a registration that has gone: its last release came after all its handlers, and what they
+    /// The outcome of waiting for a registration that has gone: its last release came after all its handlers, and what they
     /// wrote is to be seen here, though the runtime looks for the registration without an order.
     private static func afterAllHandlers() -> WaitResult {
         atomicMemoryFence(ordering: .acquiring)
@@ -178,18 +180,19 @@ internal import Synchronization
 
     /// Where the handler runs. Setting it switches a live observer ([D6](doc:Contract#D6)).
     ///
-    /// What was posted before the switch is delivered before what is posted after it. A drain that is running finishes
+    /// Posts from before the switch are delivered before posts from after it. A drain that is running finishes
     /// where it runs; otherwise what is pending moves to the new target, or, on `.poster`, is delivered first by the
     /// next post. The setter runs no handler and never waits. On an observer that has ended it does nothing, and reads
-    /// `.poster`. An observer whose handler is isolated to an actor stays on that actor ([P1](doc:Contract#P1)).
+    /// `.poster`. An observer whose handler is isolated to an actor stays on that actor ([P1](doc:Contract#P1)), and that of an
+    /// async sequence, which its owner's list has, with the sequence ([S2](doc:Contract#S2)).
     public var target: DeliveryTarget {
         get {
             guard let registration, !registration.hasEnded else { return .poster }
-            return registration.inbox.load()?.target ?? .poster
+            return registration.inbox?.target ?? .poster
         }
         set {
             guard let registration, !registration.hasEnded, !registration.isIsolated else { return }
-            registration.redirect(to: Route(to: newValue))
+            if registration.keeper == nil { registration.redirect(to: Route(to: newValue)) }
         }
     }
 }

@@ -30,12 +30,17 @@ extension NotifyingCenter {
 extension CenterCore {
     /// Ends the registrations of some observers, as far as they are this center's and match what is given.
     func endAll(of observers: [NotificationObserver], named name: Notification.Name?, from sender: SenderKey?) {
-        for observer in observers {
-            guard let registration = observer.registration, registration.center === self,
-                let subject = subject(of: registration),
+        for observer in observers { end(observer, named: name, from: sender) }
+    }
+
+    /// Ends the registration of an observer, if it is this center's and matches what is given.
+    func end(_ observer: NotificationObserver, named name: Notification.Name?, from sender: SenderKey?) {
+        guard let registration = observer.registration, registration.center === self else { return }
+        if name != nil || sender != nil {
+            guard let subject = subject(of: registration),
                 name == nil || subject.name == name, sender == nil || subject.sender == sender
-            else { continue }
-            registration.end()
+            else { return }
         }
+        registration.end()
     }
 }

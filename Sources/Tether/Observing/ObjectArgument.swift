@@ -1,11 +1,12 @@
-/// An object that is given to a registration, which refuses what only looks like one (X1).
-enum ObjectArgument {
+/// An object that is given to a registration, or to a test's scope, which refuse what only looks like one (X1).
+package enum ObjectArgument {
     case sender
     case owner
     case receiver
+    case tracked
 
     /// Stops the program for an object whose end says nothing, or cannot be seen, with the call that it was given to.
-    func check<Object: AnyObject>(_ object: Object, call function: StaticString) {
+    package func check<Object: AnyObject>(_ object: Object, call function: StaticString) {
         // Not covered: read by what ends the process.
         var call: String { "\(function)".replacing("fileID:line:", with: "") }
         // First, because the object is not to be touched as one of Swift's.
@@ -20,8 +21,7 @@ enum ObjectArgument {
             // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "\(call): \(isClassless ? "an error" : "\(object)") is a value in a box, and each cast "
-                    + "to AnyObject makes another box; pass a class instance, or a Hashable value to "
-                    + "addObserver(forName:object:queue:using:).")
+                    + "to AnyObject makes another box; pass a class instance\(instead).")
         }
         #if canImport(ObjectiveC)
         // SAFETY: the reference's bits are looked at, not read through; the caller holds the object.
@@ -29,9 +29,19 @@ enum ObjectArgument {
         guard self == .sender || !ObjectArgument.isTagged(bits) else {
             fatalError(
                 "\(call): \(object), of \(type(of: object as AnyObject)), is stored in its reference and "
-                    + "never ends; pass an object that ends, or leave it out and keep the token.")
+                    + "never ends; pass an object that ends\(instead).")
         }
         #endif
+    }
+
+    // Not covered: read by what ends the process.
+    /// What else can be done than to pass another object.
+    private var instead: String {
+        switch self {
+        case .sender: ", or a Hashable value to addObserver(forName:object:queue:using:)"
+        case .owner, .receiver: ", or leave it out and keep the token"
+        case .tracked: ""
+        }
     }
 
     /// The class of the boxes that casts to `AnyObject` make of values without an object form.

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// What one call of `observe(...)` asks for, apart from its owner and its handler.
+/// The arguments of one call of `observe(...)`, apart from its owner and its handler.
 struct ObservationRequest {
     let name: Notification.Name?
     let sender: SenderFilter
-    /// What deliveries pass through; `nil` for the poster.
+    /// The inbox through which deliveries pass; `nil` for the poster.
     private let inbox: Inbox?
-    private let flags: UInt32
+    private let flags: UInt8
     let key: ObserverKey?
     let site: RegistrationSite
     /// The call itself, for the sentence that refuses what it was given: by itself the function that asks.
@@ -29,7 +29,7 @@ struct ObservationRequest {
         self.call = call
     }
 
-    /// What the parameters of an `observe` method ask for.
+    /// A request from the parameters of an `observe` method.
     @inline(__always)
     init<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: borrowing Sender, on target: borrowing DeliveryTarget,
@@ -85,7 +85,7 @@ struct ObservationRequest {
         if case .object(let object) = sender {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)
             guard senderRecord != nil else {
-                // One that is configured anew is idle then, too.
+                // An observer that is configured anew is idle then, too.
                 observer.stop()
                 if let foreignCenter = core.foreignCenter { ForeignCenters.shared.release(foreignCenter) }
                 return
@@ -99,15 +99,17 @@ struct ObservationRequest {
             senderRecord == nil && key == nil && hooks == nil
                 ? nil : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
         if let inbox { registration.makeInbox(inbox) }
-        let second = receiverHook?.makeSecond(for: registration)
         // All that an end undoes is done before anyone can end it: by the token, the owner's list or the center.
-        observer.set(registration)
-        if let owner, let owned = registration.owned,
-            !OwnerTable.shared.attach(observer, to: owner, as: owned, exactly: core.usesExactLifetimes)
-        {
-            return registration.end()
+        if let receiver, let receiverHook { receiverHook.tie(registration, to: receiver) }
+        // Nobody else has a token before its owner lists it. A property may be stopped by any thread that has it, but this
+        // registration only when it is set.
+        if !observer.isProperty { observer.set(registration) }
+        var isAttached = true
+        if let owner, let owned = registration.owned {
+            isAttached = OwnerTable.shared.attach(observer, to: owner, as: owned, exactly: core.usesExactLifetimes)
         }
-        if let receiver, let second { ReceiverHook.tie(registration, by: second, to: receiver) }
+        if observer.isProperty { observer.set(registration) }
+        guard isAttached else { return registration.end() }
         RegistrationEvents.registered(registration, name: name, by: observer)
         core.add(registration, name: name, sender: sender.key)
         if let foreign { connect(registration, with: center, through: foreign) }

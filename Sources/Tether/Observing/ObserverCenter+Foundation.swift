@@ -101,12 +101,14 @@ extension ObserverCenter {
     /// Complexity: O(observers of the object).
     public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
         guard case .object(let instance) = Unwrapped(observer) else { return }
-        let tokens = (instance as? NotificationObserver).map { [$0] } ?? OwnerTable.shared.observers(of: instance)
         let sender = object.map(Unwrapped.init) ?? .nothing
-        if case .nothing = sender {
-            core.endAll(of: tokens, named: name, from: nil)
-        } else if let key = SenderKey(sender) {
-            core.endAll(of: tokens, named: name, from: key)
+        let key = SenderKey(sender)
+        // A value that no observer can have been registered for.
+        if key == nil, case .value = sender { return }
+        if let token = instance as? NotificationObserver {
+            core.end(token, named: name, from: key)
+        } else {
+            core.endAll(of: OwnerTable.shared.observers(of: instance), named: name, from: key)
         }
     }
 }

@@ -29,7 +29,7 @@ public struct OwnerObservers: Sequence, Sendable {
         self.owner = Owner(owner)
     }
 
-    /// What `body` makes of the owner, held meanwhile; `nil` for one that has gone.
+    /// The result of `body` with the owner, which is held meanwhile; `nil` if it has gone.
     private func withOwner<Result>(_ body: (AnyObject) -> Result?) -> Result? { owner.reference?.take().flatMap(body) }
 
     private var attached: [NotificationObserver] { withOwner(OwnerTable.shared.observers) ?? [] }
@@ -42,12 +42,12 @@ public struct OwnerObservers: Sequence, Sendable {
     /// Whether none is live.
     public var isEmpty: Bool { !attached.contains(where: \.isActive) }
 
-    /// Those that are live, in order of attachment.
+    /// The live observers, in order of attachment.
     public func makeIterator() -> IndexingIterator<[NotificationObserver]> {
         attached.filter(\.isActive).makeIterator()
     }
 
-    /// Those that are live, in order of attachment, with what each observes and where ([L1](doc:Contract#L1)).
+    /// The live observers, in order of attachment, with what each observes and where ([L1](doc:Contract#L1)).
     public func audit() -> Audit { Audit(attached.compactMap { $0.registration.map(Unretained.init) }) }
 
     // MARK: Ending
@@ -64,32 +64,32 @@ public struct OwnerObservers: Sequence, Sendable {
     /// Counted apart from what each token mutes: an observer is muted while either is. The count ends with the owner. On
     /// an owner that is being deinitialised it does nothing. See `NotificationObserver.mute(keepingNewest:)`.
     public func mute(keepingNewest: Bool = false) {
-        let observers = withOwner { OwnerTable.shared.mute($0, keepingNewest: keepingNewest).observers } ?? []
-        for observer in observers {
-            observer.registration?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
+        let registrations = withOwner { OwnerTable.shared.mute($0, keepingNewest: keepingNewest) } ?? []
+        for registration in registrations {
+            registration.take()?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
         }
     }
 
     /// Ends one muting of them all; the last one delivers what was kept.
     ///
-    /// What several observers kept is delivered in posting order, after all of them are unmuted. See
+    /// Notifications that several observers kept are delivered in posting order, after all of them are unmuted. See
     /// `NotificationObserver.unmute()`.
     ///
     /// One `unmute()` more than there were `mute(keepingNewest:)` stops the program with a sentence, unless the owner is
     /// being deinitialised, or has gone. Complexity: O(n log n) for n observers of the owner.
     public func unmute() {
-        let observers = withOwner { owner in
-            guard let observers = OwnerTable.shared.unmute(owner)?.observers else {
+        let muted = withOwner { owner in
+            guard let muted = OwnerTable.shared.unmute(owner) else {
                 // Not covered: ends the process; FlowControlMisuseTests run it apart.
                 fatalError(
                     "OwnerObservers.unmute(): the observers of \(describeInstance(owner)) were not muted together; call "
                         + "it once for each OwnerObservers.mute(keepingNewest:).")
             }
-            return observers
+            return muted
         }
-        let registrations = (observers ?? []).compactMap(\.registration)
-            .map { (place: $0.inbox.load()?.placeOfKept ?? 0, registration: $0) }
-            .sorted { $0.place < $1.place }
+        let registrations = (muted ?? []).compactMap { $0.take() }
+            .map { (ticket: $0.inbox?.ticketOfKept ?? 0, registration: $0) }
+            .sorted { $0.ticket < $1.ticket }
         var releases = registrations.compactMap { $0.registration.unmute(by: .others(count: 1)) }
         // First what runs elsewhere: a handler that runs here must not find its mailbox waiting for a drain of ours.
         for index in releases.indices { releases[index].schedule() }

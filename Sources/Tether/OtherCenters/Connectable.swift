@@ -1,4 +1,4 @@
-/// What methods and closures can be connected to: every center, and an observer that is kept as a property.
+/// A source that methods and closures can be connected to: every center, and an observer that is kept as a property.
 ///
 /// ```swift
 /// center.connect(.modelDidClose, to: Sidebar.clear, of: self)

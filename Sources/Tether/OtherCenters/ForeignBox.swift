@@ -11,7 +11,7 @@ final class ForeignBox: Sendable {
     deinit {
         // The center may hold its lock here. So a registration that is still live goes on with its reference, which must
         // not be the last one here.
-        // SAFETY: taken back below, or by the errand.
+        // SAFETY: taken back below, or by the removal.
         let reference = unsafe content.withLock { content in
             unsafe content.take().map { unsafe Unmanaged.passRetained($0) }
         }

@@ -64,7 +64,7 @@ final class ForeignCenters: Sendable {
     /// Whether the center that a core stands beside has gone, or is going.
     func hasEnded(_ core: CenterCore) -> Bool { pin(of: core)?.reference.hasEnded ?? true }
 
-    /// What a foreign center is called in audits.
+    /// The name of a foreign center in audits.
     func description(of core: CenterCore) -> String {
         guard let identity = core.foreignCenter, let pin = pin(of: core) else { return "a center that has gone" }
         return identity == ObjectIdentifier(NotificationCenter.default)

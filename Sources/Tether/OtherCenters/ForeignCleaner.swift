@@ -5,8 +5,8 @@ internal import Foundation
 final class ForeignCleaner: Sendable {
     static let shared = ForeignCleaner()
 
-    /// SAFETY: a reference in `lost` is taken back by the one who runs the errand.
-    @safe enum Errand: Sendable {
+    /// SAFETY: a reference in `lost` is taken back by the one who runs the removal.
+    @safe enum Removal: Sendable {
         /// An observer has ended, and its closure is to be taken off.
         case emptied(ForeignReceiver)
         /// A center let the closure of a live observer go; with a reference to the registration.
@@ -14,26 +14,26 @@ final class ForeignCleaner: Sendable {
     }
 
     let queue = DispatchQueue(label: "Tether.ForeignCleaner")
-    private let errands = Guarded<[Errand]>([])
+    private let removals = Guarded<[Removal]>([])
 
-    /// Leaves an errand to the queue. A burst costs one wake-up.
-    func add(_ errand: Errand) {
-        let isFirst = errands.withLock { errands in
-            errands.append(errand)
-            return errands.count == 1
+    /// Leaves a removal to the queue. A burst costs one wake-up.
+    func add(_ removal: Removal) {
+        let isFirst = removals.withLock { removals in
+            removals.append(removal)
+            return removals.count == 1
         }
         if isFirst { queue.async { [self] in run() } }
     }
 
-    /// Runs all errands; on the queue.
+    /// Runs all removals; on the queue.
     func run() {
-        let errands = errands.withLock { errands in
-            let taken = errands
-            errands = []
+        let removals = removals.withLock { removals in
+            let taken = removals
+            removals = []
             return taken
         }
-        for errand in errands {
-            switch errand {
+        for removal in removals {
+            switch removal {
             case .emptied(let receiver): receiver.takeOff()
             case .lost(let registration): ForeignCleaner.recover(unsafe registration.takeRetainedValue())
             }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What connects an observer with a foreign center: it ends without a call of that center (F2).
+/// The link between an observer and a foreign center: it ends without a call of that center (F2).
 ///
 /// All that the center gets is a closure with a box in it. The observer's end empties the box; the closure is taken off
 /// later, by `ForeignCleaner`, where none of the center's locks can be held. And the box's own end tells that the center
@@ -11,7 +11,7 @@ final class ForeignReceiver: RegistrationHook, @unchecked Sendable {
     private struct State: ~Copyable, Sendable {
         /// Lives as long as the center has the closure.
         var box: OwnerReference<ForeignBox>?
-        /// What takes the closure off; it is called at most once, wherever it is taken from here.
+        /// The removal of the closure, which is called at most once, by whoever takes it from here.
         var cancellation: (any NotifyingRegistration)?
         var hasEnded = false
     }
@@ -44,7 +44,7 @@ final class ForeignReceiver: RegistrationHook, @unchecked Sendable {
         withExtendedLifetime(box) {}
     }
 
-    /// What connects a registration, if its center is a foreign one.
+    /// The link of a registration, if its center is a foreign one.
     static func of(_ registration: Registration) -> ForeignReceiver? {
         registration.details?.hooks?.first { $0 is ForeignReceiver } as? ForeignReceiver
     }
@@ -54,7 +54,7 @@ final class ForeignReceiver: RegistrationHook, @unchecked Sendable {
         // Not covered: every registration of a foreign center has one.
         guard let old = ForeignReceiver.of(old) else { return }
         let (box, cancellation) = old.state.withLock { state -> (ForeignBox?, (any NotifyingRegistration)?) in
-            // One that has not been registered yet registers for nothing, and this one by itself.
+            // An observer that has not been registered yet registers for nothing, and takes itself off.
             guard !state.hasEnded, state.cancellation != nil, let box = state.box?.take() else { return (nil, nil) }
             state.box = nil
             return (box, state.cancellation.take())

@@ -1,4 +1,4 @@
-/// What takes a closure off its center again.
+/// The registration of a closure with a center, which takes it off again.
 public protocol NotifyingRegistration: Sendable {
     /// Takes the closure off.
     ///

@@ -14,7 +14,7 @@ struct PostingBacklog {
         let modes: Set<RunLoop.Mode>
     }
 
-    /// What notifications coalesce on.
+    /// The key on which notifications coalesce.
     private enum Key: Hashable {
         case line(Line)
         case name(Notification.Name)
@@ -72,7 +72,7 @@ struct PostingBacklog {
 
     func count(of style: Style) -> Int { entries.lazy.compactMap(\.self).count { $0.line.style == style } }
 
-    /// What a removal took out: to be released where user code may run.
+    /// The entries that a removal took out, to be released where user code may run.
     ///
     /// SAFETY: only released.
     struct Removed: @unchecked Sendable {

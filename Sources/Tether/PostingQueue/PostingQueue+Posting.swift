@@ -26,7 +26,7 @@ extension PostingQueue {
                 withExtendedLifetime(removed) {}
             }
         }
-        // What handlers enqueued waits for another pass; with nothing left, the loop may have a reason to end.
+        // Notifications that handlers enqueued wait for another pass; with none left, the loop may have a reason to end.
         if posted { wake() }
     }
 

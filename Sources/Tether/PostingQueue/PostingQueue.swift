@@ -45,7 +45,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     /// The name of the thread or the dispatch queue, for the audit.
     let place: String
     let state = Guarded(State())
-    /// What the center's ledger knows it by.
+    /// Its number in the center's ledger.
     let number: PostingLedger.Number
 
     // MARK: Making one
@@ -196,7 +196,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
 
     /// Posts everything that waits, in order, on the calling thread, in whatever mode ([Q8](doc:Contract#Q8)).
     ///
-    /// What handlers enqueue meanwhile waits for its turn.
+    /// Notifications that handlers enqueue meanwhile wait for their turn.
     public func flush() {
         post([.asap, .whenIdle]) { _ in true }
     }

@@ -10,44 +10,38 @@ internal import Foundation
 /// run loop functions used here may be called from any thread.
 final class RunLoopAlarm: @unchecked Sendable {
     let loop: CFRunLoop
-    private let number: Int
+    private let number = RunLoopSourceNumber.next()
     private let keepAlive: CFRunLoopSource
-    /// In all common modes, and never called: it tells which they are.
-    private let commonModesProbe: CFRunLoopObserver
+    private let commonModes: CommonModes
     private var observers: [RunLoop.Mode: CFRunLoopObserver] = [:]
 
     /// The queues to ring, by number: what the run loop holds is a number, so that an observer which fires on one
     /// thread while its queue goes on another finds nothing, instead of something freed.
-    private static let queues = Guarded<(last: Int, byNumber: [Int: WeakQueue])>((0, [:]))
+    private static let queues = Guarded<[Int: WeakQueue]>([:])
 
     private struct WeakQueue: Sendable { weak var queue: PostingQueue? }
 
     init(loop: CFRunLoop) {
         self.loop = loop
-        number = RunLoopAlarm.queues.withLock { queues in
-            queues.last += 1
-            return queues.last
-        }
+        // SAFETY: a number, never read through.
         var context = unsafe CFRunLoopSourceContext()
+        unsafe context.info = UnsafeMutableRawPointer(bitPattern: number)
         // Not covered: the source is never signalled.
         unsafe context.perform = { _ in }
         keepAlive = unsafe CFRunLoopSourceCreate(nil, 0, &context)
-        // Not covered: the callback; an observer of no activities is not called.
-        commonModesProbe = unsafe CFRunLoopObserverCreate(nil, 0, true, 0, { _, _, _ in }, nil)
-        CFRunLoopAddObserver(loop, commonModesProbe, RunLoop.Mode.common.cfMode)
+        commonModes = .of(loop)
     }
 
     deinit {
-        RunLoopAlarm.queues.withLock { $0.byNumber[number] = nil }
+        _ = RunLoopAlarm.queues.withLock { $0.removeValue(forKey: number) }
         uninstall()
         CFRunLoopSourceInvalidate(keepAlive)
-        CFRunLoopObserverInvalidate(commonModesProbe)
         CFRunLoopWakeUp(loop)
     }
 
     /// Sets what is rung.
     func connect(_ queue: PostingQueue) {
-        RunLoopAlarm.queues.withLock { $0.byNumber[number] = WeakQueue(queue: queue) }
+        RunLoopAlarm.queues.withLock { $0[number] = WeakQueue(queue: queue) }
     }
 
     /// Rings in these modes from now on, and in no others. The loop is not woken.
@@ -82,7 +76,7 @@ final class RunLoopAlarm: @unchecked Sendable {
     }
 
     private static func ring(_ number: Int, isIdle: Bool) {
-        let queue = queues.withLock { $0.byNumber[number]?.queue }
+        let queue = queues.withLock { $0[number]?.queue }
         queue?.ring(isIdle: isIdle)
     }
 
@@ -93,7 +87,7 @@ final class RunLoopAlarm: @unchecked Sendable {
     /// this alarm's; `nil` where it is not running.
     func openModes() -> ((Set<RunLoop.Mode>) -> Bool)? {
         guard let current = RunLoop.current.currentMode else { return nil }
-        let isCommon = CFRunLoopContainsObserver(loop, commonModesProbe, current.cfMode)
+        let isCommon = commonModes.contains(current)
         return { modes in modes.contains(current) || (isCommon && modes.contains(.common)) }
     }
 

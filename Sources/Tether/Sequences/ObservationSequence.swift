@@ -1,4 +1,4 @@
-/// What is posted, as an async sequence: see `notifications(of:from:owner:bufferSize:)` of every center, and
+/// Posts as an async sequence: see `notifications(of:from:owner:bufferSize:)` of every center, and
 /// `messages(of:for:owner:bufferSize:)` of `ObserverCenter`.
 ///
 /// *Delivery*: observation begins when the sequence is made, not when it is iterated: what is posted from then on is
@@ -24,7 +24,7 @@ public struct ObservationSequence<Element>: AsyncSequence, Sendable {
     /// Makes an iterator, which takes from the one buffer.
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 
-    /// What takes from the sequence.
+    /// The iterator of the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let subscription: SequenceSubscription<Element>
 

@@ -13,7 +13,7 @@ final class SequenceBuffer<Element>: RegistrationHook, @unchecked Sendable {
     /// Says in words that ThreadSanitizer knows that who resumes a consumer comes before it: where the consumer was not
     /// suspended yet, the sanitizer does not see it.
     private let handovers = Atomic<UInt>(0)
-    /// What makes of a post what is delivered, if that is not every post as it is.
+    /// The conversion of a post into an element, or into none; `nil` if each post is delivered as it is.
     private let preparation: (@Sendable (Notification) -> Notification?)?
 
     init(_ policy: BufferingPolicy, prepare: (@Sendable (Notification) -> Notification?)? = nil) {
@@ -31,9 +31,15 @@ final class SequenceBuffer<Element>: RegistrationHook, @unchecked Sendable {
     /// Takes what was posted.
     func offer(_ element: Element) {
         let handover = Handover(element: element)
-        if case .handed(let consumer) = state.withLock({ $0.offer(handover) }) {
+        switch state.withLock({ $0.offer(handover) }) {
+        case .handed(let consumer):
             handovers.wrappingAdd(1, ordering: .acquiringAndReleasing)
             consumer.resume(returning: handover)
+        case .dropped:
+            if TraceEvent.isOn {
+                TraceEvent.write(.instant, "dropped", "", "because", "its buffer is full, or its sequence has finished")
+            }
+        case .kept: break
         }
     }
 
@@ -56,8 +62,8 @@ final class SequenceBuffer<Element>: RegistrationHook, @unchecked Sendable {
         withExtendedLifetime(elements) {}
     }
 
-    /// What was posted before its sender's end, or its center's, is still taken; with the owner, the sequence, or by a removal
-    /// it goes.
+    /// Elements from before the sender's or the center's end are still taken; with the owner, the sequence, or by a removal
+    /// they go.
     override func ended(_ registration: Registration) {
         let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
         finish(keepingElements: registration.isOrphaned && !hasOwnerEnded)

@@ -1,4 +1,4 @@
-/// What was posted and not taken yet, or who waits for it: a value whose methods say what must happen next.
+/// The elements that were posted and not taken yet, or the iterator that waits: a value whose methods say what to do next.
 struct SequenceState<Element, Consumer> {
     private let policy: BufferingPolicy
     private var elements = FIFO<Element>()

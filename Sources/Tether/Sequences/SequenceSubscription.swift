@@ -1,4 +1,4 @@
-/// What a sequence and its iterators share: while one of them is there the observer is, and what it buffered.
+/// The state that a sequence and its iterators share: while one of them lives, so do the observer and its buffer.
 final class SequenceSubscription<Element>: Sendable {
     private let buffer: SequenceBuffer<Element>
     private let observer: NotificationObserver
@@ -22,7 +22,7 @@ final class SequenceSubscription<Element>: Sendable {
         let element = await withTaskCancellationHandler {
             await buffer.next(isolation: isolation)
         } onCancel: {
-            // Who cancels holds a lock of the runtime's, so all that may call the user's code is left to the task.
+            // A canceller holds a lock of the runtime's, so all that may call the user's code is left to the task.
             buffer.finish(keepingElements: true)
         }
         if Task.isCancelled { cancel() }

@@ -1,11 +1,11 @@
 /// One call of an async handler, from the moment its delivery passed the gate until it has returned (R2).
 ///
-/// Such a call may change threads, so it is not seen in the posting threads' frames. It keeps its registration, so that
+/// Such a call may change threads, so it is not seen in the posting threads' pins. It keeps its registration, so that
 /// who waits for its end has something to wait for.
 ///
 /// SAFETY: `work` is only touched by the task that performs it.
 final class AsyncRun: @unchecked Sendable {
-    /// Who it is. An object of its own, because tasks that the handler starts inherit it, and may outlive the call.
+    /// Its identity. An object of its own, because tasks that the handler starts inherit it, and may outlive the call.
     final class Identity: Sendable {}
 
     /// The call that the current task belongs to: its handler's own task, one of its children, or one it started.

@@ -1,7 +1,7 @@
 internal import COwnerLifetime
 internal import Synchronization
 
-/// A thread's record of the posts under way on it, one frame a level.
+/// A thread's record of the posts under way on it, and the drains: a pin for each.
 ///
 /// Posting threads write with plain stores, so that a call costs nothing to announce. ARM64 keeps those in order with the
 /// look at `tether_attention` behind them; elsewhere who waits fences all threads first (`membarrier`, on Linux) and then
@@ -10,44 +10,44 @@ internal import Synchronization
 /// They are taken out of the list that is looked through, and keep their place for who is at them: from there the list
 /// goes on, or starts again once a new thread has the record, so no record in use is passed over.
 ///
-/// SAFETY: what is not atomic is only touched by the thread that has the record, and `nextUnused` under the lock; frames
+/// SAFETY: what is not atomic is only touched by the thread that has the record, and `nextUnused` under the lock; pins
 /// live as long as the process.
 @safe final class PostingThread: @unchecked Sendable {
     static let centerOfDrains: UInt = 1
 
-    /// What is done where a thread has ended in a post: about the registration that was called, then about the center. Set
+    /// The actions after a thread has ended in a post: for the registration that was called, then for the center. Set
     /// once, before there are centers.
-    struct Abandonment: Sendable {
-        let forsake: @Sendable (_ registration: UInt) -> Void
+    struct ThreadEndActions: Sendable {
+        let threadEnded: @Sendable (_ registration: UInt) -> Void
         let reclaim: @Sendable (_ center: UInt) -> Void
     }
 
-    static let abandonment = Guarded<Abandonment?>(nil)
+    static let threadEndActions = Guarded<ThreadEndActions?>(nil)
     /// The records of threads that exited; the lock under which records are linked.
     private static let unused = Guarded<PostingThread?>(nil)
     /// The address of the newest record in use, which leads to all of them.
     private static let newest = Atomic<UInt>(0)
-    private let first: UnsafeMutablePointer<PostingFrame>
-    private var free: UnsafeMutablePointer<PostingFrame>
-    /// What others keep with the thread until it exits; touched by it alone.
+    private let first: UnsafeMutablePointer<Pin>
+    private var firstFree: UnsafeMutablePointer<Pin>
+    /// Values of other parts that live with the thread until it exits; touched by it alone.
     private var storage = ThreadStorage()
-    /// What ends the deliveries under way on the thread, which never return if it exits in one; the innermost last.
+    /// Actions that end the deliveries under way on the thread, which never return if it exits in one; the innermost last.
     private var unfinished: [() -> Void] = []
     /// The address of the next older record in use.
     private let older = Atomic<UInt>(0)
     private var nextUnused: PostingThread?
 
     private init() {
-        unsafe first = PostingThread.makeFrame()
-        unsafe free = first
+        unsafe first = PostingThread.makePin()
+        unsafe firstFree = first
         // SAFETY: never given back, because a record is never freed.
         _ = unsafe Unmanaged.passRetained(self)
     }
 
-    private static func makeFrame() -> UnsafeMutablePointer<PostingFrame> {
-        let frame = UnsafeMutablePointer<PostingFrame>.allocate(capacity: 1)
-        unsafe frame.initialize(to: PostingFrame())
-        return unsafe frame
+    private static func makePin() -> UnsafeMutablePointer<Pin> {
+        let pin = UnsafeMutablePointer<Pin>.allocate(capacity: 1)
+        unsafe pin.initialize(to: Pin())
+        return unsafe pin
     }
 
     /// The calling thread's record. Complexity: O(1).
@@ -81,9 +81,12 @@ internal import Synchronization
     func atExit(_ action: @escaping @Sendable () -> Void) { storage.exitActions.append(action) }
 
     /// Asks for an object to be closed when this thread exits, if it still is there. Complexity: O(1) amortised.
-    func closeAtExit(_ object: any ClosedAtThreadExit) { storage.closeAtExit(object) }
+    func closeAtExit(_ object: any ClosedAtThreadExit) {
+        let others = storage.closeAtExit(object)
+        withExtendedLifetime(others) {}
+    }
 
-    /// What the thread keeps in a slot until it exits.
+    /// The value that the thread keeps in a slot until it exits.
     subscript<Value>(slot: ThreadSlot<Value>) -> Value? {
         get { storage[slot] }
         set { storage[slot] = newValue }
@@ -98,15 +101,15 @@ internal import Synchronization
     }
 
     private func exit() {
-        let centers = endLevels()
+        let centers = unpinAll()
         while let ending = unfinished.popLast() { ending() }
-        // What ends here may post, which takes another record.
+        // An object that ends here may post, which takes another record.
         while let object = storage.popClosing() { object.close() }
         while let action = storage.exitActions.popLast() { action() }
         let kept = storage
         storage = ThreadStorage()
         withExtendedLifetime(kept) {}
-        for center in centers { PostingThread.abandonment.withLock(\.self)?.reclaim(center) }
+        for center in centers { PostingThread.threadEndActions.withLock(\.self)?.reclaim(center) }
         PostingThread.unused.withLock { unused in
             unlink()
             nextUnused = unused
@@ -114,18 +117,19 @@ internal import Synchronization
         }
     }
 
-    /// Ends the levels of a handler that has ended its thread (`Thread.exit()`), innermost first; returns their centers.
-    private func endLevels() -> [UInt] {
-        var (level, levels) = unsafe (first, [UnsafeMutablePointer<PostingFrame>]())
-        // SAFETY: frames are never freed, and one in use has another behind it.
-        while unsafe level != free, let next = unsafe level.pointee.next.load(ordering: .relaxed) {
-            unsafe levels.append(level)
-            unsafe level = next
+    /// Frees the pins of a thread that a handler has ended (`Thread.exit()`), innermost first; returns their centers.
+    private func unpinAll() -> [UInt] {
+        var (pin, pins) = unsafe (first, [UnsafeMutablePointer<Pin>]())
+        // SAFETY: pins are never freed, and one in use has another behind it.
+        while unsafe pin != firstFree, let next = unsafe pin.pointee.next.load(ordering: .relaxed) {
+            unsafe pins.append(pin)
+            unsafe pin = next
         }
-        let centers = unsafe levels.map { unsafe $0.pointee.center.load(ordering: .relaxed) }
-        let called = unsafe levels.map { unsafe $0.pointee.registration.load(ordering: .relaxed) }
-        for registration in called.reversed() { PostingThread.abandonment.withLock(\.self)?.forsake(registration) }
-        while let level = unsafe levels.popLast() { unsafe end(level) }
+        let centers = unsafe pins.map { unsafe $0.pointee.center.load(ordering: .relaxed) }
+        let called = unsafe pins.map { unsafe $0.pointee.registration.load(ordering: .relaxed) }
+        let actions = PostingThread.threadEndActions.withLock(\.self)
+        for registration in called.reversed() { actions?.threadEnded(registration) }
+        while let pin = unsafe pins.popLast() { unsafe unpin(pin) }
         return centers
     }
 
@@ -157,56 +161,54 @@ internal import Synchronization
 
     // MARK: Posting
 
-    /// Calls `body` at a level of its own on the calling thread: in a post on a center, in an era of it, or in a drain.
+    /// Calls `body` with a pin on the calling thread, for a post on a center in an epoch of it, or for a drain.
     @inline(__always)
-    static func withLevel(center: UInt, era: UInt64, _ body: (UnsafeMutablePointer<PostingFrame>) -> Void) {
+    static func withPin(center: UInt, epoch: UInt64, _ body: (UnsafeMutablePointer<Pin>) -> Void) {
         let isFirst = unsafe tether_thread_record() == nil
         // SAFETY: records are never freed.
         unsafe unmanagedCurrent._withUnsafeGuaranteedRef { thread in
-            let frame = unsafe thread.begin(center: center, era: era)
-            unsafe body(frame)
-            unsafe thread.end(frame)
+            let pin = unsafe thread.pin(center: center, epoch: epoch)
+            unsafe body(pin)
+            unsafe thread.unpin(pin)
         }
         // A destructor of the thread's posts, and may be the last one that is called.
         if isFirst, tether_thread_is_exiting() { tether_end_thread_record() }
     }
 
     @inline(__always)
-    private func begin(center: UInt, era: UInt64) -> UnsafeMutablePointer<PostingFrame> {
-        let frame = unsafe free
-        // With the load in `earliestPost`: an era that is seen there has the end of the post before it in front of it.
-        unsafe frame.pointee.begin.store(era, ordering: .releasing)
-        unsafe frame.pointee.center.store(center, ordering: .sequentiallyConsistent)
-        unsafe free = frame.pointee.next.load(ordering: .relaxed) ?? PostingThread.addFrame(after: frame)
-        return unsafe frame
+    private func pin(center: UInt, epoch: UInt64) -> UnsafeMutablePointer<Pin> {
+        let pin = unsafe firstFree
+        // With the load in `oldestPin`: an epoch that is seen there has the end of the post before it in front of it.
+        unsafe pin.pointee.epoch.store(epoch, ordering: .releasing)
+        unsafe pin.pointee.center.store(center, ordering: .sequentiallyConsistent)
+        unsafe firstFree = pin.pointee.next.load(ordering: .relaxed) ?? PostingThread.addPin(after: pin)
+        return unsafe pin
     }
 
     @inline(never)
-    private static func addFrame(
-        after frame: UnsafeMutablePointer<PostingFrame>
-    ) -> UnsafeMutablePointer<PostingFrame> {
-        let made = unsafe makeFrame()
-        unsafe frame.pointee.next.store(made, ordering: .releasing)
+    private static func addPin(after pin: UnsafeMutablePointer<Pin>) -> UnsafeMutablePointer<Pin> {
+        let made = unsafe makePin()
+        unsafe pin.pointee.next.store(made, ordering: .releasing)
         return unsafe made
     }
 
-    /// Announces the registration that is about to be called at a level, after the one that was called there before.
+    /// Announces in a pin the registration that is about to be called, after the one that was called there before.
     @inline(__always)
-    static func announce(_ registration: UInt, after previous: UInt = 0, at frame: UnsafeMutablePointer<PostingFrame>) {
-        unsafe frame.pointee.registration.announce(registration)
+    static func announce(_ registration: UInt, after previous: UInt = 0, at pin: UnsafeMutablePointer<Pin>) {
+        unsafe pin.pointee.registration.announce(registration)
         if tether_needs_attention() { attend(after: previous) }
     }
 
     @inline(__always)
-    private func end(_ frame: UnsafeMutablePointer<PostingFrame>) {
-        unsafe free = frame
-        let previous = unsafe frame.pointee.registration.load(ordering: .relaxed)
-        unsafe frame.pointee.registration.announce(0)
-        unsafe frame.pointee.center.announce(0)
+    private func unpin(_ pin: UnsafeMutablePointer<Pin>) {
+        unsafe firstFree = pin
+        let previous = unsafe pin.pointee.registration.load(ordering: .relaxed)
+        unsafe pin.pointee.registration.announce(0)
+        unsafe pin.pointee.center.announce(0)
         if tether_needs_attention() { PostingThread.attend(after: previous) }
     }
 
-    /// What follows the return of a handler where posting threads fence, or while someone waits for one.
+    /// The slow path after a handler has returned: where posting threads fence, or while someone waits for one.
     @inline(never)
     private static func attend(after registration: UInt) {
         // Not covered: the fence, which is for systems that cannot fence all threads; the suite is run without that, too.
@@ -226,33 +228,32 @@ internal import Synchronization
         }
     }
 
-    /// Calls `body` with every level in use on every thread; with some twice if threads come and go meanwhile.
-    private static func forEachFrame(_ body: (borrowing PostingThread, borrowing PostingFrame) -> Void) {
+    /// Calls `body` with every pin in use on every thread; with some twice if threads come and go meanwhile.
+    private static func forEachPin(_ body: (borrowing PostingThread, borrowing Pin) -> Void) {
         var address = newest.load(ordering: .sequentiallyConsistent)
-        // SAFETY: records and frames are never freed.
+        // SAFETY: records and pins are never freed.
         while let known = unsafe UnsafeRawPointer(bitPattern: address) {
             address = unsafe Unmanaged<PostingThread>.fromOpaque(known)._withUnsafeGuaranteedRef { thread in
-                var frame: UnsafeMutablePointer<PostingFrame>? = unsafe thread.first
-                // Levels above the first free one are free too.
-                while let level = unsafe frame, unsafe level.pointee.center.load(ordering: .sequentiallyConsistent) != 0
-                {
-                    unsafe body(thread, level.pointee)
-                    unsafe frame = level.pointee.next.load(ordering: .acquiring)
+                var next: UnsafeMutablePointer<Pin>? = unsafe thread.first
+                // Pins behind the first free one are free too.
+                while let pin = unsafe next, unsafe pin.pointee.center.load(ordering: .sequentiallyConsistent) != 0 {
+                    unsafe body(thread, pin.pointee)
+                    unsafe next = pin.pointee.next.load(ordering: .acquiring)
                 }
                 return thread.older.load(ordering: .acquiring)
             }
         }
     }
 
-    /// The earliest era in which a post under way on a center began, if there is one.
-    static func earliestPost(on center: UInt) -> (era: UInt64, isElsewhere: Bool)? {
+    /// The earliest epoch in which a post under way on a center began, if there is one: that of its oldest pin.
+    static func oldestPin(on center: UInt) -> (epoch: UInt64, isElsewhere: Bool)? {
         var earliest: UInt64?
         var isElsewhere = false
         // SAFETY: only the identity of the calling thread's record is used.
         let own = unsafe tether_thread_record()
-        forEachFrame { thread, frame in
-            if frame.center.load(ordering: .acquiring) == center {
-                earliest = min(earliest ?? .max, frame.begin.load(ordering: .acquiring))
+        forEachPin { thread, pin in
+            if pin.center.load(ordering: .acquiring) == center {
+                earliest = min(earliest ?? .max, pin.epoch.load(ordering: .acquiring))
                 if thread.address != UInt(bitPattern: own) { isElsewhere = true }
             }
         }
@@ -262,8 +263,8 @@ internal import Synchronization
     /// The threads on which a registration is announced.
     static func threads(running registration: UInt) -> [PostingThread] {
         var running: [PostingThread] = []
-        forEachFrame { thread, frame in
-            guard frame.registration.load(ordering: .acquiring) == registration else { return }
+        forEachPin { thread, pin in
+            guard pin.registration.load(ordering: .acquiring) == registration else { return }
             if !running.contains(where: { $0 === thread }) { running.append(copy thread) }
         }
         return running

@@ -3,32 +3,44 @@ internal import Dispatch
 
 /// Waiting until a registration's handlers have returned (R2).
 enum Quiescence {
+    /// A thread, or the call of an async handler.
+    private typealias Runner = any AnyObject & Sendable
+
     private struct Waiter {
         let registration: UInt
-        /// Who waits, and is not waited for: a thread, and the call of an async handler; nobody that is known, where
+        /// The waiter, which is not waited for: a thread, and the call of an async handler; nobody that is known, where
         /// an async function waits that no handler has called.
-        let callers: [any AnyObject & Sendable]
+        let callers: [Runner]
         let resume: @Sendable () -> Void
         /// Where posting threads see that it waits.
         var place: Int32 = 0
 
-        var isDone: Bool { Quiescence.runners(of: registration, except: callers).isEmpty }
+        /// The runners that are waited for, of all in which the handler runs.
+        func awaited(among runners: [Runner]) -> [Runner] {
+            runners.filter { runner in !callers.contains { $0 === runner } }
+        }
     }
 
-    private static let waiters = Guarded<[Waiter]>([])
+    /// The waiters, by the registration that is waited for, so that a handler which returns is told to no others.
+    private static let waiters = Guarded<[UInt: [Waiter]]>([:])
 
     /// To be called when a handler has returned.
     static func handlerReturned(_ registration: UInt) {
-        if tether_is_waited_for(registration) { recheck() }
+        if tether_is_waited_for(registration) { recheck(registration) }
     }
 
-    /// Lets those go on whose handlers have all returned.
-    private static func recheck() {
-        let done = waiters.withLock { waiters in
-            // Asked once for each: a handler may return at any moment, and who is taken out must be let go on.
-            let isDone = waiters.map(\.isDone)
-            let done = zip(waiters, isDone).filter(\.1).map(\.0)
-            waiters = zip(waiters, isDone).filter { !$0.1 }.map(\.0)
+    /// Lets those go on that wait for a registration whose handlers have all returned.
+    private static func recheck(_ registration: UInt) {
+        let done = waiters.withLock { waiters -> [Waiter] in
+            // Not covered: the return, where the return of another handler has let all of them go on meanwhile.
+            guard let waiting = waiters[registration] else { return [] }
+            // Asked once: a handler may return at any moment, and who is taken out must be let go on.
+            let runners = runners(of: registration)
+            var (left, done) = ([Waiter](), [Waiter]())
+            for waiter in waiting {
+                if waiter.awaited(among: runners).isEmpty { done.append(waiter) } else { left.append(waiter) }
+            }
+            waiters[registration] = left.isEmpty ? nil : left
             for waiter in done { tether_end_waiting(waiter.place) }
             return done
         }
@@ -39,7 +51,7 @@ enum Quiescence {
     /// or through others, for a handler of this thread.
     static func wait(for registration: UInt) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
-        let callers: [any AnyObject & Sendable] = [PostingThread.current] + callingRun
+        let callers: [Runner] = [PostingThread.current] + callingRun
         switch enlist(Waiter(registration: registration, callers: callers) { semaphore.signal() }) {
         case .done: return true
         case .wouldDeadlock: return false
@@ -60,16 +72,14 @@ enum Quiescence {
         return true
     }
 
-    private static var callingRun: [any AnyObject & Sendable] { AsyncRun.current.map { [$0] } ?? [] }
+    private static var callingRun: [Runner] { AsyncRun.current.map { [$0] } ?? [] }
 
     /// The threads and async calls in which a registration's handler runs.
-    private static func runners(
-        of registration: UInt, except callers: [any AnyObject & Sendable]
-    ) -> [any AnyObject & Sendable] {
+    private static func runners(of registration: UInt) -> [Runner] {
         // Threads first: an async call begins before its thread goes on.
-        var runners: [any AnyObject & Sendable] = PostingThread.threads(running: registration)
+        var runners: [Runner] = PostingThread.threads(running: registration)
         if let run = AsyncRun.underWay(for: registration) { runners.append(run) }
-        return runners.filter { runner in !callers.contains { $0 === runner } }
+        return runners
     }
 
     private enum Outcome { case done, waiting, wouldDeadlock }
@@ -80,11 +90,13 @@ enum Quiescence {
             // seen as returned below.
             let place = tether_begin_waiting(waiter.registration)
             PostingThread.fenceOthers()
+            let awaited = waiter.awaited(among: runners(of: waiter.registration))
             let outcome: Outcome =
-                waiter.isDone ? .done : closesCycle(waiter, among: waiters) ? .wouldDeadlock : .waiting
+                awaited.isEmpty ? .done : closesCycle(waiter, awaited, waiters) ? .wouldDeadlock : .waiting
             if outcome == .waiting {
-                waiters.append(waiter)
-                waiters[waiters.count - 1].place = place
+                var waiter = waiter
+                waiter.place = place
+                waiters[waiter.registration, default: []].append(waiter)
             } else {
                 tether_end_waiting(place)
             }
@@ -92,16 +104,16 @@ enum Quiescence {
         }
     }
 
-    /// Whether one who runs what `waiter` waits for waits, through any number of others, for who calls in `waiter`.
-    private static func closesCycle(_ waiter: Waiter, among waiters: [Waiter]) -> Bool {
+    /// Whether one of those that `waiter` awaits waits, through any number of others, for who calls in `waiter`.
+    private static func closesCycle(_ waiter: Waiter, _ awaited: [Runner], _ waiters: [UInt: [Waiter]]) -> Bool {
         guard !waiter.callers.isEmpty else { return false }
-        var pending = runners(of: waiter.registration, except: waiter.callers)
+        var pending = awaited
         var seen = Set<ObjectIdentifier>()
         while let runner = pending.popLast() {
             // Not covered: two ways to one thread, which three that wait at the same time have by chance.
             guard seen.insert(ObjectIdentifier(runner)).inserted else { continue }
-            for other in waiters where other.callers.contains(where: { $0 === runner }) {
-                for next in runners(of: other.registration, except: other.callers) {
+            for other in waiters.values.joined() where other.callers.contains(where: { $0 === runner }) {
+                for next in other.awaited(among: runners(of: other.registration)) {
                     if waiter.callers.contains(where: { $0 === next }) { return true }
                     pending.append(next)
                 }

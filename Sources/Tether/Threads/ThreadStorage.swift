@@ -1,6 +1,6 @@
-/// What others keep with a thread until it exits.
+/// Values of other parts that live with a thread until it exits.
 struct ThreadStorage {
-    /// What is done at the exit, the last one first.
+    /// The actions at the exit, the last one first.
     var exitActions: [@Sendable () -> Void] = []
     private var closing: [Closing] = []
     /// How many of these there may be before those that have gone are taken out.
@@ -9,14 +9,16 @@ struct ThreadStorage {
 
     private struct Closing { weak var object: (any ClosedAtThreadExit)? }
 
-    /// Keeps an object, as long as it lives, to be closed at the exit.
-    mutating func closeAtExit(_ object: any ClosedAtThreadExit) {
-        // Twice as many as were left the last time, so that each object pays O(1).
-        if closing.count >= mostClosing {
-            closing.removeAll { $0.object == nil }
-            mostClosing = max(8, closing.count * 2)
-        }
+    /// Notes an object that is to be closed at the exit, if it lives then. The caller lets go of what this returns with no
+    /// access to the storage: of others, which may have no other holder by then.
+    mutating func closeAtExit(_ object: any ClosedAtThreadExit) -> [any ClosedAtThreadExit] {
         closing.append(Closing(object: object))
+        guard closing.count > mostClosing else { return [] }
+        // Twice as many as were left the last time, so that each object pays O(1).
+        let living = closing.compactMap(\.object)
+        closing = living.map { Closing(object: $0) }
+        mostClosing = max(8, closing.count * 2)
+        return living
     }
 
     /// Takes out the newest object that is to be closed, and still there.

@@ -1,4 +1,4 @@
-/// What a closure's context or a variable's box holds, as the compiler's capture descriptor tells.
+/// The captures of a closure's context or a variable's box, as the compiler's capture descriptor tells.
 ///
 /// All contexts that one closure in the source makes have the same descriptor (`Records.h`, `CaptureDescriptor`).
 struct ClosureContext: Sendable {
@@ -44,7 +44,7 @@ struct ClosureContext: Sendable {
         }
     }
 
-    /// What the closure's generic parameters stand for, as far as the context binds them directly (`B0`, `B1`, …).
+    /// The types of the closure's generic parameters, as far as the context binds them directly (`B0`, `B1`, …).
     private func environment(of bytes: [UInt8]) -> GenericEnvironment {
         var environment = GenericEnvironment()
         for (name, source) in parameters {

@@ -54,25 +54,20 @@ struct Diagnosis {
         if let (registration, notification, path) = holders.notification(of: object.heap) {
             var picture = LeakPicture(handlerOf: registration)
             picture.hold([notification.name.rawValue], "pending on \(registration.pending.target)", .pill, .green)
-            picture.follow(path, from: .object, to: tracked.lines)
             return Reason(
                 words: "it is kept by a notification, \(notification.name.rawValue), that is pending on "
                     + "\(registration.pending.target) for \(registration.handlerDescription)",
-                site: registration.site, picture: picture.diagram)
+                site: registration.site, picture: picture.following(path, from: .object, to: tracked.lines).diagram)
         }
         if let cycle = holders.cycle(through: object.heap) {
-            var picture = LeakPicture(tracked.lines)
-            picture.follow(cycle, from: .itself, to: tracked.lines)
             return Reason(
                 words: "it keeps itself: \(cycle.sentence(from: .itself)). Make one of these weak.",
-                picture: picture.diagram)
+                picture: LeakPicture(tracked.lines).following(cycle, from: .itself, to: tracked.lines).diagram)
         }
         return holders.object(of: object.heap).map { other, path in
-            var picture = LeakPicture(other.lines)
-            picture.follow(path, from: .object, to: tracked.lines)
-            return Reason(
+            Reason(
                 words: "it is kept by \(other.label), \(path.sentence(from: .object)), and which is still alive",
-                picture: picture.diagram)
+                picture: LeakPicture(other.lines).following(path, from: .object, to: tracked.lines).diagram)
         }
     }
 
@@ -107,7 +102,7 @@ struct Diagnosis {
     private func tokenHolder(_ token: Held, of registration: WatchedRegistration, _ holders: Holders) -> Reason {
         if let (holder, path) = holders.handler(of: token.heap, preferring: registration) {
             var picture = LeakPicture(handlerOf: holder)
-            picture.follow(path, from: .closure, to: registration.tokenLines)
+                .following(path, from: .closure, to: registration.tokenLines)
             guard holder === registration else {
                 return Reason(
                     words: "its token is kept by \(holder.handlerDescription), which "
@@ -121,11 +116,9 @@ struct Diagnosis {
                 picture: picture.diagram)
         }
         if let (object, path) = holders.object(of: token.heap) {
-            var picture = LeakPicture(object.lines)
-            picture.follow(path, from: .object, to: registration.tokenLines)
             return Reason(
                 words: "its token is kept by \(object.label), \(path.sentence(from: .object, calling: "that token"))",
-                picture: picture.diagram)
+                picture: LeakPicture(object.lines).following(path, from: .object, to: registration.tokenLines).diagram)
         }
         return Reason(
             words: "its token has \(unexplained(token.count, holders, keep: false))",
@@ -158,10 +151,16 @@ struct Diagnosis {
                 + "after \(holders.count) objects. Set a longer one (explanation:), or look for it in what the handlers "
                 + "capture"
         }
+        if holders.isCut {
+            return "\(references); what they are is untold, because only the first \(Container.limit) places, or the "
+                + "first megabyte, of a large collection are looked into. Look for it in the rest of such an array, set or "
+                + "dictionary, or in what the handlers capture"
+        }
         return keep
             ? "\(references), and none of them was found in what this scope's handlers, pending notifications and "
                 + "objects hold. Look for it in a local variable outside of what is verified, in a global, a task, a "
-                + "thread or a closure of the test's own\(loops); if the test keeps it on purpose, say so with the "
+                + "thread or a closure of the test's own\(loops), or in a value that a handler captures and that cannot be "
+                + "looked into, such as a Mutex, an any Error or a task; if the test keeps it on purpose, say so with the "
                 + "scope's keep(_:)"
             : "\(references), which nothing of this scope holds. Look for it in a local variable outside of what is "
                 + "verified, in a global, or in an object that outlives the test; stop() it, or let it go, before the "

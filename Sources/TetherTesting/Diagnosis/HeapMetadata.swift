@@ -1,6 +1,6 @@
 internal import Tether
 
-/// What the first word of an object leads to: the description of a class, of a closure's context, or of a box.
+/// The metadata in the first word of an object: the description of a class, of a closure's context, or of a box.
 ///
 /// An address counts as such only if it is proved to be one by what the compiler and the runtime put nowhere else; the
 /// runtime is then asked about it. Other threads may change or free any object while it is read, so its first word can
@@ -41,7 +41,7 @@ enum HeapMetadata: Sendable {
         guard let size = type.word(3).map({ Int($0 & 0xFFFF_FFFF) }), size >= 16, size <= Memory.limit else {
             return nil
         }
-        // What Tether's own objects hold is asked of Tether.
+        // The contents of Tether's own objects are asked of Tether.
         return .instance(type, size: size, layout: type.isTethers ? .none : TypeLayout.instance(of: type))
     }
 

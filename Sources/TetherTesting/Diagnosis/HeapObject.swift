@@ -16,11 +16,13 @@ struct HeapObject: Hashable {
         var boxed: RuntimeType?
     }
 
-    /// What it was when it was copied.
+    /// Its contents when it was copied.
     struct Contents {
         /// Its class; `nil` for a closure's context and a box.
         let type: RuntimeType?
         let references: [Reference]
+        /// Whether it is a collection of more than was looked into.
+        var isCut = false
     }
 
     /// How much of an object is copied before it is known how large it is.
@@ -39,7 +41,8 @@ struct HeapObject: Hashable {
             }
             return Contents(type: type, references: layout.references(in: bytes))
         case .container(let type, let container):
-            return Contents(type: type, references: container.references(in: self, bytes))
+            let (references, isCut) = container.references(in: self, bytes)
+            return Contents(type: type, references: references, isCut: isCut)
         case .context(let context):
             // Where its size is not known, more is asked for than it may have, and what can be read has it all.
             guard let bytes = whole(bytes, size: context.size, orLess: true) else {

@@ -17,7 +17,7 @@ struct Held {
     var heap: HeapObject { HeapObject(object) }
 }
 
-/// Who holds what is left: handlers, pending notifications, and objects that are left themselves.
+/// The holders of objects that are left: handlers, pending notifications, and objects that are left themselves.
 ///
 /// One graph and one search for each of them answers for all that is left.
 final class Holders {
@@ -39,12 +39,15 @@ final class Holders {
     /// Whether something was not looked at because the time was over.
     var isExhausted: Bool { graph.isExhausted }
 
+    /// Whether something was not looked at because a collection has more than is looked into.
+    var isCut: Bool { graph.isCut }
+
     /// How many objects were looked into.
     var count: Int { graph.count }
 
     // MARK: Handlers
 
-    /// What the handlers lead to, in the order in which they were registered.
+    /// The paths from the handlers, in the order in which they were registered.
     private lazy var handlers = registrations.compactMap { registration in
         registration.handler.map { (registration, paths: graph.paths(from: ReferencePath.roots($0), to: targets)) }
     }
@@ -77,7 +80,7 @@ final class Holders {
 
     // MARK: Objects
 
-    /// What the objects that are left lead to.
+    /// The paths from the objects that are left.
     private lazy var paths = objects.map { tracked, object in
         (tracked, object: object.heap, paths: graph.paths(from: object.heap, to: targets))
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Tether
 
-/// What holds what, from left to right, down to what is left: a leak as a diagram.
+/// A leak as a diagram: holders from left to right, down to the object that is left.
 ///
 /// Red is where it begins, and is to be mended; yellow is what is left.
 struct LeakPicture {
@@ -25,17 +25,19 @@ struct LeakPicture {
         diagram.join(number - 1, number, label)
     }
 
-    /// Goes on along a path to what is left; back to the beginning, if that is it.
-    mutating func follow(_ path: ReferencePath, from root: ReferencePath.Root, to lines: [String]) {
+    /// This and, behind it, a path to what is left; back to the beginning, if that is it.
+    func following(_ path: ReferencePath, from root: ReferencePath.Root, to lines: [String]) -> LeakPicture {
+        var picture = self
         for leg in path.legs(from: root) {
             if let type = leg.type {
-                hold([type.name], leg.label, .box, .white)
+                picture.hold([type.name], leg.label, .box, .white)
             } else if root == .itself {
-                close(leg.label)
+                picture.close(leg.label)
             } else {
-                hold(lines, leg.label)
+                picture.hold(lines, leg.label)
             }
         }
+        return picture
     }
 
     /// Says how the last one holds the first.
@@ -43,20 +45,19 @@ struct LeakPicture {
 }
 
 extension LeakTracker.Tracked {
-    /// What it is called in a picture.
+    /// Its lines in a picture.
     var lines: [String] { [label, "\(isOwner ? "observed for" : "tracked") at \(site)"] }
 }
 
 extension WatchedRegistration {
-    var subject: String { name?.rawValue ?? "any name" }
+    var subject: String { describeName(name) }
 
-    /// What its token is called in a picture.
+    /// The lines of its token in a picture.
     var tokenLines: [String] { ["token for \(subject)", "\(site)"] }
 
     /// A handler that holds an object: that holds the handler, too, if it is the owner.
     func picture(_ path: ReferencePath, to object: AnyObject, _ lines: [String]) -> Diagram {
-        var picture = LeakPicture(handlerOf: self)
-        picture.follow(path, from: .closure, to: lines)
+        var picture = LeakPicture(handlerOf: self).following(path, from: .closure, to: lines)
         if owner === object { picture.close("keeps, while it lives") }
         return picture.diagram
     }

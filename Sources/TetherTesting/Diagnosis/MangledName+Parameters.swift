@@ -40,7 +40,7 @@ extension MangledName {
         return found
     }
 
-    /// What is left of a name.
+    /// The rest of a name.
     private struct Scanner {
         var rest: ArraySlice<UInt8>
 
@@ -67,7 +67,7 @@ extension MangledName {
             return next() == "_" ? digits + "_" : nil
         }
 
-        /// What follows `q`: an index, or `d` and two.
+        /// The indices after `q`: one, or `d` and two.
         mutating func parameter() -> String? {
             guard rest.first == UInt8(ascii: "d") else { return index() }
             _ = next()

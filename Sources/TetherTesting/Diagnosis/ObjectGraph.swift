@@ -13,7 +13,7 @@ final class ObjectGraph {
         let object: HeapObject
         /// The type of the value, if it is a box.
         let boxed: RuntimeType?
-        /// What it was when it was copied.
+        /// Its contents when it was copied.
         var type: RuntimeType?
         /// `nil` until it is copied.
         var edges: [Edge]?
@@ -32,6 +32,8 @@ final class ObjectGraph {
     private(set) var count = 0
     /// Whether something was left out because the budget was spent.
     private(set) var isExhausted = false
+    /// Whether something was left out because a collection has more than is looked into.
+    private(set) var isCut = false
 
     /// Makes a graph of at most `limit` objects, which are read before a deadline.
     init(until deadline: DispatchTime = .distantFuture, limit: Int = 200_000) {
@@ -59,6 +61,7 @@ final class ObjectGraph {
         let (object, boxed) = (nodes[number].object, nodes[number].boxed)
         let contents = boxed.map { .init(type: nil, references: object.references(boxed: $0)) } ?? object.contents()
         let edges = (contents?.references ?? []).map(edge)
+        if contents?.isCut == true { isCut = true }
         nodes[number].type = contents?.type
         nodes[number].edges = edges
         return edges

@@ -61,7 +61,7 @@ struct ReferencePath {
             }
             guard let type = step.type else { continue }
             if isInClosure {
-                text += isLast ? " \(it)" : " \(type.name), whose"
+                text += isLast ? " \(it)" : " \(type.isOfCollection ? "a collection" : type.name), whose"
                 isInClosure = false
             } else if isLast {
                 text += " `\(property)` is \(it)"
@@ -90,15 +90,17 @@ struct ReferencePath {
             guard step.type != nil || isLast else { continue }
             if isInClosure { label += "captures" }
             isInClosure = false
-            if !isLast, step.type?.fullName.hasPrefix("Swift._") == true { continue }
+            if !isLast, step.type?.isOfCollection == true { continue }
             legs.append((label, isLast ? nil : step.type))
             label = ""
         }
         return legs
     }
 
-    /// The type of the first object on the way that is not the one in question.
-    var firstHolder: String? { steps.dropLast().lazy.compactMap(\.type).first?.name }
+    /// The first object on the way that is not the one in question, as what is to be captured weakly.
+    var firstHolder: String? {
+        steps.dropLast().lazy.compactMap(\.type).first.map { $0.isOfCollection ? "the collection's elements" : $0.name }
+    }
 
     private static func separator(_ property: String, _ label: String) -> String {
         property.isEmpty || label.isEmpty || label.hasPrefix("[") ? "" : "."
@@ -106,6 +108,9 @@ struct ReferencePath {
 }
 
 extension RuntimeType {
+    /// Whether it is the storage of an array, a set or a dictionary.
+    var isOfCollection: Bool { fullName.hasPrefix("Swift._") }
+
     /// Whether it is a class of Tether's.
     var isTethers: Bool {
         let name = fullName

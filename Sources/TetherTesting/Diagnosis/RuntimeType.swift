@@ -20,7 +20,7 @@ struct RuntimeType: @unchecked Sendable {
 
     /// The class that an object's first word stands for; `nil` if it stands for none.
     ///
-    /// What proves it: all classes of Swift share one table of value witnesses, and the descriptor is one that the
+    /// The proof: all classes of Swift share one table of value witnesses, and the descriptor is one that the
     /// compiler made.
     init?(class metadata: UInt) {
         guard metadata & 7 == 0, let words = Memory.bytes(at: metadata &- 8, count: 56),

@@ -1,21 +1,21 @@
-/// What a thread tells the others while it posts: its frame, its announcements, and its look at whether anyone waits.
+/// What a thread tells the others while it posts: its pin, its announcements, and its look at whether anyone waits.
 ///
-/// Most protocols have it as a part. It stands for `PostingFrame` and `PostingThread` in `Threads`,
+/// Most protocols have it as a part. It stands for `Pin` and `PostingThread` in `Threads`,
 /// and for the attention word and the places in `COwnerLifetime/ThreadRecord.c`.
 struct Posting {
     let machine: Machine
 
     /// 1: a thread's record is in the list.
     let newest = Location("newest", initially: 1)
-    let center = Location("frame.center")
-    let begin = Location("frame.begin")
-    let registration = Location("frame.registration")
+    let center = Location("pin.center")
+    let epoch = Location("pin.epoch")
+    let registration = Location("pin.registration")
     let attention: Location
     let waitedFor = Location("waited_for")
 
     var centerStore = Order.sequentiallyConsistent
-    var beginStore = Order.releasing
-    var beginLoad = Order.acquiring
+    var epochStore = Order.releasing
+    var epochLoad = Order.acquiring
     /// `Atomic.announce(_:)`.
     var announcementStore: Order
     var attentionLoad = Order.sequentiallyConsistent
@@ -30,9 +30,9 @@ struct Posting {
 
     // MARK: The thread that posts
 
-    /// `PostingThread.begin(center:era:)`.
-    func begin(era: Value) {
-        begin.store(era, beginStore)
+    /// `PostingThread.pin(center:epoch:)`.
+    func begin(epoch: Value) {
+        self.epoch.store(epoch, epochStore)
         center.store(1, centerStore)
     }
 
@@ -42,7 +42,7 @@ struct Posting {
         lookForWaiters()
     }
 
-    /// `PostingThread.end(_:)`.
+    /// `PostingThread.unpin(_:)`.
     func end() {
         registration.store(0, announcementStore)
         center.store(0, announcementStore)
@@ -73,7 +73,7 @@ struct Posting {
         if machine.fence == .ofWaiters { fenceAllThreads() } else { fence(.sequentiallyConsistent) }
     }
 
-    /// `PostingThread.forEachFrame(_:)`, at one frame of one thread: the center that it is in use for, or 0.
+    /// `PostingThread.forEachPin(_:)`, at one pin of one thread: the center that it is in use for, or 0.
     func visit() -> Value {
         _ = newest.load(.sequentiallyConsistent)
         return center.load(.sequentiallyConsistent)

@@ -78,13 +78,13 @@ struct Publication: Modelled {
         ) { code in
             Scenario(
                 forbidden: { $0.has("routed") && ($0["inbox"] == 0 || $0["fields"] == 0) },
-                // `Registration.makeInbox`, `LazyReference.storeIfNil`
+                // `Registration.makeInbox`, `RareParts.setInboxIfNil`; the fields are the details, too
                 .init("redirect") {
                     code.object.store(1, .plain)
                     _ = code.word.compareExchange(expected: 0, desired: 1, .acquiringAndReleasing)
                     code.flag.exchange(code.flagStore) { $0 + 1 }
                 },
-                // `Registration.receive`, `LazyReference.withLoaded`
+                // `Registration.receive`, `RareParts.withInbox`
                 .init("post") {
                     note("routed", code.flag.load(code.flagLoad))
                     let inbox = code.word.load(code.flagLoad)

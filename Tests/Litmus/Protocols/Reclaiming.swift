@@ -1,12 +1,12 @@
-/// What is taken out while a post is under way is kept in `retired`, with the era in which it was, until no post that
+/// What is taken out while a post is under way is kept in `retired`, with the epoch in which it was, until no post that
 /// began by then is under way.
 ///
 /// Who takes out says that something is kept, and then looks for posts; a post ends, and then looks whether something is
-/// kept: one of the two sees the other, and releases it. A frame is used again at once by the next post of its thread,
-/// so who looks may find one post's center with the next one's era.
+/// kept: one of the two sees the other, and releases it. A pin is used again at once by the next post of its thread,
+/// so who looks may find one post's center with the next one's epoch.
 struct Reclaiming: Modelled {
     var posting: Posting
-    let era = Location("era", initially: 1)
+    let epoch = Location("epoch", initially: 1)
     let hasRetired = Location("hasRetired")
     let slot = Location("slot", initially: 1)
     let hasSenders = Location("hasSenders")
@@ -24,20 +24,20 @@ struct Reclaiming: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore+Reclaiming.swift", "func retire(", "func releasable(", "func reclaim(",
+            "Tether/Core/Matching/CenterCore+Reclaiming.swift", "func retire(", "func reclaimable(", "func reclaim(",
             "hasRetired.store(true, ordering: .sequentiallyConsistent)", "PostingThread.fenceOthers()"),
         Code(
             "Tether/Core/Matching/CenterCore+Posting.swift", "func deliver(",
             "if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }"),
         Code(
-            "Tether/Threads/PostingThread.swift", "func begin(", "func end(", "func earliestPost(",
-            "frame.pointee.begin.store(era, ordering: .releasing)", "frame.begin.load(ordering: .acquiring)"),
+            "Tether/Threads/PostingThread.swift", "func pin(", "func unpin(", "func oldestPin(",
+            "pin.pointee.epoch.store(epoch, ordering: .releasing)", "pin.epoch.load(ordering: .acquiring)"),
     ]
 
     /// `CenterCore.post`.
     func post(isForeign: Bool = false) {
-        let era = era.load(.acquiring)
-        posting.begin(era: era)
+        let epoch = epoch.load(.acquiring)
+        posting.begin(epoch: epoch)
         // A foreign center's delivery looks at no sender.
         if !isForeign { _ = hasSenders.load(.sequentiallyConsistent) }
         let registration = slot.load(slotLoad)
@@ -53,10 +53,10 @@ struct Reclaiming: Modelled {
         note("is told", hasRetired.load(hasRetiredLoad))
     }
 
-    /// `CenterCore.retire` and `releasable`.
+    /// `CenterCore.retire` and `reclaimable`.
     func retire() {
         slot.store(0, slotStore)
-        era.wrappingAdd(1, .sequentiallyConsistent)
+        epoch.wrappingAdd(1, .sequentiallyConsistent)
         hasRetired.store(1, .sequentiallyConsistent)
         look {
             posting.fenceOthers()
@@ -64,10 +64,10 @@ struct Reclaiming: Modelled {
         }
     }
 
-    /// `PostingThread.earliestPost`, for what was retired in era 1; releases it, unless a post that may see it is under way.
+    /// `PostingThread.oldestPin`, for what was retired in epoch 1; releases it, unless a post that may see it is under way.
     func look(orElse keep: () -> Void) {
         if posting.visit() != 0, posting.center.load(.acquiring) == 1 {
-            let begin = posting.begin.load(posting.beginLoad)
+            let begin = posting.epoch.load(posting.epochLoad)
             if begin == 1 { return keep() }
         }
         memory.store(9, .plain)
@@ -132,26 +132,26 @@ struct Reclaiming: Modelled {
                 })
         },
         Claim(
-            "what a handler stores is stored before it is released, though the frame is used again at once",
+            "what a handler stores is stored before it is released, though the pin is used again at once",
             mutants: [
                 Mutant("begin is stored and loaded relaxed", breaksOn: .language) {
-                    $0.posting.beginStore = .relaxed
-                    $0.posting.beginLoad = .relaxed
+                    $0.posting.epochStore = .relaxed
+                    $0.posting.epochLoad = .relaxed
                 }
             ]
         ) { code in
             Scenario(
                 forbidden: { $0.has("releases") }, finally: (code.memory, 1),
                 .init("post") {
-                    code.posting.begin(era: 1)
+                    code.posting.begin(epoch: 1)
                     code.memory.store(1, .plain)
                     code.end()
-                    code.posting.begin(era: code.era.load(.acquiring))
+                    code.posting.begin(epoch: code.epoch.load(.acquiring))
                 },
                 .init("reclaim") {
                     // The post was seen when this was retired.
                     _ = code.posting.center.await(1, .sequentiallyConsistent)
-                    code.era.wrappingAdd(1, .sequentiallyConsistent)
+                    code.epoch.wrappingAdd(1, .sequentiallyConsistent)
                     code.look {}
                 })
         },

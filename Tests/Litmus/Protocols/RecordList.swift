@@ -1,5 +1,5 @@
 /// The list of thread records, step by step: every store to it by a thread that comes or goes, and every step of a thread
-/// that looks through it without the lock, in every order. It stands for `adopt`, `unlink` and `forEachFrame` in
+/// that looks through it without the lock, in every order. It stands for `adopt`, `unlink` and `forEachPin` in
 /// `Threads/PostingThread.swift`; `ThreadRecords` sees to the memory orders.
 ///
 /// A record that is unlinked keeps its place for who is at it, and may be in use again, in front of the list, by then. The

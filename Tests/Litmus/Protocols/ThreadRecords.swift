@@ -4,7 +4,7 @@
 /// That no record in use is passed over while others come and go is `RecordList`'s matter; here it is whether a new record
 /// and what it says are seen at all.
 struct ThreadRecords: Modelled {
-    let era = Location("era", initially: 1)
+    let epoch = Location("epoch", initially: 1)
     let slot = Location("slot", initially: 1)
     let newest = Location("newest")
     let hasSenders = Location("hasSenders")
@@ -23,7 +23,7 @@ struct ThreadRecords: Modelled {
 
     static let code = [
         Code(
-            "Tether/Threads/PostingThread.swift", "func adopt(", "func exit(", "func unlink(", "func forEachFrame(",
+            "Tether/Threads/PostingThread.swift", "func adopt(", "func exit(", "func unlink(", "func forEachPin(",
             "record.older.store(newest.load(ordering: .relaxed), ordering: .releasing)",
             "newest.store(record.address, ordering: .sequentiallyConsistent)",
             "newest.load(ordering: .sequentiallyConsistent)", "thread.older.load(ordering: .acquiring)")
@@ -54,7 +54,7 @@ struct ThreadRecords: Modelled {
     /// `CenterCore.isPosting`, through the whole list.
     func look() {
         slot.store(0, .sequentiallyConsistent)
-        era.wrappingAdd(1, .sequentiallyConsistent)
+        epoch.wrappingAdd(1, .sequentiallyConsistent)
         var record = newest.load(newestLoad)
         var visited = 0
         while record.number != 0, visited < 3 {

@@ -5,14 +5,14 @@
 /// posts. One of the two must see the other: store buffering, around words that are sequentially consistent.
 struct Unlinking: Modelled {
     var posting: Posting
-    let era = Location("era", initially: 1)
+    let epoch = Location("epoch", initially: 1)
     let hasSenders = Location("hasSenders")
     let openSlots = Location("openSlots", initially: 1)
     let used = Location("used", initially: 1)
     let slot = Location("slot", initially: 1)
     let centersLock = Lock("the center's lock")
 
-    var eraLoad = Order.acquiring
+    var epochLoad = Order.acquiring
     var hasSendersLoad = Order.sequentiallyConsistent
     var openSlotsLoad = Order.sequentiallyConsistent
     var openSlotsStore = Order.sequentiallyConsistent
@@ -30,7 +30,7 @@ struct Unlinking: Modelled {
             "Tether/Core/Matching/CenterCore+Posting.swift", "func post(", "func quickMatch("),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func unlink(", "func isPosting(",
-            "era.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
+            "epoch.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func trim(", "func restore(",
             "slots.used.store(used, ordering: .sequentiallyConsistent)"),
@@ -44,15 +44,15 @@ struct Unlinking: Modelled {
         Code("Tether/Core/Matching/Registry.swift", "$0.used.load(ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Threads/PostingThread.swift",
-            "frame.pointee.center.store(center, ordering: .sequentiallyConsistent)"
+            "pin.pointee.center.store(center, ordering: .sequentiallyConsistent)"
         ),
     ]
 
     /// `CenterCore.post`, as far as the slot.
     func post() {
-        let era = era.load(eraLoad)
-        note("era", era)
-        posting.begin(era: era)
+        let epoch = epoch.load(epochLoad)
+        note("epoch", epoch)
+        posting.begin(epoch: epoch)
         // `NameNode.outlook`, of any name and of the name that is posted; then `Registry.Matches.Entry`.
         _ = hasSenders.load(hasSendersLoad)
         let slots = openSlots.load(openSlotsLoad)
@@ -71,7 +71,7 @@ struct Unlinking: Modelled {
 
     /// `CenterCore.isPosting`, as a look at one thread.
     func lookForPosts() -> Value {
-        era.wrappingAdd(1, .sequentiallyConsistent)
+        epoch.wrappingAdd(1, .sequentiallyConsistent)
         return posting.visit()
     }
 
@@ -135,11 +135,11 @@ struct Unlinking: Modelled {
                 })
         },
         Claim(
-            "a post that begins in the era after a removal does not see what was removed",
-            mutants: [Mutant("the era is loaded relaxed", breaksOn: .language) { $0.eraLoad = .relaxed }]
+            "a post that begins in the epoch after a removal does not see what was removed",
+            mutants: [Mutant("the epoch is loaded relaxed", breaksOn: .language) { $0.epochLoad = .relaxed }]
         ) { code in
             Scenario(
-                forbidden: { $0["era"] == 2 && $0["registration"] == 1 },
+                forbidden: { $0["epoch"] == 2 && $0["registration"] == 1 },
                 .init("post") { code.post() },
                 .init("unlink") { code.unlink() })
         },

@@ -48,7 +48,7 @@ struct Waiting: Modelled {
 
     /// `Registration.run`, in a drain; a post does the same after more loads.
     func handler() {
-        posting.begin(era: 0)
+        posting.begin(epoch: 0)
         posting.announce()
         guard state.load(stateLoad) == 0 else { return }
         note("handler runs")
@@ -104,7 +104,7 @@ struct Waiting: Modelled {
             Scenario(
                 forbidden: { $0.has("waits") && $0["tells"] == 0 },
                 .init("drain") {
-                    code.posting.begin(era: 0)
+                    code.posting.begin(epoch: 0)
                     code.posting.announce()
                     code.posting.end()
                 },
@@ -121,7 +121,7 @@ struct Waiting: Modelled {
             Scenario(
                 forbidden: { $0.has("still waits") && $0["tells"] == 0 },
                 .init("drain") {
-                    code.posting.begin(era: 0)
+                    code.posting.begin(epoch: 0)
                     code.posting.announce()
                     code.posting.end()
                 },

@@ -108,6 +108,56 @@ import TetherVerification
         empty(root)
     }
 
+    /// Holds more elements than are looked into, or just as many as are.
+    private final class Shelf: @unchecked Sendable {
+        private struct Wide {
+            let words = SIMD32<Int>()
+            let item: Item? = nil
+        }
+
+        var items: [Item?] = []
+        private var wide: [Wide] = []
+        var byNumber: [Int: Item?] = [:]
+        var numbers: Set<Int> = []
+
+        static let large: [@Sendable (Shelf) -> Void] = [
+            { $0.items = Array(repeating: nil, count: Container.limit + 1) },
+            { $0.wide = Array(repeating: Wide(), count: 6000) },
+            { $0.byNumber = Dictionary(uniqueKeysWithValues: (0..<20_000).map { ($0, nil) }) },
+        ]
+        static let small: [@Sendable (Shelf) -> Void] = [
+            { $0.items = Array(repeating: nil, count: Container.limit) },
+            { $0.wide = Array(repeating: Wide(), count: 3000) },
+            { $0.byNumber = Dictionary(uniqueKeysWithValues: (0..<3000).map { ($0, nil) }) },
+            { $0.numbers = Set(0..<20_000) },
+        ]
+    }
+
+    private func message(_ fill: (Shelf) -> Void) async -> String? {
+        let (center, shelf, keep) = (ObserverCenter(), Shelf(), Keep())
+        fill(shelf)
+        let messages = await planted {
+            keep.add(track(Item()))
+            center.observe(.modelDidChange, owner: center) { _, _ in withExtendedLifetime(shelf) {} }
+        }
+        keep.drop()
+        return messages.first
+    }
+
+    @Test(arguments: Shelf.large.indices)
+    func `L3 what may be in a part of a collection that is not looked into is said to be untold`(_ index: Int) async {
+        let message = await message(Shelf.large[index])
+        #expect(message?.contains("1 strong reference; what they are is untold, because only the first") == true)
+        #expect(message?.contains("only the first 10000 places, or the first megabyte") == true)
+    }
+
+    @Test(arguments: Shelf.small.indices)
+    func `L3 what is in no collection, all of which were looked into, is said to be found nowhere`(
+        _ index: Int
+    ) async {
+        #expect(await message(Shelf.small[index])?.contains("none of them was found in what this scope's") == true)
+    }
+
     @Test func `L3 a handler that captures its owner directly is told within any limit`() {
         let owner = Item()
         let graph = ObjectGraph(limit: 1)

@@ -56,6 +56,8 @@ final class Keep: @unchecked Sendable {
 
     func add(_ object: Any) { lock.withLock { objects.append(object) } }
 
+    var isEmpty: Bool { lock.withLock { objects.isEmpty } }
+
     func drop() {
         let old = lock.withLock {
             let old = objects

@@ -118,9 +118,9 @@ extension ReferenceObserver {
     }
 
     /// The thread on which it was called has ended: a once observer is used up (R7).
-    func forsake() {
+    func threadEnded() {
         isDelivering = false
-        forgoLeftovers()
+        leaveRemainderToPosts()
         if switchToPosterWithPending() { deliverPending() }
         if isOnce { end() } else { endIfDone() }
     }
@@ -129,7 +129,7 @@ extension ReferenceObserver {
     func switchToPosterWithPending() -> Bool {
         guard next != nil else { return false }
         switchIfFree()
-        return next == nil && hasLeftovers
+        return next == nil && hasRemainder
     }
 
     /// Switches, unless a drain, or a poster, finishes what is pending where it runs.
@@ -137,7 +137,7 @@ extension ReferenceObserver {
         guard let new = next else { return }
         if isDelivering || !pending.isEmpty {
             if let target {
-                if target.isDraining { return target.letLeave(self) }
+                if target.isDraining { return target.switchAfterDrain(self) }
             } else if isDelivering {
                 return
             }

@@ -133,11 +133,11 @@ final class ReferenceObserver: Counted {
         if isMuted {
             // R7: what is dropped while muted does not use it up; what comes after its one delivery is nothing.
             let displaced = isClaimed ? nil : keepOrDrop(posted)
-            deliverLeftovers()
+            deliverRemainder()
             displaced?.letGo()
             return
         }
-        guard claim() else { return deliverLeftovers() }
+        guard claim() else { return deliverRemainder() }
         if pending.isEmpty, target?.isOpenInline ?? !isDelivering {
             if isOnce { world.levels.begin(.call(self)) }
             call(posted, from: posted.sender)
@@ -173,19 +173,19 @@ final class ReferenceObserver: Counted {
     }
 
     /// Whether something waits on the poster, which nobody delivers yet.
-    var hasLeftovers: Bool { target == nil && !pending.isEmpty && !isDelivering }
+    var hasRemainder: Bool { target == nil && !pending.isEmpty && !isDelivering }
 
-    private func deliverLeftovers() { if hasLeftovers { deliverPending() } }
+    private func deliverRemainder() { if hasRemainder { deliverPending() } }
 
     /// D7: at the end of a job, or at the beginning of the next, delivers what waits now, and leaves the rest to another.
-    func deliverLeftovers(in scheduler: ReferenceScheduler) {
-        if hasLeftovers { deliverPending(atMost: pending.count) }
-        if hasLeftovers { scheduler.deliverLater(self) }
+    func deliverRemainder(in scheduler: ReferenceScheduler) {
+        if hasRemainder { deliverPending(atMost: pending.count) }
+        if hasRemainder { scheduler.deliverLater(self) }
     }
 
     /// What a job that is dropped would have delivered waits for the next post; none comes of a sender that has gone.
-    func forgoLeftovers() {
-        guard isLast, hasLeftovers else { return }
+    func leaveRemainderToPosts() {
+        guard isLast, hasRemainder else { return }
         let forgone = pending
         pending = []
         dropped += forgone.count

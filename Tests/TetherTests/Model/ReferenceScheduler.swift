@@ -12,9 +12,9 @@ final class ReferenceScheduler {
     private var called: ReferenceObserver?
     private var isClosed = false
     /// Observers that switch when the drain ends.
-    private var leaving: [ReferenceObserver] = []
+    private var switching: [ReferenceObserver] = []
     /// Observers that have left to the poster, with something that the next job delivers, if no post does before.
-    private var leftovers: [ReferenceObserver] = []
+    private var remainders: [ReferenceObserver] = []
 
     private unowned let world: ReferenceWorld
 
@@ -47,19 +47,19 @@ final class ReferenceScheduler {
 
     func withdraw(_ delivery: ReferenceDelivery) { turns.removeAll { $0.delivery === delivery } }
 
-    func letLeave(_ observer: ReferenceObserver) { leaving.append(observer) }
+    func switchAfterDrain(_ observer: ReferenceObserver) { switching.append(observer) }
 
     /// Has the next job deliver what an observer has left on the poster.
     func deliverLater(_ observer: ReferenceObserver) {
-        leftovers.append(observer)
+        remainders.append(observer)
         if isDraining || hasJob { return }
         hasJob = true
         schedule()
     }
 
-    private func takeLeftovers() -> [ReferenceObserver] {
-        defer { leftovers = [] }
-        return leftovers
+    private func takeRemainders() -> [ReferenceObserver] {
+        defer { remainders = [] }
+        return remainders
     }
 
     func run() { if isScheduled { runJob() } }
@@ -71,7 +71,7 @@ final class ReferenceScheduler {
         isDraining = true
         world.levels.begin(.drain(self))
         let begun = turns
-        for observer in takeLeftovers() { observer.deliverLeftovers(in: self) }
+        for observer in takeRemainders() { observer.deliverRemainder(in: self) }
         for due in begun where turns.contains(where: { $0.delivery === due.delivery }) {
             withdraw(due.delivery)
             called = due.observer
@@ -84,22 +84,22 @@ final class ReferenceScheduler {
 
     private func endDrain() {
         isDraining = false
-        hasJob = !turns.isEmpty || !leftovers.isEmpty
+        hasJob = !turns.isEmpty || !remainders.isEmpty
         isScheduled = false
         let hasRest = hasJob
-        let left = leaving
-        leaving = []
+        let left = switching
+        switching = []
         let joined = left.filter { $0.switchToPosterWithPending() }
         if hasRest { schedule() }
-        for observer in joined { observer.deliverLeftovers(in: self) }
+        for observer in joined { observer.deliverRemainder(in: self) }
     }
 
     /// A handler has ended the thread of the drain: what is pending is dropped, counted.
-    func forsake() {
+    func threadEnded() {
         let observer = called
         called = nil
         dropTurns()
-        observer?.forsake()
+        observer?.threadEnded()
         endDrain()
     }
 
@@ -124,8 +124,8 @@ final class ReferenceScheduler {
     private func dropTurns() {
         let dropped = turns
         turns = []
-        let left = takeLeftovers()
+        let left = takeRemainders()
         for turn in dropped { turn.observer.drop(turn.delivery) }
-        for observer in left { observer.forgoLeftovers() }
+        for observer in left { observer.leaveRemainderToPosts() }
     }
 }

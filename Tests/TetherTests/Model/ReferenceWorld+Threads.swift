@@ -32,8 +32,8 @@ extension ReferenceWorld {
         for case .post(let center) in left { center.postEnds() }
         for level in left {
             switch level {
-            case .delivery(let observer): observer.forsake()
-            case .drain(let scheduler): scheduler.forsake()
+            case .delivery(let observer): observer.threadEnded()
+            case .drain(let scheduler): scheduler.threadEnded()
             case .post, .call: break
             }
         }

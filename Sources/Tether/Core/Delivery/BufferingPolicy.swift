@@ -53,7 +53,7 @@ public struct BufferingPolicy: Sendable, Hashable, ExpressibleByIntegerLiteral {
 }
 
 extension BufferingPolicy: CustomStringConvertible {
-    /// What is kept, in words.
+    /// The policy in words.
     public var description: String {
         limit == .max ? "unbounded" : "\(keepsOldest ? "oldest" : "newest") \(limit)"
     }

@@ -13,7 +13,8 @@ public import Foundation
 /// *Delivery*: on `.poster` a post calls the handler and returns after it. Every other target is asynchronous: the
 /// poster never waits, deliveries from one poster run in posting order across all observers of a serial target, and a
 /// burst of posts costs one wake-up (contract [D1](doc:Contract#D1)-[D4](doc:Contract#D4), [D7](doc:Contract#D7)). A
-/// target holds its queue as long as the observer lives.
+/// target holds its queue or scheduler as long as the observer lives. So none can be the target of an observer that it
+/// owns: neither would end, unless the observer is stopped.
 ///
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable {

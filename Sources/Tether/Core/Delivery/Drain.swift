@@ -5,7 +5,7 @@ final class Drain: Sendable {
     /// Not held, because a queue that never runs its drain must not keep itself through it. Observers with something
     /// pending hold their mailbox, so one that has gone has nothing to deliver.
     private let mailbox: OwnerReference<Mailbox>?
-    private let number: UInt64
+    let number: UInt64
     /// The actor that it runs on, held from when something waits for it.
     let actor: (any Actor)?
     private let isUsed = Atomic<Bool>(false)
@@ -16,7 +16,7 @@ final class Drain: Sendable {
         self.number = number
     }
 
-    deinit { if use() { mailbox?.take()?.abandon(number) } }
+    deinit { if use() { mailbox?.take()?.cancel(number) } }
 
     /// Delivers what is pending now, or the first of it, on the calling thread.
     func run(atMost limit: Int = .max) {
@@ -25,7 +25,7 @@ final class Drain: Sendable {
         PostingThread.deliver {
             mailbox.drain(number, atMost: limit)
         } orAtExit: {
-            mailbox.forsake(number)
+            mailbox.threadEnded(number)
         }
     }
 
@@ -34,8 +34,11 @@ final class Drain: Sendable {
     /// A drain that is running delivers no more than the delivery it is at.
     func cancel() {
         _ = use()
-        mailbox?.take()?.abandon(number)
+        mailbox?.take()?.cancel(number)
     }
+
+    /// Leaves it to another one with the same number.
+    func discard() { _ = use() }
 
     private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 }

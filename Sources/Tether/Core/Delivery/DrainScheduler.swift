@@ -8,6 +8,12 @@ protocol DrainScheduler: Sendable {
     /// Whether that can be at all.
     var mayBeCurrent: Bool { get }
 
+    /// Whether drains run one after the other, in order with what else the program puts there (D4).
+    var isSerial: Bool { get }
+
+    /// Whether the drains that it has can be cancelled, all that there are at one moment (D2).
+    var canCancel: Bool { get }
+
     /// The actor that drains run on, held for one of them.
     var heldActor: (any Actor)? { get }
 }
@@ -15,5 +21,7 @@ protocol DrainScheduler: Sendable {
 extension DrainScheduler {
     var isCurrent: Bool { false }
     var mayBeCurrent: Bool { false }
+    var isSerial: Bool { false }
+    var canCancel: Bool { false }
     var heldActor: (any Actor)? { nil }
 }

@@ -1,4 +1,4 @@
-/// What an observer lets through: a value that is driven under its inbox's lock, and by tests without one.
+/// The muting and the backlog of an observer: a value that is driven under its inbox's lock, and by tests without one.
 ///
 /// An observer is muted by its token, and by what it shares mutings with: its owner, or its property. Those apply theirs
 /// with no lock in common, so that one's end may come before its beginning: the count is below zero meanwhile.

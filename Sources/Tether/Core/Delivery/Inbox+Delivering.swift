@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What drains deliver, and posters after a switch.
+/// Delivering, by drains, and by posters after a switch.
 extension Inbox {
-    /// Delivers what is pending, on the poster, and what joins meanwhile, or no more than a share; after `beginLeftovers`.
+    /// Delivers what is pending, on the poster, and what joins meanwhile, or no more than a share; after `beginRemainder`.
     func deliverPending(for registration: Registration, atMost share: Int = .max) {
         PostingThread.deliver {
             var left = share
@@ -11,35 +11,35 @@ extension Inbox {
                 state.isDelivering = delivery != nil
                 return delivery
             }) {
-                delivery.registration.run(delivery.notification)
+                delivery.registration.run(delivery.stored.notification, posted: delivery.posted)
                 left -= 1
             }
         } orAtExit: {
-            self.forsake(registration)
+            self.threadEnded(registration)
         }
-        // What joins a drain of another target just now has nobody else to deliver it.
+        // A delivery that joins a drain of another target just now has nobody else to make it.
         // Not covered: another thread switches there and back, between the deliveries and this.
-        if leave(), share == .max { deliverLeftovers() }
+        if performSwitch(), share == .max { deliverRemainder() }
         endIfDone(registration)
     }
 
     /// Delivers what was left on the poster, unless a post has begun to; at a drain's end or beginning what is there now,
     /// and has the next drain deliver what joins meanwhile: a handler that posts to itself must not starve the queue (D7).
-    func deliverLeftovers(in mailbox: Mailbox? = nil) {
+    func deliverRemainder(in mailbox: Mailbox? = nil) {
         let (held, registration, count) = withState { state -> (Mailbox?, Registration?, Int) in
             let held = state.leftTo.take()
-            return (held, state.beginLeftovers() ? state.pending.first?.registration : nil, state.pending.count)
+            return (held, state.beginRemainder() ? state.pending.first?.registration : nil, state.pending.count)
         }
         // Not covered: all of it, in the cases that the callers account for.
         if let registration { deliverPending(for: registration, atMost: mailbox == nil ? .max : count) }
-        if let mailbox { leave(to: mailbox) }
+        if let mailbox { leaveRemainder(to: mailbox) }
         withExtendedLifetime(held) {}
     }
 
     /// Has the next drain of a mailbox deliver what is left on the poster.
-    func leave(to mailbox: Mailbox) {
+    func leaveRemainder(to mailbox: Mailbox) {
         let (drain, forgone) = withState { state -> (Drain?, Mailbox?) in
-            guard state.hasLeftovers else { return (nil, nil) }
+            guard state.hasRemainder else { return (nil, nil) }
             let forgone = state.leftTo
             state.leftTo = mailbox
             return (mailbox.deliverLater(self), forgone)
@@ -51,22 +51,22 @@ extension Inbox {
 
     /// Leaves to the next post what a drain would have delivered; drops it, counted, if the sender has gone, of which no
     /// post comes.
-    func forgoLeftovers() {
+    func leaveRemainderToPosts() {
         let (held, dropped) = withState { ($0.leftTo.take(), $0.dropIfLast()) }
         if let registration = dropped.first?.registration { endIfDone(registration) }
         withExtendedLifetime((held, dropped)) {}
     }
 
-    /// Delivers turns of a mailbox's drain, as far as they are still ours there.
-    func deliver(_ tickets: Range<UInt64>, of drain: UInt64, from mailbox: Mailbox) {
+    /// Delivers entries of a mailbox's drain, as far as they are still ours there.
+    func deliver(_ tickets: Range<UInt64>, from mailbox: Mailbox) {
         var registration: Registration?
         var last = tickets.lowerBound
-        // What is left is taken by who abandoned the drain, or ended the observer.
-        while last < tickets.upperBound, !mailbox.isAbandoned(drain), registration?.hasEnded != true,
-            let delivery = (registration == nil ? nil : takeInHand(tickets, from: mailbox))
+        // The rest is taken by the thread that cancelled the drain, or ended the observer.
+        while last < tickets.upperBound, !mailbox.isCancelled(ticket: last), registration?.hasEnded != true,
+            let delivery = (registration == nil ? nil : takeFromBatch(tickets, from: mailbox))
                 ?? begin(tickets, from: mailbox)
         {
-            delivery.registration.run(delivery.notification)
+            delivery.registration.run(delivery.stored.notification, posted: delivery.posted)
             if registration == nil { registration = delivery.registration }
             last = delivery.ticket + 1
         }
@@ -79,55 +79,55 @@ extension Inbox {
     }
 
     /// Ends the delivery of a drain in which the handler ended its thread.
-    func forsake(in mailbox: Mailbox) {
+    func threadEnded(in mailbox: Mailbox) {
         let registration = withState { state -> Registration? in
             guard state.route.mailbox === mailbox, state.isDelivering else { return nil }
             // SAFETY: the thread that exits holds it; see `called`.
             return unsafe state.called?.takeUnretainedValue()
         }
-        if let registration { forsake(registration) }
+        if let registration { threadEnded(registration) }
     }
 
     /// Ends the delivery of an observer whose handler ended its thread: a once observer is used up by it (R7).
-    func forsake(_ registration: Registration) {
+    func threadEnded(_ registration: Registration) {
         let dropped = withState { state -> [Delivery] in
             state.isDelivering = false
             return state.dropIfLast()
         }
         withExtendedLifetime(dropped) {}
         // Not covered: a handler that ends its thread after another thread has switched there and back.
-        if leave() { deliverLeftovers() }
-        if registration.isOnce { registration.end() } else { endIfDone(registration) }
+        if performSwitch() { deliverRemainder() }
+        if registration.isOnce { registration.end(because: .usedUp) } else { endIfDone(registration) }
     }
 
-    /// Takes out the delivery of a turn, if it is in hand; after `begin`.
-    private func takeInHand(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
-        guard let delivery = inHand.withLock({ $0.popLast(where: { tickets.contains($0.ticket) }) }) else { return nil }
+    /// Takes the delivery of an entry out of the batch, if it is there; after `begin`.
+    private func takeFromBatch(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
+        guard let delivery = batch.withLock({ $0.popLast(where: { tickets.contains($0.ticket) }) }) else { return nil }
         mailbox.finish()
         return delivery
     }
 
-    /// Takes out the delivery of a turn, and more of what is pending in hand.
+    /// Takes out the delivery of an entry, and more of what is pending into the batch.
     private func begin(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
         withState { state -> Delivery? in
             guard let delivery = state.begin(tickets, from: mailbox) else { return nil }
             // Posts count what a bounded backlog has.
             if delivery.ticket + 1 < tickets.upperBound, state.flow.backlog == .unbounded {
-                inHand.withLock { state.pending.takeOldest(&$0) }
+                batch.withLock { state.pending.takeOldest(&$0) }
             }
             return delivery
         }
     }
 
-    /// Drops turns of a mailbox whose drain will not run.
-    func drop(_ tickets: Range<UInt64>, from mailbox: Mailbox) {
-        while let delivery = withState({ state -> Delivery? in
-            guard let delivery = state.take(tickets, from: mailbox) else { return nil }
-            state.dropped += 1
-            return delivery
-        }) {
-            // A delivery that was dropped has used a once observer up (R7).
-            if delivery.registration.isOnce { delivery.registration.end() } else { endIfDone(delivery.registration) }
-        }
+    /// Takes out, counted, what was pending on a mailbox when its drain was cancelled; `endDropped` is to follow.
+    func takeCancelled(from mailbox: Mailbox) -> [Delivery] {
+        withState { $0.route.mailbox === mailbox ? $0.takeCancelled() : [] }
+    }
+
+    /// Does for deliveries that were dropped, with no lock held, what is done for others when their handler has returned.
+    func endDropped(_ deliveries: consuming [Delivery]) {
+        guard let registration = deliveries.last?.registration else { return }
+        // A delivery that was dropped has used a once observer up (R7).
+        if registration.isOnce { registration.end(because: .deliveryDropped) } else { endIfDone(registration) }
     }
 }

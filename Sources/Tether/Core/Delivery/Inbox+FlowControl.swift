@@ -1,20 +1,26 @@
+internal import Foundation
 internal import Synchronization
 
-// What is let through: backlogs (D8) and muting (D9).
+// Flow control: backlogs (D8) and muting (D9).
 
 extension Inbox {
-    private static let places = Atomic<UInt64>(0)
+    private static let keptTickets = Atomic<UInt64>(0)
 
-    static func nextPlace() -> UInt64 { places.wrappingAdd(1, ordering: .relaxed).newValue }
+    static func nextTicket() -> UInt64 { keptTickets.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    /// Keeps a delivery while muted, or with `nil` drops one; lets go of what that displaces.
-    func hold(_ delivery: consuming Delivery?, in state: inout State) -> Reception {
-        guard let delivery else {
+    /// Keeps a notification while muted, or drops it; lets go of what that displaces.
+    func hold(
+        _ stored: @autoclosure () -> StoredNotification, for registration: Registration, in state: inout State
+    ) -> Reception {
+        let cause = "its observer is muted"
+        guard state.flow.keepsNewest else {
             state.dropped += 1
+            if TraceEvent.isOn { registration.traceDrop(of: stored().notification.name, cause) }
             return Reception()
         }
+        let delivery = Delivery(ticket: Inbox.nextTicket(), stored(), registration: registration)
         guard let displaced = state.flow.keep(delivery) else { return Reception() }
-        state.dropped += 1
+        state.drop(CollectionOfOne(displaced), because: cause)
         return Reception(released: [displaced])
     }
 
@@ -25,7 +31,7 @@ extension Inbox {
         var dropped = state.flow.backlog.keepsOldest ? state.pending.removeNewest(excess) : []
         while excess > dropped.count, let delivery = state.pending.popFirst() { dropped.append(delivery) }
         state.route.mailbox?.withdraw(dropped.map(\.ticket))
-        state.dropped += dropped.count
+        state.drop(dropped, because: "its backlog is full")
         return dropped
     }
 
@@ -44,9 +50,9 @@ extension Inbox {
     var isMuted: Bool { withState(\.flow.isMuted) }
 
     /// The place of what is kept among all that is kept while muted, in posting order.
-    var placeOfKept: UInt64? { withState { $0.flow.kept?.ticket } }
+    var ticketOfKept: UInt64? { withState { $0.flow.kept?.ticket } }
 
-    /// Who mutes or unmutes.
+    /// The side that mutes or unmutes.
     enum Muter {
         case token
         /// An owner or a property, by so many mutings at once.
@@ -100,14 +106,14 @@ extension Inbox {
             switch reception.step {
             case .none, .inline: inbox.endIfDone(registration)
             case .schedule(let drain, _): drain.cancel()
-            case .deliverPending: inbox.forsake(registration)
+            case .deliverPending: inbox.threadEnded(registration)
             }
         }
     }
 
     /// Ends one muting; `nil` if the token has not muted.
     ///
-    /// What was kept takes its turn now, behind what is pending; whoever calls this then performs the release.
+    /// A notification that was kept takes its turn now, behind what is pending; the caller then performs the release.
     func unmute(by muter: Muter, _ registration: Registration) -> Release? {
         withState { state -> Release? in
             guard !state.hasEnded else {
@@ -130,13 +136,15 @@ extension Inbox {
     private func enqueueKept(for registration: Registration, in state: inout State) -> Reception {
         guard let kept = state.flow.takeKept() else { return Reception() }
         // R7: only now is a once observer used up.
-        return registration.claimForDelivery() ? enqueue(kept, in: &state) : Reception(released: [kept])
+        if registration.claimForDelivery() { return enqueue(kept, in: &state) }
+        Inbox.traceDrops(CollectionOfOne(kept), because: "its observer was used up")
+        return Reception(released: [kept])
     }
 }
 
 extension Registration {
     /// The inbox, which an observer on the poster has no need of otherwise.
-    private var madeInbox: Inbox { inbox.load() ?? makeInbox(.poster) }
+    private var madeInbox: Inbox { routedInbox ?? makeInbox(.poster) }
 
     func mute(by muter: Inbox.Muter, keepingNewest: Bool) {
         if !hasEnded { madeInbox.mute(by: muter, keepingNewest: keepingNewest) }

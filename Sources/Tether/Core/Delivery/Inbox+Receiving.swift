@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a post leaves: a look at the state, then a step with no lock held.
+/// Receiving, from posts: a look at the state under the lock, then a step with no lock held.
 extension Inbox {
     enum Step {
         case none
@@ -10,22 +10,24 @@ extension Inbox {
         case deliverPending
     }
 
-    /// What follows a look at the state: a step to take, and what to let go of, with no lock held.
+    /// The outcome of a look at the state: a step to take, and values to release, with no lock held.
     struct Reception {
         var step = Step.none
         var released: [Delivery]?
     }
 
     /// Delivers or enqueues a notification, on the poster; or drops or keeps it, if the observer is muted.
-    func receive(_ notification: Notification, for registration: Registration) {
+    func receive(_ notification: Notification, stored: StoredNotification? = nil, for registration: Registration) {
         // X3: what is kept for later is kept without an object whose end has begun.
-        let hasEndingObject = notification.hasEndingObject
-        func kept() -> Notification { hasEndingObject ? notification.withoutObject : notification }
+        let hasEndingObject = stored == nil && notification.hasEndingObject
+        func kept() -> StoredNotification {
+            stored ?? StoredNotification(hasEndingObject ? notification.withoutObject : notification)
+        }
         let reception = state.withLock { state -> Reception in
             if let mailbox = unsafe state.plain, !registration.isOnce {
                 // SAFETY: see `State`.
                 let (ticket, drain) = unsafe mailbox._withUnsafeGuaranteedRef { $0.append(self) }
-                state.pending.append(Delivery(ticket: ticket, notification: kept(), registration: registration))
+                state.pending.append(Delivery(ticket: ticket, kept(), registration: registration))
                 guard let drain else { return Reception() }
                 return Reception(step: .schedule(drain, unsafe mailbox.takeUnretainedValue()))
             }
@@ -33,25 +35,19 @@ extension Inbox {
             if state.hasEnded { return Reception() }
             if state.flow.isMuted {
                 var reception = Reception()
-                if !registration.isClaimed {
-                    reception = hold(
-                        state.flow.keepsNewest
-                            ? Delivery(
-                                ticket: Inbox.nextPlace(), notification: kept(), registration: registration) : nil,
-                        in: &state)
-                }
-                if state.beginLeftovers() { reception.step = .deliverPending }
+                if !registration.isClaimed { reception = hold(kept(), for: registration, in: &state) }
+                if state.beginRemainder() { reception.step = .deliverPending }
                 return reception
             }
             guard registration.claimForDelivery() else {
                 // The delivery that claimed it may have been left to the next post, by a switch to the poster (D6).
-                return Reception(step: state.beginLeftovers() ? .deliverPending : .none)
+                return Reception(step: state.beginRemainder() ? .deliverPending : .none)
             }
             if state.pending.isEmpty {
                 if state.route.mailbox?.isOpenInline ?? !state.isDelivering { return Reception(step: .inline) }
             }
             if state.route.isInlineAtOnce { return Reception(step: .inline) }
-            return enqueue(Delivery(ticket: 0, notification: kept(), registration: registration), in: &state)
+            return enqueue(Delivery(ticket: 0, kept(), registration: registration), in: &state)
         }
         switch reception.step {
         case .none: break

@@ -1,13 +1,23 @@
 internal import Foundation
 
 extension Inbox {
-    /// SAFETY: a notification is handed from the poster to the target, one at a time.
-    struct Delivery: @unchecked Sendable {
-        /// The turn in the mailbox; without meaning while the target is the poster. Of a notification that was kept while
-        /// muted, its place among all such.
+    struct Delivery: Sendable {
+        /// The sequence number in the mailbox; without meaning while the target is the poster. Of a notification that was kept
+        /// while muted, its number among all such.
         var ticket: UInt64
-        var notification: Notification
+        let stored: StoredNotification
         let registration: Registration
+        /// The moment from which it waits, if there is a trace (L5), or 0; no other delivery has the same.
+        let posted: UInt64
+
+        /// Waits from now on.
+        @inline(__always)
+        init(ticket: UInt64, _ stored: StoredNotification, registration: Registration) {
+            self.ticket = ticket
+            self.stored = stored
+            self.registration = registration
+            posted = registration.waitingSince
+        }
     }
 
     /// SAFETY: `called` is only looked at while its thread is at the call, or has ended in it; `plain` is the route's, which
@@ -16,6 +26,8 @@ extension Inbox {
         var route: Route
         /// The route that a drain or poster which is delivering now leaves for later.
         var nextRoute: Route?
+        /// The first ticket of what moves to another mailbox, and is not cancelled with the drain that is running (D6).
+        var movesFrom: UInt64?
         var pending = FIFO<Delivery>()
         /// Whether a drain, or a poster that delivers what was left from before a switch, is calling the handler.
         var isDelivering = false
@@ -40,7 +52,7 @@ extension Inbox {
 
         var isDone: Bool { isLast && pending.isEmpty && !isDelivering && flow.kept == nil }
 
-        /// Takes out the first delivery that has one of some turns of a mailbox, to deliver it.
+        /// Takes out the first delivery that has one of some tickets of a mailbox, to deliver it.
         mutating func begin(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
             guard let delivery = take(tickets, from: mailbox) else { return nil }
             isDelivering = true
@@ -49,7 +61,7 @@ extension Inbox {
             return delivery
         }
 
-        /// Takes out the first delivery that has one of some turns of a mailbox, if they are still ours there.
+        /// Takes out the first delivery that has one of some tickets of a mailbox, if they are still ours there.
         mutating func take(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
             guard route.mailbox === mailbox else { return nil }
             if let delivery = pending.popFirst(if: { tickets.contains($0.ticket) }) {
@@ -64,6 +76,27 @@ extension Inbox {
             return delivery
         }
 
+        /// Counts deliveries that are dropped.
+        mutating func drop(_ deliveries: some Collection<Delivery>, because cause: String) {
+            dropped += deliveries.count
+            Inbox.traceDrops(deliveries, because: cause)
+        }
+
+        /// Takes out, counted, what was pending on the route when its drain was cancelled.
+        mutating func takeCancelled() -> [Delivery] {
+            guard let mailbox = route.mailbox else { return [] }
+            var taken: [Delivery] = []
+            // On the way to the poster all of it joins the drain.
+            let end = nextRoute?.isPoster == false ? movesFrom ?? .max : .max
+            while let delivery = pending.popFirst(if: { $0.ticket < end && mailbox.isCancelled(ticket: $0.ticket) }) {
+                taken.append(delivery)
+            }
+            if taken.isEmpty { return [] }
+            mailbox.finish(taken.count)
+            drop(taken, because: "its target was cancelled, or has ended")
+            return taken
+        }
+
         /// Sets `plain` by all else.
         mutating func lookForPlain() {
             let isPlain = !hasEnded && !flow.isMuted && flow.backlog == .unbounded
@@ -71,20 +104,26 @@ extension Inbox {
         }
 
         /// Whether pending deliveries wait for a post to deliver them on the poster.
-        var hasLeftovers: Bool { route.isPoster && !pending.isEmpty && !isDelivering }
+        var hasRemainder: Bool { route.isPoster && !pending.isEmpty && !isDelivering }
 
         /// Whether pending deliveries wait for a post to deliver them on the poster; if so, the caller is to do it.
-        mutating func beginLeftovers() -> Bool {
-            guard hasLeftovers else { return false }
+        mutating func beginRemainder() -> Bool {
+            guard hasRemainder else { return false }
             isDelivering = true
             return true
         }
 
         /// Drops, counted, what is left on the poster if the sender has gone: no post comes that would deliver it.
         mutating func dropIfLast() -> [Delivery] {
-            guard isLast, hasLeftovers else { return [] }
-            dropped += pending.count
-            return pending.removeAll()
+            guard isLast, hasRemainder else { return [] }
+            let last = pending.removeAll()
+            drop(last, because: "its sender has gone")
+            return last
         }
+    }
+
+    static func traceDrops(_ deliveries: some Collection<Delivery>, because cause: String) {
+        guard TraceEvent.isOn else { return }
+        for delivery in deliveries { delivery.registration.traceDrop(of: delivery.stored.notification.name, cause) }
     }
 }

@@ -9,20 +9,20 @@ extension Inbox {
             state.nextRoute = route
             return (moveUnlessDelivering(&state), forgone)
         }
-        moved?.finish()
+        moved?.finish(self)
         withExtendedLifetime(forgone) {}
     }
 
     /// Takes the switch that was left for later, or leaves it again if a new drain has begun.
     ///
     /// True if what joined the drain is on the poster now: the caller is to see to it, because no post may come that would.
-    func leave() -> Bool {
-        let (moved, hasLeftovers) = withState { state -> (Move?, Bool) in
+    func performSwitch() -> Bool {
+        let (moved, hasRemainder) = withState { state -> (Move?, Bool) in
             let moved = moveUnlessDelivering(&state)
-            return (moved, moved != nil && state.hasLeftovers)
+            return (moved, moved != nil && state.hasRemainder)
         }
-        moved?.finish()
-        return hasLeftovers
+        moved?.finish(self)
+        return hasRemainder
     }
 
     private func moveUnlessDelivering(_ state: inout State) -> Move? {
@@ -30,12 +30,15 @@ extension Inbox {
         // A drain that is running finishes here what is pending here.
         if state.isDelivering || !state.pending.isEmpty {
             if let mailbox = state.route.mailbox {
-                if mailbox.letLeave(self) { return nil }
+                if let ticket = mailbox.switchAfterDrain(self) {
+                    if state.movesFrom == nil { state.movesFrom = ticket }
+                    return nil
+                }
             } else if state.isDelivering {
                 return nil
             }
         }
-        state.nextRoute = nil
+        defer { state.nextRoute = nil }
         return move(to: next, &state)
     }
 
@@ -43,12 +46,14 @@ extension Inbox {
         let old: Route
         let new: Route
         let drains: [Drain]
-        /// What is more than may wait on the new target.
+        /// Deliveries beyond those that may wait on the new target.
         let dropped: [Delivery]
+        /// Deliveries that were cancelled on the old one.
+        let cancelled: [Delivery]
 
-        func finish() {
-            guard let mailbox = new.mailbox else { return }
-            for drain in drains { mailbox.schedule(drain) }
+        func finish(_ inbox: Inbox) {
+            if let mailbox = new.mailbox { for drain in drains { mailbox.schedule(drain) } }
+            inbox.endDropped(cancelled)
         }
     }
 
@@ -56,9 +61,13 @@ extension Inbox {
         // No post of a sender that has gone would come to deliver what is pending on the poster.
         if state.isLast, new.isPoster { return nil }
         let old = state.route
-        state.route = new
+        // Another thread that cancels them has yet to come by (D2).
+        let cancelled = state.takeCancelled()
+        (state.route, state.movesFrom) = (new, nil)
         var drains: [Drain] = []
-        if old.mailbox !== new.mailbox {
+        // What was spared by a cancelling has no entry any more.
+        let isSpared = state.pending.first.map { old.mailbox?.isCancelled(ticket: $0.ticket) == true } ?? false
+        if old.mailbox !== new.mailbox || isSpared {
             old.mailbox?.withdraw(state.pending.elements.map(\.ticket))
             state.pending.modifyEach { delivery in
                 guard let (ticket, drain) = new.mailbox?.append(self) else { return }
@@ -66,6 +75,6 @@ extension Inbox {
                 if let drain { drains.append(drain) }
             }
         }
-        return Move(old: old, new: new, drains: drains, dropped: trim(&state))
+        return Move(old: old, new: new, drains: drains, dropped: trim(&state), cancelled: cancelled)
     }
 }

@@ -1,13 +1,18 @@
 internal import Foundation
 
-/// What is pending for one observer, where it is delivered, and whether it is muted.
+/// The deliveries that are pending for one observer, its target, and its muting.
 ///
 /// It exists from the first time that the observer has a target other than the poster, is muted or bounded.
 final class Inbox: Sendable {
     let state: Guarded<State>
-    /// The oldest of what is pending, the oldest last, while a drain delivers it: so that the drain, which takes one after
+    /// The oldest pending deliveries, the oldest last, while a drain delivers them: so that the drain, which takes one after
     /// the other, and posts, which add to the state, do not wait for each other. The last lock that is taken.
-    let inHand = Guarded<ContiguousArray<Delivery>>([], rank: .batch)
+    let batch = Guarded<ContiguousArray<Delivery>>([], rank: .batch)
+
+    /// The registration's, which this has in its place.
+    ///
+    /// SAFETY: set by `RareParts`, before it hands the inbox on.
+    nonisolated(unsafe) var details: Registration.Details?
 
     init(route: Route) {
         state = Guarded(State(route: route), rank: .inbox)
@@ -16,7 +21,7 @@ final class Inbox: Sendable {
     /// Calls `body` with the state, after everything that is pending was put back into it.
     func withState<Result>(_ body: (inout State) -> sending Result) -> sending Result {
         state.withLock { state in
-            inHand.withLock { state.pending.putBack(&$0) }
+            batch.withLock { state.pending.putBack(&$0) }
             defer { state.lookForPlain() }
             return body(&state)
         }
@@ -28,12 +33,12 @@ final class Inbox: Sendable {
     /// Where it delivers now; another target may have been asked for.
     var route: Route { withState(\.route) }
 
-    /// What is pending, oldest first, and what is kept while muted.
+    /// The pending notifications, oldest first, and the one that is kept while muted.
     var notifications: [Notification] {
         withState { state in
             let deliveries = state.pending.elements + (state.flow.kept.map { [$0] } ?? [])
-            // SAFETY: whoever looks does not change it; see `Delivery`.
-            nonisolated(unsafe) let notifications = deliveries.map(\.notification)
+            // SAFETY: whoever looks does not change it; see `StoredNotification`.
+            nonisolated(unsafe) let notifications = deliveries.map(\.stored.notification)
             return unsafe notifications
         }
     }
@@ -66,7 +71,7 @@ final class Inbox: Sendable {
     func endAfterPending(_ registration: Registration) {
         let isLeftToPosts = withState { state in
             state.isLast = true
-            return state.beginLeftovers()
+            return state.beginRemainder()
         }
         if isLeftToPosts { deliverPending(for: registration) } else { endIfDone(registration) }
     }
@@ -80,9 +85,11 @@ final class Inbox: Sendable {
         withState { state in
             state.hasEnded = true
             let forgone = state.nextRoute.take()
-            let deliveries = state.pending.removeAll()
+            let (deliveries, kept) = (state.pending.removeAll(), state.flow.takeKept())
+            Inbox.traceDrops(deliveries, because: "its observer ends")
+            if let kept { Inbox.traceDrops(CollectionOfOne(kept), because: "its observer ends") }
             state.route.mailbox?.withdraw(deliveries.map(\.ticket))
-            return [forgone, deliveries, state.flow.takeKept(), state.leftTo.take()]
+            return [forgone, deliveries, kept, state.leftTo.take()]
         }
     }
 }

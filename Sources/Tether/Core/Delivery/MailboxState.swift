@@ -1,185 +1,206 @@
-/// What is pending on one target, in order: a value whose methods say what must happen next.
+/// The order of what is pending on one target: a value whose methods say what to do next.
 ///
-/// It knows only whose turn it is, by ticket; the notifications wait in the observers' inboxes, so that an observer
-/// that ends lets go of its own at once.
+/// An entry has an inbox and its tickets, the sequence numbers of deliveries on this target. The notifications wait in the
+/// observers' inboxes, so that an observer that ends releases its own at once.
 struct MailboxState {
-    /// Turns of one inbox that follow each other.
-    struct Turn {
+    /// Entries of one inbox that follow each other.
+    struct Entry {
         var tickets: Range<UInt64>
         /// `nil` once all of them were withdrawn.
         var inbox: Inbox?
     }
 
-    private enum Phase: Equatable { case idle, scheduled, draining }
-
-    private var turns = ContiguousArray<Turn>()
+    private var entries = ContiguousArray<Entry>()
     private var head = 0
-    /// What the drain that is running has taken; it may have delivered some.
-    private var inHand = ContiguousArray<Turn>()
-    /// How many turns were ever added.
+    /// The batch: what the drain that is running has taken, of which it may have delivered some.
+    private var batch = ContiguousArray<Entry>()
+    /// How many tickets were ever given out.
     private(set) var nextTicket: UInt64 = 0
-    private var phase = Phase.idle
-    private var drainNumber: UInt64 = 0
-    /// Inboxes that move to another target when the drain that is running ends.
-    private var leaving: [Inbox] = []
-    /// Inboxes that have left to the poster, with something that the next drain is to deliver, if no post does before.
-    private var leftovers: [Inbox] = []
-    /// How many turns no drain has taken yet, and were not withdrawn.
+    /// The drain that has not begun, if there is one.
+    private(set) var scheduled: UInt64?
+    private var running: UInt64?
+    private var lastDrain: UInt64 = 0
+    /// The drain at whose end the scheduled one was asked for, for what that had left.
+    private var continued: UInt64?
+    /// Whether a post that comes while a drain runs asks for the next one there and then, so that what is put on the queue
+    /// after the post runs after it (D4). Otherwise the drain does, when it ends.
+    private let isSerial: Bool
+    /// Whether another drain has begun while this one runs, so that there is no order to keep.
+    private var isOverlapped = false
+    /// Inboxes whose observers switch to another target when the drain that is running ends.
+    private var switching: [Inbox] = []
+    /// Inboxes that were switched to the poster, with a remainder that the next drain is to deliver, if no post does before.
+    private var remainders: [Inbox] = []
+    /// How many tickets no drain has taken yet, and were not withdrawn.
     private(set) var count = 0
 
-    var isDraining: Bool { phase == .draining }
+    var isDraining: Bool { running != nil }
 
-    /// Adds a turn; the drain that must now be scheduled, if any, is the second result.
+    init(isSerial: Bool = false) {
+        self.isSerial = isSerial
+    }
+
+    /// Adds an entry; the drain that must now be scheduled, if any, is the second result.
     mutating func append(_ inbox: Inbox) -> (ticket: UInt64, drain: UInt64?) {
         let ticket = nextTicket
         nextTicket += 1
         count += 1
-        let last = turns.count - 1
-        if last >= head, turns[last].inbox === inbox, turns[last].tickets.upperBound == ticket {
-            turns[last].tickets = turns[last].tickets.lowerBound..<nextTicket
+        let last = entries.count - 1
+        if last >= head, entries[last].inbox === inbox, entries[last].tickets.upperBound == ticket {
+            entries[last].tickets = entries[last].tickets.lowerBound..<nextTicket
         } else {
-            turns.append(Turn(tickets: ticket..<nextTicket, inbox: inbox))
+            entries.append(Entry(tickets: ticket..<nextTicket, inbox: inbox))
         }
         checkInvariants()
-        return (ticket, phase == .idle ? schedule() : nil)
+        return (ticket, scheduled == nil && (running == nil || isSerial && !isOverlapped) ? schedule() : nil)
     }
 
-    /// Whether the turns rise, each with an inbox, and are counted, where there are few.
+    /// Whether the entries rise, each with an inbox, and are counted, where there are few.
     private func checkInvariants() {
         #if DEBUG
-        guard turns.count <= checkedSize else { return }
+        guard entries.count <= checkedSize else { return }
         var (end, waiting) = (UInt64(0), 0)
-        for turn in turns[head...] {
-            assert(turn.tickets.lowerBound >= end && turn.tickets.upperBound <= nextTicket)
-            assert(turn.tickets.isEmpty == (turn.inbox == nil))
-            (end, waiting) = (turn.tickets.upperBound, waiting + turn.tickets.count)
+        for entry in entries[head...] {
+            assert(entry.tickets.lowerBound >= end && entry.tickets.upperBound <= nextTicket)
+            assert(entry.tickets.isEmpty == (entry.inbox == nil))
+            (end, waiting) = (entry.tickets.upperBound, waiting + entry.tickets.count)
         }
         assert(waiting == count)
-        assert(phase != .idle || inHand.isEmpty)
+        assert(running != nil || batch.isEmpty)
         #endif
     }
 
-    private mutating func schedule() -> UInt64 {
-        phase = .scheduled
-        drainNumber += 1
-        return drainNumber
+    private mutating func schedule(continuing drain: UInt64? = nil) -> UInt64 {
+        continued = drain
+        lastDrain += 1
+        scheduled = lastDrain
+        return lastDrain
     }
 
-    /// Withdraws a turn, if it has not come yet. Complexity: O(log turns), amortised, if it is the oldest of its inbox.
+    /// Withdraws a ticket whose turn has not come. Complexity: O(log entries), amortised, if it is its inbox's oldest.
     mutating func withdraw(_ ticket: UInt64) {
         var low = head
-        var high = turns.count
+        var high = entries.count
         while low < high {
             let middle = (low + high) / 2
-            if turns[middle].tickets.upperBound <= ticket { low = middle + 1 } else { high = middle }
+            if entries[middle].tickets.upperBound <= ticket { low = middle + 1 } else { high = middle }
         }
-        guard low < turns.count, turns[low].tickets.contains(ticket) else { return }
-        let tickets = turns[low].tickets
+        guard low < entries.count, entries[low].tickets.contains(ticket) else { return }
+        let tickets = entries[low].tickets
         if ticket == tickets.lowerBound {
-            turns[low].tickets = ticket + 1..<tickets.upperBound
-            if turns[low].tickets.isEmpty { turns[low].inbox = nil }
+            entries[low].tickets = ticket + 1..<tickets.upperBound
+            if entries[low].tickets.isEmpty { entries[low].inbox = nil }
         } else {
-            turns[low].tickets = tickets.lowerBound..<ticket
+            entries[low].tickets = tickets.lowerBound..<ticket
             let rest = ticket + 1..<tickets.upperBound
-            if !rest.isEmpty { turns.insert(Turn(tickets: rest, inbox: turns[low].inbox), at: low + 1) }
+            if !rest.isEmpty { entries.insert(Entry(tickets: rest, inbox: entries[low].inbox), at: low + 1) }
         }
         count -= 1
         checkInvariants()
-        if turns.count - head > 2 * count + 32 { squeeze() }
+        if entries.count - head > 2 * count + 32 { squeeze() }
     }
 
     private mutating func squeeze() {
-        turns.removeAll { $0.inbox == nil }
+        entries.removeAll { $0.inbox == nil }
         head = 0
     }
 
     // MARK: Draining
 
-    /// Begins a drain; its turns, or `nil` if the drain is out of date.
+    /// Begins a drain; its entries, or `nil` if the drain is out of date, or if another one is running, which then asks for
+    /// one more: the queue is not serial, or a handler runs it.
     ///
-    /// A turn may be withdrawn after it was taken: its inbox tells.
-    mutating func beginDrain(_ number: UInt64, atMost limit: Int = .max) -> ContiguousArray<Turn>? {
-        guard phase == .scheduled, number == drainNumber else { return nil }
-        phase = .draining
+    /// An entry may be withdrawn after it was taken: its inbox tells.
+    mutating func beginDrain(_ number: UInt64, atMost limit: Int = .max) -> ContiguousArray<Entry>? {
+        guard number == scheduled else { return nil }
+        scheduled = nil
+        isOverlapped = running != nil
+        if isOverlapped { return nil }
+        running = number
         if head == 0, count <= limit {
-            swap(&inHand, &turns)
+            swap(&batch, &entries)
             count = 0
         } else {
             takeFirst(limit)
         }
         checkInvariants()
-        return inHand
+        return batch
     }
 
     private mutating func takeFirst(_ limit: Int) {
         var left = UInt64(limit)
-        while head < turns.count, left > 0 {
-            let tickets = turns[head].tickets
+        while head < entries.count, left > 0 {
+            let tickets = entries[head].tickets
             let taken = tickets.prefix(Int(min(left, UInt64(tickets.count))))
             if !taken.isEmpty {
-                inHand.append(Turn(tickets: taken, inbox: turns[head].inbox))
+                batch.append(Entry(tickets: taken, inbox: entries[head].inbox))
                 left -= UInt64(taken.count)
                 count -= taken.count
             }
-            turns[head].tickets = taken.upperBound..<tickets.upperBound
-            if turns[head].tickets.isEmpty {
-                turns[head].inbox = nil
+            entries[head].tickets = taken.upperBound..<tickets.upperBound
+            if entries[head].tickets.isEmpty {
+                entries[head].inbox = nil
                 head += 1
             }
         }
-        if head == turns.count || (head >= 32 && head * 2 >= turns.count) {
-            turns.removeSubrange(..<head)
+        if head == entries.count || (head >= 32 && head * 2 >= entries.count) {
+            entries.removeSubrange(..<head)
             head = 0
         }
     }
 
-    /// Whose turns a drain has taken, of which it may be at one; empty if it is not running.
-    func inboxesInHand(of number: UInt64) -> [Inbox] {
+    /// The inboxes of the batch of a drain, which may be delivering one of them; empty if it is not running.
+    func inboxes(ofBatch number: UInt64) -> [Inbox] {
         // Not covered: the drain was cancelled by the handler that then ended its thread.
-        guard phase == .draining, number == drainNumber else { return [] }
-        return inHand.compactMap(\.inbox)
+        guard number == running else { return [] }
+        return batch.compactMap(\.inbox)
     }
 
-    /// Ends a drain, whose turns the caller still holds: the drain to schedule for the rest, and the inboxes that wait to
-    /// leave.
-    mutating func endDrain(_ number: UInt64) -> (drain: UInt64?, leaving: [Inbox]) {
-        guard number == drainNumber else { return (nil, []) }
-        phase = .idle
-        inHand = []
-        let leaving = leaving
-        self.leaving = []
-        return (count > 0 || !leftovers.isEmpty ? schedule() : nil, leaving)
+    /// Ends a drain, whose entries the caller still holds: the drain to schedule for the rest, and the inboxes that
+    /// wait for it to switch.
+    mutating func endDrain(_ number: UInt64) -> (drain: UInt64?, switching: [Inbox]) {
+        guard number == running else { return (nil, []) }
+        (running, isOverlapped) = (nil, false)
+        batch = []
+        let switching = switching
+        self.switching = []
+        let isLeft = count > 0 || !remainders.isEmpty
+        return (scheduled == nil && isLeft ? schedule(continuing: number) : nil, switching)
     }
 
-    /// Lets an inbox leave when the drain that is running ends.
-    mutating func letLeave(_ inbox: Inbox) {
-        leaving.append(inbox)
+    /// Has an inbox perform its switch when the drain that is running ends; returns the end of that one's tickets.
+    mutating func switchAfterDrain(_ inbox: Inbox) -> UInt64 {
+        switching.append(inbox)
+        return batch.last?.tickets.upperBound ?? 0
     }
 
     /// Has the next drain deliver what an inbox has left on the poster; the drain that must now be scheduled, if any.
     mutating func deliverLater(_ inbox: Inbox) -> UInt64? {
-        leftovers.append(inbox)
-        // Not covered: the drain that is scheduled or running is abandoned meanwhile, on another thread.
-        return phase == .idle ? schedule() : nil
+        remainders.append(inbox)
+        // Not covered: the drain that is scheduled or running is cancelled meanwhile, on another thread.
+        return scheduled == nil && running == nil ? schedule() : nil
     }
 
-    /// Takes out the inboxes of which a drain that begins is to deliver what they have left, or one that is abandoned not.
-    mutating func takeLeftovers() -> [Inbox] {
-        let taken = leftovers
-        leftovers = []
+    /// Takes out the inboxes with a remainder: a drain that begins delivers it, a cancelled one leaves it to posts.
+    mutating func takeRemainders() -> [Inbox] {
+        let taken = remainders
+        remainders = []
         return taken
     }
 
-    /// Withdraws all turns of a drain that will not run, or not go on; `nil` if the drain is out of date.
-    mutating func abandon(_ number: UInt64) -> ContiguousArray<Turn>? {
-        guard number == drainNumber, phase != .idle else { return nil }
-        let dropped = inHand + turns[head...].filter { $0.inbox != nil }
-        inHand = []
-        turns = []
+    /// Withdraws all entries of a drain that will not run, or not go on; `nil` if the drain is out of date.
+    ///
+    /// Its continuation is meant, too: who cancels all that a queue has may have looked before that was there. And so is all
+    /// that waits for a drain which is scheduled behind it.
+    mutating func cancel(_ number: UInt64) -> ContiguousArray<Entry>? {
+        guard number == running || scheduled != nil && (number == scheduled || number == continued) else { return nil }
+        let dropped = batch + entries[head...].filter { $0.inbox != nil }
+        batch = []
+        entries = []
         head = 0
         count = 0
-        // A drain that is running ends by itself, and lets leave who waits for that.
-        if phase == .scheduled { phase = .idle }
+        // A running drain finishes by itself and then performs the waiting target switches.
+        scheduled = nil
         return dropped
     }
 }

@@ -31,10 +31,13 @@ struct Route: Sendable {
             case .main, .mainAtOnce: MainDrains.mailbox
             case .task(let drains): Mailbox(scheduler: drains)
             case .operationQueue(let queue) where queue.maxConcurrentOperationCount != 1:
-                Mailbox(scheduler: OperationDrains(queue: queue))
+                Mailbox(scheduler: OperationDrains(queue: queue, isSerial: false))
             case .operationQueue(let queue):
-                Route.queueMailboxes.mailbox(of: ObjectIdentifier(queue)) { OperationDrains(queue: queue) }
-            case .dispatchQueue(let queue, concurrently: true): Mailbox(scheduler: DispatchDrains(queue: queue))
+                Route.queueMailboxes.mailbox(of: ObjectIdentifier(queue)) {
+                    OperationDrains(queue: queue, isSerial: true)
+                }
+            case .dispatchQueue(let queue, concurrently: true):
+                Mailbox(scheduler: DispatchDrains(queue: queue, isSerial: false))
             case .dispatchQueue(let queue, concurrently: false): DispatchDrains.mailbox(of: queue)
             case .custom(let scheduler):
                 Route.schedulerMailboxes.mailbox(of: ObjectIdentifier(scheduler)) { CustomDrains(scheduler: scheduler) }

@@ -7,6 +7,8 @@ internal import Synchronization
 @safe final class Bucket: UnorderedListElement, @unchecked Sendable {
     let node: Unmanaged<NameNode>
     let sender: SenderKey?
+    /// Its number in the registry; `.max` until it has one.
+    var number = UInt32.max
     /// Its place among the buckets of its sender.
     var place = 0
     private(set) var slots = BucketSlots(capacity: 2)

@@ -1,19 +1,22 @@
 internal import Foundation
 
-/// What a cache knows of one string: the name that it is, and that name's node.
+/// A cache's entry for one string: the name that it is, and that name's node.
 ///
-/// SAFETY: `node` is a reference that this holds until `deinit`.
+/// SAFETY: `node` and `withoutPayload` are references that this holds until `deinit`.
 @safe final class CachedName: @unchecked Sendable {
     let bits: StringBits
-    /// What a post of the name alone delivers, made once.
-    let bare: Notification
+    /// The notification that a post of the name alone delivers, made once.
+    let withoutPayload: Unmanaged<StoredNotification>
     let node: Unmanaged<NameNode>
 
     init(name: Notification.Name, node: NameNode) {
         bits = StringBits(name.rawValue)
-        bare = Notification(name: name)
+        unsafe withoutPayload = .passRetained(StoredNotification(Notification(name: name)))
         unsafe self.node = .passRetained(node)
     }
 
-    deinit { unsafe node.release() }
+    deinit {
+        unsafe withoutPayload.release()
+        unsafe node.release()
+    }
 }

@@ -1,33 +1,35 @@
 internal import Foundation
 internal import Synchronization
 
-/// What a post does: it matches, mostly without a lock, and calls.
+/// Posting: matching, mostly without a lock, and calling.
 extension CenterCore {
     /// Calls every match in registration order; `notify`, which calls its argument with the notification, is only called
-    /// if there is one, and not even then if it is said to be bare and the cache has it.
+    /// if there is one, and not even then if it is said to have no payload and the cache has it.
     func post(
         name: Notification.Name, isBare: Bool = false, sender: () -> SenderKey?,
         notify: ((Notification) -> Void) -> Void
     ) {
-        unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
+        unsafe PostingThread.withPin(center: address, epoch: epoch.load(ordering: .acquiring)) { pin in
             switch quickMatch(name) {
             case .nothing: break
             case .only(let entry, let cached) where isBare:
-                unsafe cached._withUnsafeGuaranteedRef { unsafe CenterCore.call(entry, with: $0.bare, at: frame) }
-            case .only(let entry, _): notify { unsafe CenterCore.call(entry, with: $0, at: frame) }
+                unsafe cached._withUnsafeGuaranteedRef(\.withoutPayload)._withUnsafeGuaranteedRef { stored in
+                    unsafe CenterCore.call(entry, with: stored.notification, stored: stored, at: pin)
+                }
+            case .only(let entry, _): notify { unsafe CenterCore.call(entry, with: $0, at: pin) }
             case .unknown:
                 let matches = match(name: name, sender: sender)
                 if matches.count == 1, let only = matches.entries.0 {
-                    notify { unsafe CenterCore.call(only, with: $0, at: frame) }
+                    notify { unsafe CenterCore.call(only, with: $0, at: pin) }
                 } else if matches.count > 1 {
-                    notify { unsafe CenterCore.callMerged(matches, with: $0, at: frame) }
+                    notify { unsafe CenterCore.callMerged(matches, with: $0, at: pin) }
                 }
             }
         }
         if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }
     }
 
-    /// What a post reaches, as far as that is told without the lock.
+    /// The slots that a post reaches, as far as they can be told without the lock.
     @safe private enum QuickMatch {
         case nothing
         case only(Registry.Matches.Entry, Unmanaged<CachedName>)
@@ -39,7 +41,7 @@ extension CenterCore {
     private func quickMatch(_ name: Notification.Name) -> QuickMatch {
         let replacement = replacements.load(ordering: .acquiring)
         // SAFETY: cache, nodes and slots outlive every post that may see them; see `retire`.
-        guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.outlook }), replacement & 1 == 0 else {
+        guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.fastMatch }), replacement & 1 == 0 else {
             return .unknown
         }
         guard let cache = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)),
@@ -49,8 +51,8 @@ extension CenterCore {
         else {
             return .unknown
         }
-        let outlook = unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node._withUnsafeGuaranteedRef { $0.outlook } }
-        switch outlook {
+        let match = unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node._withUnsafeGuaranteedRef { $0.fastMatch } }
+        switch match {
         case .nothing: return .nothing
         case .more: return .unknown
         case .only(let slots):
@@ -60,32 +62,47 @@ extension CenterCore {
         }
     }
 
-    /// What a post reaches, under the lock.
+    /// The slots that a post reaches, told under the lock.
     @inline(never)
     private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
         StringBits.keepLoaded(name.rawValue)
-        let (matches, released) = state.withLock { state -> (Registry.Matches, Registry.Leftovers) in
+        let begun = TraceEvent.isOn ? TraceEvent.write(.begin, "post ", name.rawValue) : 0
+        let (found, released) = state.withLock { state -> (Registry.Matches, Registry.Unlinked) in
+            // Hidden by a trace that has been stopped, or that the process wrote from which this one was forked off.
+            if cache.load(ordering: .relaxed) == 0, !TraceEvent.isOn { publishCache(of: state.registry) }
             // SAFETY: the registry has what it finds.
-            let node = unsafe state.registry.cachedNode(name, willBeObserved: false)?.takeUnretainedValue()
+            // What is displaced is kept until the posts end that are under way: only so much of it, if one lasts (M9).
+            let node = unsafe state.registry.cachedNode(
+                name, willBeObserved: false, mayDisplace: state.retired.count < NameCache.smallestCapacity
+            )?.takeUnretainedValue()
             let matches = state.registry.matches(name: name, node: node, sender: sender)
-            return (matches, retireLeftovers(in: &state))
+            return (matches, retireUnlinked(in: &state))
         }
         withExtendedLifetime(released) {}
+        var matches = found
+        if begun > 0 { matches.trace(from: begun) }
         return matches
     }
 
     /// Delivers to one registration that a foreign center calls, as a post of this center.
     func deliver(_ notification: Notification, to registration: Registration) {
-        unsafe PostingThread.withLevel(center: address, era: era.load(ordering: .acquiring)) { frame in
-            unsafe PostingThread.announce(registration.address, at: frame)
-            registration.receive(notification)
+        unsafe PostingThread.withPin(center: address, epoch: epoch.load(ordering: .acquiring)) { pin in
+            unsafe PostingThread.announce(registration.address, at: pin)
+            if TraceEvent.isOn {
+                let begun = TraceEvent.write(.begin, "post ", notification.name.rawValue)
+                registration.receiveSpecially(notification)
+                TraceEvent.end(begun)
+            } else {
+                registration.receive(notification)
+            }
         }
         if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }
     }
 
     @inline(__always)
     private static func call(
-        _ entry: Registry.Matches.Entry, with notification: Notification, at frame: UnsafeMutablePointer<PostingFrame>
+        _ entry: Registry.Matches.Entry, with notification: Notification, stored: StoredNotification? = nil,
+        at pin: UnsafeMutablePointer<Pin>
     ) {
         // SAFETY: slots and registrations outlive every post that may see them; see `retire`.
         unsafe entry.slots._withUnsafeGuaranteedRef { slots in
@@ -93,16 +110,36 @@ extension CenterCore {
             unsafe slots.forEach(ofFirst: entry.used) { registration in
                 unsafe registration._withUnsafeGuaranteedRef { registration in
                     let address = registration.address
-                    unsafe PostingThread.announce(address, after: previous, at: frame)
+                    unsafe PostingThread.announce(address, after: previous, at: pin)
                     previous = address
-                    registration.receive(notification)
+                    registration.receive(notification, stored: stored)
                 }
             }
         }
     }
 
     private static func callMerged(
-        _ matches: Registry.Matches, with notification: Notification, at frame: UnsafeMutablePointer<PostingFrame>
+        _ matches: Registry.Matches, with notification: Notification, at pin: UnsafeMutablePointer<Pin>
+    ) {
+        if matches.begun > 0 {
+            unsafe callTraced(matches, with: notification, at: pin)
+        } else {
+            unsafe callEach(of: matches, with: notification, at: pin, isTraced: false)
+        }
+    }
+
+    @inline(never)
+    private static func callTraced(
+        _ matches: Registry.Matches, with notification: Notification, at pin: UnsafeMutablePointer<Pin>
+    ) {
+        unsafe callEach(of: matches, with: notification, at: pin, isTraced: true)
+        TraceEvent.end(matches.begun)
+    }
+
+    @inline(__always)
+    private static func callEach(
+        of matches: Registry.Matches, with notification: Notification, at pin: UnsafeMutablePointer<Pin>,
+        isTraced: Bool
     ) {
         let (a, b, c, d) = matches.entries
         var cursors = [a, b, c, d].compactMap { $0 }.map { Cursor($0) }
@@ -113,9 +150,13 @@ extension CenterCore {
             cursors[next].advance()
             unsafe registration._withUnsafeGuaranteedRef { registration in
                 let address = registration.address
-                unsafe PostingThread.announce(address, after: previous, at: frame)
+                unsafe PostingThread.announce(address, after: previous, at: pin)
                 previous = address
-                registration.receive(notification)
+                if isTraced {
+                    registration.receiveSpecially(notification)
+                } else {
+                    registration.receive(notification)
+                }
             }
         }
     }

@@ -23,9 +23,9 @@ internal import Synchronization
     /// The queues that post to this center later.
     let ledger = PostingLedger()
     let state: Guarded<State>
-    /// Moves on with every change that leaves something behind; a post notes it when it begins.
-    let era = Atomic<UInt64>(1)
-    /// Whether something waits for posts to end.
+    /// The reclamation epoch. Each change that retires something increments it; each post records the value it begins in.
+    let epoch = Atomic<UInt64>(1)
+    /// Whether something is retired that waits for posts to end before it is reclaimed.
     let hasRetired = Atomic<Bool>(false)
     /// Odd while a keyed registration is being replaced, which is one step for posts (M7).
     let replacements = Atomic<UInt>(0)
@@ -46,8 +46,8 @@ internal import Synchronization
     struct State: @unchecked Sendable {
         var registry: Registry
         var isClosed = false
-        /// What was taken out and the era in which it was, until no post that began by then is under way.
-        var retired: [(era: UInt64, object: Registry.Leftovers.Element)] = []
+        /// Objects that were unlinked, each with the epoch of that, until no post that began by then is under way.
+        var retired: [(epoch: UInt64, object: Registry.Unlinked.Element)] = []
     }
 
     init(usesExactLifetimes: Bool, face: Face = .own) {
@@ -58,22 +58,31 @@ internal import Synchronization
         // SAFETY: the registry holds it as long as this lives.
         unsafe anyName = Unmanaged.passUnretained(registry.anyName)
         state = Guarded(State(registry: registry), rank: .center)
-        state.withLock { publishCache(of: $0.registry) }
+        // First, or `followTrace` could miss it.
         CenterCore.all.withLock { $0[address] = Unretained(self) }
+        state.withLock { publishCache(of: $0.registry) }
     }
 
     deinit {
         _ = CenterCore.all.withLock { $0.removeValue(forKey: address) }
     }
 
-    /// Lets posts see the registry's cache.
+    /// Lets posts see the registry's cache, unless there is a trace: then none of them goes the way that tells it nothing.
     func publishCache(of registry: borrowing Registry) {
         // SAFETY: a cache that is replaced is kept for posts that may see it; see `retire`.
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(registry.cache).toOpaque())
-        cache.store(address, ordering: .sequentiallyConsistent)
+        cache.store(TraceEvent.isOn ? 0 : address, ordering: .sequentiallyConsistent)
     }
 
-    /// Its identity in posting frames.
+    /// Has posts of all centers go the way that a trace needs, when one has been started; the first of each that goes it
+    /// when there is none any more goes it for the last time.
+    static func followTrace() {
+        for core in all.withLock({ Array($0.values) }).compactMap({ $0.take() }) {
+            core.state.withLock { core.publishCache(of: $0.registry) }
+        }
+    }
+
+    /// Its identity in pins.
     ///
     /// SAFETY: only compared, never read through.
     var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
@@ -83,7 +92,7 @@ internal import Synchronization
     /// Adds a registration, unless it has ended meanwhile; ends it if the center has gone.
     func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) {
         if let name { StringBits.keepLoaded(name.rawValue) }
-        let (replaced, isClosed, released) = state.withLock { state -> (Registration?, Bool, Registry.Leftovers) in
+        let (replaced, isClosed, released) = state.withLock { state -> (Registration?, Bool, Registry.Unlinked) in
             if state.isClosed { return (nil, true, []) }
             if registration.hasEnded { return (nil, false, []) }
             // In one step, so that a post which begins sees exactly one of the two (M7).
@@ -95,7 +104,7 @@ internal import Synchronization
                 if !old.close() { replaced = nil }
             }
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
-            return (replaced, false, retireLeftovers(in: &state))
+            return (replaced, false, retireUnlinked(in: &state))
         }
         if isClosed { registration.end() }
         replaced?.finish()
@@ -103,12 +112,10 @@ internal import Synchronization
     }
 
     /// Takes a registration out; the caller releases what this returns.
-    func unlink(_ registration: Registration) -> (kept: Registration?, leftovers: Registry.Leftovers) {
+    func unlink(_ registration: Registration) -> (kept: Registration?, unlinked: Registry.Unlinked) {
         state.withLock { state in
-            guard let bucket = unsafe registration.bucket, let kept = state.registry.remove(registration) else {
-                return (nil, [])
-            }
-            if state.registry.leftovers.isEmpty, state.retired.isEmpty {
+            guard let (kept, bucket) = unsafe state.registry.remove(registration) else { return (nil, []) }
+            if state.registry.unlinked.isEmpty, state.retired.isEmpty {
                 // Before the look at who is posting: a post that begins after it must not find the old number of slots
                 // in use, and one of them used again by an observer that its own handlers add (R4).
                 // SAFETY: nothing was left, so the registry still has the bucket.
@@ -122,8 +129,8 @@ internal import Synchronization
 
     /// Whether a post is under way, which may see what was just taken out.
     private func isPosting() -> Bool {
-        era.wrappingAdd(1, ordering: .sequentiallyConsistent)
-        return PostingThread.earliestPost(on: address) != nil
+        epoch.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        return PostingThread.oldestPin(on: address) != nil
     }
 
     /// Ends every registration of a sender that has gone, after what is pending for it.
@@ -149,7 +156,7 @@ internal import Synchronization
         for registration in registrations() { registration.take()?.endOrphaned() }
         let released = state.withLock { state in
             state.registry.forgetCache()
-            return retireLeftovers(in: &state)
+            return retireUnlinked(in: &state)
         }
         withExtendedLifetime(released) {}
     }
@@ -193,9 +200,9 @@ internal import Synchronization
 
     /// The name and sender under which a live registration is kept.
     func subject(of registration: Registration) -> (name: Notification.Name?, sender: SenderKey?)? {
-        state.withLock { _ in
+        state.withLock { state in
             // SAFETY: the registry has the bucket, and that its node, while the registration is in it.
-            unsafe registration.bucket.map {
+            unsafe state.registry.bucket(of: registration).map {
                 unsafe $0._withUnsafeGuaranteedRef { unsafe ($0.node._withUnsafeGuaranteedRef(\.name), $0.sender) }
             }
         }

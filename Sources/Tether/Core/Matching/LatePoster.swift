@@ -1,6 +1,6 @@
 /// A queue that posts to a center later, as the center's audit sees it.
 protocol LatePoster: AnyObject, Sendable {
-    /// What the center's ledger knows it by.
+    /// Its number in the center's ledger.
     var number: PostingLedger.Number { get }
     /// The name of the thread or the dispatch queue that will post.
     var place: String { get }

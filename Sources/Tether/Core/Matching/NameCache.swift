@@ -3,7 +3,7 @@ internal import Synchronization
 /// A cache in front of the look-up of names, read by posts without a lock.
 ///
 /// It also knows names without observers, so that posting such a name is cheap. A name has at most one slot, one of four
-/// side by side, and there are as many slots as are named at the start, or two to sixteen times as many as names have
+/// side by side, and there are as many slots as are named at the start, or two to 32 times as many as names have
 /// observers: posting any number of names grows nothing (M9).
 ///
 /// SAFETY: `slots` has `capacity` initialised atomics until `deinit`, each with a reference to its own `CachedName`;
@@ -32,7 +32,7 @@ internal import Synchronization
         unsafe slots.deallocate()
     }
 
-    /// What is known of a name, not retained.
+    /// The entry of a name, not retained.
     @inline(__always)
     func find(_ bits: StringBits) -> Unmanaged<CachedName>? {
         let first = index(of: bits)
@@ -59,10 +59,27 @@ internal import Synchronization
     func insert(_ cached: CachedName) -> CachedName? {
         // SAFETY: what this retains is given back when it is replaced, or in `deinit`.
         let address = unsafe UnsafeRawPointer(Unmanaged.passRetained(cached).toOpaque())
-        let first = index(of: cached.bits)
-        let free = (0..<NameCache.ways).first { unsafe slots[first ^ $0].load(ordering: .relaxed) == nil }
-        let old = unsafe slots[first ^ (free ?? 0)].exchange(address, ordering: .sequentiallyConsistent)
+        let slot = freeSlot(for: cached.bits) ?? index(of: cached.bits)
+        let old = unsafe slots[slot].exchange(address, ordering: .sequentiallyConsistent)
         return unsafe old.map { unsafe Unmanaged<CachedName>.fromOpaque($0).takeRetainedValue() }
+    }
+
+    /// The slot that a name which is not known can have without taking another's place.
+    func freeSlot(for bits: StringBits) -> Int? {
+        let first = index(of: bits)
+        return (0..<NameCache.ways).map { first ^ $0 }.first { unsafe slots[$0].load(ordering: .relaxed) == nil }
+    }
+
+    /// Whether a name can have a slot only in place of another one with observers.
+    func isCrowded(for bits: StringBits) -> Bool {
+        let first = index(of: bits)
+        return (0..<NameCache.ways).allSatisfy { way in
+            // SAFETY: what is in a slot is held by this.
+            guard let known = unsafe slots[first ^ way].load(ordering: .relaxed) else { return false }
+            return unsafe Unmanaged<CachedName>.fromOpaque(known)._withUnsafeGuaranteedRef {
+                unsafe $0.node._withUnsafeGuaranteedRef(\.isObserved)
+            }
+        }
     }
 
     /// Everything that it knows.

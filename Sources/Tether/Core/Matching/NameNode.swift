@@ -12,7 +12,7 @@ internal import Synchronization
     /// How many cached names hold the node.
     var cachings = 0
 
-    // What posts read without the lock.
+    // The fields that posts read without the lock.
     private let openSlots = unsafe Atomic<UnsafeRawPointer?>(nil)
     private let hasSenders = Atomic<Bool>(false)
 
@@ -53,18 +53,18 @@ internal import Synchronization
         unsafe openSlots.store(nil, ordering: .sequentiallyConsistent)
     }
 
-    /// What a post reaches here, seen without the lock: the slots that are open to any sender, if that is all there
+    /// The slots that a post reaches here, read without the lock: those that are open to any sender, if that is all there
     /// is, or nothing.
     ///
     /// SAFETY: as the slots of a bucket.
-    @safe enum Outlook {
+    @safe enum FastMatch {
         case nothing
         case only(Unmanaged<BucketSlots>)
         case more
     }
 
     @inline(__always)
-    var outlook: Outlook {
+    var fastMatch: FastMatch {
         if hasSenders.load(ordering: .sequentiallyConsistent) { return .more }
         guard let slots = unsafe openSlots.load(ordering: .sequentiallyConsistent) else { return .nothing }
         return unsafe .only(Unmanaged<BucketSlots>.fromOpaque(slots))

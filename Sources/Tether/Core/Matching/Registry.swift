@@ -1,23 +1,27 @@
 internal import Foundation
 internal import Synchronization
 
-/// Who observes what in one center: a value that is driven under the center's lock, and by tests without one.
+/// The observers of one center, by name and sender: a value that is driven under the center's lock; tests need none.
 ///
-/// What must be released when no post may see it any more is left in `leftovers`; nothing of the user's is called here
+/// Mutations append what they unlink to `unlinked`, for the center to retire; nothing of the user's is called here
 /// but `==` and `hash(into:)` of value senders and keys.
-struct Registry {
+///
+/// SAFETY: a node has each bucket of `buckets` until it is discarded.
+@safe struct Registry {
     private(set) var names: [Notification.Name: NameNode] = [:]
     let anyName = NameNode(name: nil)
     private(set) var keyed: [ObserverKey: Registration] = [:]
     private(set) var cache = NameCache(capacity: NameCache.smallestCapacity)
+    /// The buckets by their numbers, which registrations have in place of references, because they are half as long.
+    private var buckets = unsafe NumberedTable<Unmanaged<Bucket>>()
     /// The buckets of each sender, for its end.
     private var senders: [SenderKey: UnorderedList<Bucket>] = [:]
     private var lastID: UInt64 = 0
     private(set) var count = 0
     /// How many names have observers.
     private var observedNames = 0
-    /// What mutations leave for posts under way, to be released after them.
-    private(set) var leftovers: Leftovers = []
+    /// Objects that mutations have unlinked, and posts under way may still read.
+    private(set) var unlinked: Unlinked = []
 
     /// The slots that a post reaches: at most one each for (name, sender), (name, any), (any, sender), (any, any).
     struct Matches: Sendable {
@@ -34,6 +38,14 @@ struct Registry {
 
         private(set) var entries: (Entry?, Entry?, Entry?, Entry?) = (nil, nil, nil, nil)
         private(set) var count = 0
+        /// The moment at which the post began, if it is traced; who calls then ends that, too.
+        private(set) var begun: UInt64 = 0
+
+        /// Has the post traced, and called as one that reaches several, which looks whether it is.
+        mutating func trace(from moment: UInt64) {
+            if count == 0 { return TraceEvent.end(moment) }
+            (begun, count) = (moment, max(count, 2))
+        }
 
         fileprivate mutating func add(_ bucket: Bucket?) {
             guard let bucket, bucket.count > 0 else { return }
@@ -49,11 +61,11 @@ struct Registry {
         }
     }
 
-    typealias Leftovers = [any AnyObject & Sendable]
+    typealias Unlinked = [any AnyObject & Sendable]
 
     // MARK: Posting
 
-    /// What a post reaches. Complexity: O(1). `sender` is asked for only if someone observes a sender.
+    /// The slots that a post reaches. Complexity: O(1). `sender` is asked for only if someone observes a sender.
     func matches(name: Notification.Name, node known: NameNode?, sender: () -> SenderKey?) -> Matches {
         var matches = Matches()
         let node = known ?? names[name]
@@ -79,35 +91,42 @@ struct Registry {
         }
         lastID += 1
         registration.id = lastID
-        let bucket = unsafe bucket(name: name, sender: sender)
-        unsafe registration.bucket = bucket
         // SAFETY: the registry has it.
-        if let outgrown = unsafe bucket._withUnsafeGuaranteedRef({ $0.append(registration) }) {
-            leftovers.append(outgrown)
+        let outgrown = unsafe bucket(name: name, sender: sender)._withUnsafeGuaranteedRef { bucket in
+            if bucket.number == .max { bucket.number = unsafe buckets.insert(.passUnretained(bucket)) }
+            registration.bucket = bucket.number
+            return bucket.append(registration)
         }
+        if let outgrown { unlinked.append(outgrown) }
         count += 1
         return replaced
     }
 
     /// Takes a registration out, if it is in. Complexity: O(1) amortised.
     ///
-    /// The caller keeps the registration that this returns for posts that may see it.
-    mutating func remove(_ registration: Registration) -> Registration? {
-        guard let bucket = unsafe registration.bucket else { return nil }
-        unsafe registration.bucket = nil
+    /// The caller keeps the registration that this returns for posts that may see it. The bucket is not held: the registry
+    /// has it, unless it is among what this leaves in `unlinked`.
+    mutating func remove(_ registration: Registration) -> (kept: Registration, bucket: Unmanaged<Bucket>)? {
+        guard let bucket = unsafe bucket(of: registration) else { return nil }
+        registration.bucket = .max
         if let key = registration.details?.key, keyed[key] === registration { keyed[key] = nil }
         // SAFETY: the registry has the bucket while a registration is in it.
         let (kept, outgrown, isEmpty) = unsafe bucket._withUnsafeGuaranteedRef {
             let (kept, outgrown) = $0.remove(registration)
             return (kept, outgrown, $0.count == 0)
         }
-        if let outgrown { leftovers.append(outgrown) }
+        if let outgrown { unlinked.append(outgrown) }
         if isEmpty {
             unsafe discard(bucket.takeUnretainedValue())
             fitCache()
         }
         count -= 1
-        return kept
+        return unsafe (kept, bucket)
+    }
+
+    /// Where a registration is, not retained: the registry has it.
+    func bucket(of registration: Registration) -> Unmanaged<Bucket>? {
+        registration.bucket == .max ? nil : unsafe buckets[registration.bucket]
     }
 
     /// Where a registration goes, not retained: the registry has it.
@@ -128,11 +147,12 @@ struct Registry {
     private mutating func discard(_ bucket: Bucket) {
         let node = unsafe bucket.node.takeUnretainedValue()
         if let sender = bucket.sender {
-            leftovers.append(bucket)
+            unsafe buckets.remove(bucket.number)
+            unlinked.append(bucket)
             node.setBucket(nil, of: sender)
             if let index = senders.index(forKey: sender) {
                 senders.values[index].remove(bucket)
-                if senders.values[index].isEmpty { leftovers.append(KeptKey(key: senders.remove(at: index).key)) }
+                if senders.values[index].isEmpty { unlinked.append(KeptKey(key: senders.remove(at: index).key)) }
             }
         } else {
             node.unpublish()
@@ -162,8 +182,11 @@ struct Registry {
     }
 
     /// The node of a name that is posted or is going to be observed, from the cache or put into it; `nil` for a name
-    /// without observers that is not worth remembering. Not retained: the registry has it. Complexity: O(1) amortised.
-    mutating func cachedNode(_ name: Notification.Name, willBeObserved: Bool) -> Unmanaged<NameNode>? {
+    /// without observers that is not worth remembering, and for one that may not take another's place and would have to.
+    /// Not retained: the registry has it. Complexity: O(1) amortised.
+    mutating func cachedNode(
+        _ name: Notification.Name, willBeObserved: Bool, mayDisplace: Bool = true
+    ) -> Unmanaged<NameNode>? {
         let bits = StringBits(name.rawValue)
         // SAFETY: the cache keeps what it knows, and is only changed under the lock that the caller has.
         if let known = unsafe cache.find(bits) {
@@ -171,26 +194,29 @@ struct Registry {
         }
         let known = names[name]
         let isObserved = willBeObserved || known?.isObserved == true
-        guard cache.isWorthwhile(bits, hasObservers: isObserved) else { return nil }
+        guard cache.isWorthwhile(bits, hasObservers: isObserved), mayDisplace || cache.freeSlot(for: bits) != nil else {
+            return nil
+        }
         let node = known ?? makeNode(name)
         node.cachings += 1
-        fitCache()
+        fitCache(isCrowded: isObserved && cache.isCrowded(for: bits))
         if let old = cache.insert(CachedName(name: name, node: node)) { forget(old) }
         return unsafe .passUnretained(node)
     }
 
     private mutating func forget(_ cached: CachedName) {
-        leftovers.append(cached)
+        unlinked.append(cached)
         let node = unsafe cached.node.takeUnretainedValue()
         node.cachings -= 1
         discardIfUnused(node)
     }
 
-    /// Keeps the cache at two to sixteen times as many slots as names have observers.
-    private mutating func fitCache() {
-        if observedNames > cache.capacity / 2 {
+    /// Keeps the cache at two to 32 times as many slots as names have observers: more than twice as many where those would
+    /// drive each other out. One that has just grown shrinks when half of the names are gone, and no sooner.
+    private mutating func fitCache(isCrowded: Bool = false) {
+        if observedNames > cache.capacity / 2 || (isCrowded && observedNames >= cache.capacity / 4) {
             replaceCache(capacity: cache.capacity * 4)
-        } else if cache.capacity > NameCache.smallestCapacity, observedNames < cache.capacity / 16 {
+        } else if cache.capacity > NameCache.smallestCapacity, observedNames < cache.capacity / 32 {
             replaceCache(capacity: cache.capacity / 4)
         }
     }
@@ -198,14 +224,15 @@ struct Registry {
     private mutating func replaceCache(capacity: Int) {
         let old = cache
         cache = NameCache(capacity: capacity)
-        leftovers.append(old)
+        unlinked.append(old)
         for cached in old.all { forget(cached) }
     }
 
     mutating func discardIfUnused(_ node: NameNode) {
         guard node.isUnused, let name = node.name else { return }
         names[name] = nil
-        leftovers.append(node)
+        if let bucket = node.anySender { unsafe buckets.remove(bucket.number) }
+        unlinked.append(node)
     }
 
     // MARK: Looking
@@ -237,10 +264,10 @@ struct Registry {
     /// Forgets the cache, and with it every name that nobody observes.
     mutating func forgetCache() { replaceCache(capacity: NameCache.smallestCapacity) }
 
-    /// Hands over what mutations left.
-    mutating func takeLeftovers() -> Leftovers {
-        let taken = leftovers
-        leftovers = []
+    /// Hands over what mutations have unlinked.
+    mutating func takeUnlinked() -> Unlinked {
+        let taken = unlinked
+        unlinked = []
         return taken
     }
 }

@@ -1,4 +1,4 @@
-/// What a post's sender is matched by (M4): a class instance by identity, a value by equality within its own type.
+/// The key by which a post's sender is matched (M4): a class instance by identity, a value by equality within its own type.
 enum SenderKey: Hashable {
     case object(ObjectIdentifier)
     case value(TypedValue)

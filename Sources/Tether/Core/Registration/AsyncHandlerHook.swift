@@ -9,7 +9,9 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
 
     /// Has the task make a call; called where the registration is announced.
     func call(_ work: @escaping @Sendable () async -> Void) {
-        if let registration = reference?.take() { drains.take(AsyncRun(of: registration, work)) }
+        if let registration = reference?.take() {
+            drains.take(AsyncRun(of: registration, TraceEvent.isOn ? registration.traced(work) : work))
+        }
     }
 
     /// The call that is under way is cancelled, unless it is what ended the registration, or one that the sender's end

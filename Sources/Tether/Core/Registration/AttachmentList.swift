@@ -60,14 +60,15 @@
         return Chain(first: first.take())
     }
 
-    var tokens: [any Token] {
-        var tokens: [any Token] = []
-        var registration = first
-        while let known = registration {
-            if let token = known.token { tokens.append(token) }
-            registration = known.next
-        }
-        return tokens
+    /// The observers as their users know them.
+    var tokens: [any Token] { listed.compactMap(\.token) }
+
+    /// The observers' registrations, not held: what one that ends meanwhile captured goes with its end (R8).
+    var registrations: [Unretained<OwnedRegistration>] { listed.map(Unretained.init) }
+
+    /// Those of observers: what is attached without a token is none.
+    private var listed: some Sequence<OwnedRegistration> {
+        sequence(first: first, next: { $0?.next }).lazy.compactMap(\.self).filter { $0.token != nil }
     }
 
     /// Registrations that were taken out of their list together, and are in no other's reach.
@@ -81,7 +82,7 @@
             while let registration = first.take() {
                 first = registration.next.take()
                 let token = registration.token.take()
-                registration.endDetached()
+                registration.end(because: .ownerEnded)
                 withExtendedLifetime(token) {}
             }
         }

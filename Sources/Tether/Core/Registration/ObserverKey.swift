@@ -1,4 +1,4 @@
-/// What makes an observer with a `key` the only one (M7).
+/// The key and owner that at most one observer of a center has (M7).
 ///
 /// A class instance is refused: held, it would live as long as its observer, its owner's object included (O2). Not held,
 /// it could be told by identity only, so that an equal one, such as another string object, would replace nothing.

@@ -1,4 +1,4 @@
-/// What is kept for one object while it is an owner or a watched sender.
+/// The record of one object while it is an owner or a watched sender.
 ///
 /// SAFETY: `state` and `next` are only touched under the lock of the object's shard in `OwnerTable`, which upholds it, and
 /// which makes accesses exclusive; the rest never changes.
@@ -24,6 +24,10 @@
     func description(as role: String) -> String {
         reference.hasEnded ? "\(role) that has gone" : describeInstance(of: type, at: identity)
     }
+
+    /// Tells a trace of the beginning of the object's end.
+    @inline(never)
+    func traceEnd() -> UInt64 { TraceEvent.write(.begin, "end of ", describeInstance(of: type, at: identity)) }
 
     struct State {
         /// The owner's observer objects, in order of attachment.

@@ -129,24 +129,24 @@ final class OwnerTable: Sendable {
     }
 
     /// Counts one muting of all observers of an owner; returns them, to be muted, in order of attachment.
-    func mute(_ owner: AnyObject, keepingNewest: Bool) -> [any Token] {
-        var tokens: [any Token] = []
+    func mute(_ owner: AnyObject, keepingNewest: Bool) -> [Unretained<OwnedRegistration>] {
+        var registrations: [Unretained<OwnedRegistration>] = []
         use(owner, exactly: true) { record, records in
             records.muted[record.identity, default: Muting()].begin(keepingNewest: keepingNewest)
-            tokens = record.state.attachments.tokens
+            registrations = record.state.attachments.registrations
         }
-        return tokens
+        return registrations
     }
 
     /// Ends one muting of all observers of an owner; returns them, to be unmuted, or `nil` if the owner is not muted.
-    func unmute(_ owner: AnyObject) -> [any Token]? {
+    func unmute(_ owner: AnyObject) -> [Unretained<OwnedRegistration>]? {
         let identity = ObjectIdentifier(owner)
         return shard(of: identity).records.withLock { records in
             var muting = records.muting(of: identity)
             guard let record = records.all[identity], muting.end() else { return nil }
             records.muted[identity] = muting.count > 0 ? muting : nil
             if record.state.isUnused, muting.count == 0 { remove(record, from: &records) }
-            return record.state.attachments.tokens
+            return record.state.attachments.registrations
         }
     }
 
@@ -189,6 +189,13 @@ final class OwnerTable: Sendable {
     ///
     /// Returns its record, retained, if `didEnd` is to be called when the `deinit` has run.
     func willEnd(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        let (record, begun) = unsafe endAttachments(of: address)
+        // Here, where all that the observers held is released.
+        if begun > 0 { TraceEvent.end(begun) }
+        return unsafe record
+    }
+
+    private func endAttachments(of address: UnsafeMutableRawPointer) -> (UnsafeMutableRawPointer?, begun: UInt64) {
         // SAFETY: the address is that of an object; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
         let ending = shard(of: identity).records.withLock { records -> (OwnerRecord, AttachmentList.Chain, Bool)? in
@@ -198,11 +205,12 @@ final class OwnerTable: Sendable {
             if record.state.isUnused { remove(record, from: &records) }
             return (record, attachments, !record.state.senderWatches.isEmpty)
         }
-        guard let (record, chain, isSender) = ending else { return nil }
+        guard let (record, chain, isSender) = ending else { return (nil, 0) }
+        let begun = TraceEvent.isOn ? record.traceEnd() : 0
         var attachments = chain
         attachments.end()
         // SAFETY: `didEnd` takes this retain back.
-        return unsafe isSender ? Unmanaged.passRetained(record).toOpaque() : nil
+        return unsafe (isSender ? Unmanaged.passRetained(record).toOpaque() : nil, begun)
     }
 
     /// Called after the deallocating function of a watched sender has returned.
@@ -264,8 +272,12 @@ final class OwnerTable: Sendable {
             // A weak reference lets another object have the address, and its own record there.
             if records.all[record.identity] === record { records.muted[record.identity] = nil }
         }
-        var attachments = change(record) { $0.attachments.removeAll() }
+        // Of a postponed end it was told when it began.
+        let (isTold, chain) = change(record) { ($0.postponedEnd != nil, $0.attachments.removeAll()) }
+        let begun = TraceEvent.isOn && !isTold ? record.traceEnd() : 0
+        var attachments = chain
         attachments.end()
+        if begun > 0 { TraceEvent.end(begun) }
         // While the `deinit` runs the strong references still have their share of the unowned count (M5). Where the count
         // before it is not known, the end is taken to be complete when the record's own reference is the only one.
         let countBefore = change(record) { $0.postponedEnd } ?? 2

@@ -9,8 +9,9 @@ internal import Foundation
 final class ReceiverHook: RegistrationHook, @unchecked Sendable {
     private var other: OwnerReference<Registration>?
 
-    /// Makes the second registration; before anyone else can reach the first one.
-    func makeSecond(for first: Registration) -> OwnedRegistration {
+    /// Makes the second registration, attached to the receiver, which is not being deinitialised; before anyone else can
+    /// reach the first one.
+    func tie(_ first: Registration, to receiver: AnyObject) {
         let hook = ReceiverHook()
         hook.other = OwnerReference(first)
         // Not covered: the handler; this one is in no center, so no post calls it.
@@ -18,15 +19,8 @@ final class ReceiverHook: RegistrationHook, @unchecked Sendable {
             center: first.center, details: Registration.Details(hooks: hook), flags: 0, site: first.site,
             handler: { (_: AnyObject, _: Notification) in })
         other = OwnerReference(second)
-        return second
-    }
-
-    /// Attaches the second registration to the receiver, which is not being deinitialised.
-    static func tie(_ first: Registration, by second: OwnedRegistration, to receiver: AnyObject) {
         _ = OwnerTable.shared.attach(nil, to: receiver, as: second, exactly: first.center.usesExactLifetimes)
-        // One that has ended meanwhile may have found the second one in no list yet.
-        if first.hasEnded { _ = OwnerTable.shared.detach(second) }
     }
 
-    override func ended(_ registration: Registration) { other?.take()?.end() }
+    override func ended(_ registration: Registration) { other?.take()?.end(because: .receiverEnded) }
 }

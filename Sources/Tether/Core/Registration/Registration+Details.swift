@@ -1,5 +1,5 @@
 extension Registration {
-    /// What most registrations have no need of.
+    /// The rare parts of a registration, which most have no need of.
     ///
     /// SAFETY: a key's value is only compared and hashed; all else is Sendable.
     final class Details: @unchecked Sendable {
@@ -17,4 +17,12 @@ extension Registration {
             preparing = hooks?.first(where: \.prepares)
         }
     }
+
+    final var details: Details? { rare.details }
+
+    /// The pending deliveries, from the first time that the target is not the poster, or that it is muted or bounded.
+    final var inbox: Inbox? { rare.inbox }
+
+    /// The hook that takes the deliveries in the target's place.
+    final var keeper: RegistrationHook? { details?.hooks?.first { $0.targetDescription != nil } }
 }

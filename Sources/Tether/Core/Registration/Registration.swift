@@ -6,48 +6,51 @@ internal import Synchronization
 /// The center holds the only lasting reference, so that what the handler captured is released when the center lets
 /// the registration go (R8); a token refers to it without holding it.
 ///
-/// SAFETY: `state` and `inbox` are atomic; `slot` and `bucket` are only touched under the center's lock, and the registry
-/// has the bucket as long as this is in it; `details` never changes after the registration was published.
+/// SAFETY: `state` and `rare` are atomic; `slot` and `bucket` are only touched under the center's lock; `number` never changes
+/// after the registration was published.
 @safe class Registration: @unchecked Sendable {
     /// The gate: 0 lets a post call the handler at once.
     struct State {
-        static let ended: UInt32 = 1
+        static let ended: UInt8 = 1
         /// Runs once, and has not been claimed by a post yet.
-        static let once: UInt32 = 2
+        static let once: UInt8 = 2
         /// A once registration that a post has claimed.
-        static let claimed: UInt32 = 4
+        static let claimed: UInt8 = 4
         /// Deliveries pass through `inbox`.
-        static let routed: UInt32 = 8
+        static let routed: UInt8 = 8
         /// The handler belongs to an actor, so that its target is not to be switched.
-        static let isolated: UInt32 = 16
+        static let isolated: UInt8 = 16
         /// It is an `OwnedRegistration`.
-        static let owned: UInt32 = 32
+        static let owned: UInt8 = 32
         /// A hook is asked about every post.
-        static let prepared: UInt32 = 64
+        static let prepared: UInt8 = 64
         /// Its sender, or its center, has ended, and it with that.
-        static let orphaned: UInt32 = 128
+        static let orphaned: UInt8 = 128
     }
 
     final let center: CenterCore
     final let site: RegistrationSite
-    /// What most registrations have no need of.
-    final let details: Details?
-    /// What is pending, from the first time that the target is not the poster, or that it is muted or bounded.
-    final let inbox = LazyReference<Inbox>()
-    /// Never used again; 0 until the center has given it.
-    final var id: UInt64 = 0
-    final var bucket: Unmanaged<Bucket>?
+    final let rare: RareParts
+    /// The number of its bucket in the registry; `.max` while it is in none.
+    final var bucket = UInt32.max
     final var slot: UInt32 = 0
+    private final var number = UInt56(0)
     /// Last, beside the subclass's handler, because posts look at these two alone.
-    final let state: Atomic<UInt32>
+    final let state: Atomic<UInt8>
 
     /// `flags`: `State.once`, `.isolated` or `.owned`.
-    init(center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite) {
+    init(center: CenterCore, details: Details?, flags: UInt8, site: RegistrationSite) {
         self.center = center
         self.site = site
-        self.details = details
+        rare = RareParts(details)
         state = Atomic(flags | (details?.preparing == nil ? 0 : State.prepared))
         details?.hooks?.visit { $0.attached(to: self) }
+    }
+
+    /// Its place in the order of registration, never used again; 0 until the center has given it.
+    final var id: UInt64 {
+        get { number.value }
+        set { number = UInt56(newValue) }
     }
 
     /// This as what it is, if it is attached to an owner.
@@ -62,18 +65,22 @@ internal import Synchronization
     final var isClaimed: Bool { state.load(ordering: .acquiring) & State.claimed != 0 }
     final var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
 
+    /// The inbox, if there is one, with deliveries on their way through it: another thread that makes it may not have got to
+    /// that yet.
+    final var routedInbox: Inbox? { inbox.map(makeInbox) }
+
     /// Has deliveries pass through an inbox; before the registration is added to its center, or by a switch.
     @discardableResult
     final func makeInbox(_ route: Route) -> Inbox { makeInbox(Inbox(route: route)) }
 
     @discardableResult
     final func makeInbox(_ made: Inbox) -> Inbox {
-        let inbox = inbox.storeIfNil(made)
+        let inbox = rare.setInboxIfNil(made)
         state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)
         return inbox
     }
 
-    /// Its identity in posting frames.
+    /// Its identity in pins.
     ///
     /// SAFETY: only compared, never read through.
     final var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
@@ -82,22 +89,31 @@ internal import Synchronization
 
     // MARK: Delivery
 
-    /// Delivers a notification; called from a post, whose frame announces this registration.
+    /// Delivers a notification, which may be stored already; called from a post, whose pin announces this registration.
     @inline(__always)
-    final func receive(_ notification: Notification) {
+    final func receive(_ notification: Notification, stored: StoredNotification? = nil) {
         let state = state.load(ordering: .acquiring)
         if _fastPath(state == 0) {
             callPlain(notification)
         } else if state == State.owned {
             callOwned(notification)
         } else {
-            receiveSpecially(notification)
+            receiveSpecially(notification, stored: stored)
         }
     }
 
     /// Calls the handler, which is that of the subclass that the state tells.
     @inline(never)
-    private final func call(_ notification: Notification) {
+    private final func call(_ notification: Notification, posted: UInt64 = 0) {
+        if TraceEvent.isOn {
+            traceCall(of: notification.name, posted: posted) { callUntraced(notification) }
+        } else {
+            callUntraced(notification)
+        }
+    }
+
+    @inline(__always)
+    private final func callUntraced(_ notification: Notification) {
         if state.load(ordering: .relaxed) & State.owned == 0 {
             callPlain(notification)
         } else {
@@ -123,11 +139,12 @@ internal import Synchronization
         }
     }
 
+    /// The same, on ways that every handler's call is traced on.
     @inline(never)
-    private final func receiveSpecially(_ posted: Notification) {
+    final func receiveSpecially(_ posted: Notification, stored: StoredNotification? = nil) {
         // The usual case where an inbox is there, without what only the others need.
         if state.load(ordering: .relaxed) & ~State.owned == State.routed {
-            return inbox.withLoaded { $0.receive(posted, for: self) }
+            return rare.withInbox { $0.receive(posted, stored: stored, for: self) }
         }
         // Apart, so that a notification is not copied for a hook that is not there.
         if isPrepared {
@@ -139,16 +156,16 @@ internal import Synchronization
 
     private final func receivePrepared(_ notification: Notification) {
         var seen = state.load(ordering: .acquiring)
-        // What is routed is claimed by the inbox, when it is known not to be muted.
+        // A routed delivery is claimed by the inbox, when it is known not to be muted.
         while seen & (State.ended | State.claimed | State.routed) == 0 {
             if seen & State.once == 0 { return call(notification) }
             if exchange(&seen, for: seen | State.claimed) {
                 call(notification)
-                return end()
+                return end(because: .usedUp)
             }
         }
         if seen & State.ended == 0, seen & State.routed != 0 {
-            inbox.withLoaded { $0.receive(notification, for: self) }
+            rare.withInbox { $0.receive(notification, for: self) }
         }
     }
 
@@ -180,7 +197,7 @@ internal import Synchronization
     }
 
     /// Changes the state, unless it is not what was seen any more; that is then seen.
-    private final func exchange(_ seen: inout UInt32, for new: UInt32) -> Bool {
+    private final func exchange(_ seen: inout UInt8, for new: UInt8) -> Bool {
         let (exchanged, original) = state.weakCompareExchange(
             expected: seen, desired: new, ordering: .acquiringAndReleasing)
         seen = original
@@ -193,30 +210,31 @@ internal import Synchronization
     /// Runs the handler for a delivery that found its target current and nothing pending there.
     final func runInline(_ notification: Notification) {
         callOnTarget(notification)
-        if isClaimed { end() }
+        if isClaimed { end(because: .usedUp) }
     }
 
-    /// Runs the handler for a delivery that was pending, on its target, announced on this thread.
-    final func run(_ notification: Notification) {
-        unsafe PostingThread.withLevel(center: PostingThread.centerOfDrains, era: 0) { frame in
-            unsafe PostingThread.announce(address, at: frame)
-            callOnTarget(notification)
+    /// Runs the handler for a delivery that was pending, on its target, announced on this thread; `posted` is for a trace.
+    final func run(_ notification: Notification, posted: UInt64) {
+        unsafe PostingThread.withPin(center: PostingThread.centerOfDrains, epoch: 0) { pin in
+            unsafe PostingThread.announce(address, at: pin)
+            callOnTarget(notification, posted: posted)
         }
-        if isClaimed { end() }
+        if isClaimed { end(because: .usedUp) }
     }
 
+    /// Calls the handler, on its target, with the notification or with what a hook makes of it there.
     @inline(__always)
-    private final func callOnTarget(_ notification: Notification) {
+    private final func callOnTarget(_ notification: Notification, posted: UInt64 = 0) {
         if convertsOnTarget {
-            if let message = prepare(notification), !hasEnded, claim() { call(message) }
+            if let message = prepare(notification), !hasEnded, claim() { call(message, posted: posted) }
         } else if !hasEnded {
-            call(notification)
+            call(notification, posted: posted)
         }
     }
 
     /// Takes over what an old registration's hooks have, if the same posts call the two; under the center's lock.
     final func takeOver(from old: Registration) {
-        guard let hooks = details?.hooks, unsafe bucket?.toOpaque() == old.bucket?.toOpaque() else { return }
+        guard let hooks = details?.hooks, bucket == old.bucket else { return }
         hooks.visit { $0.takeOver(from: old, for: self) }
     }
 
@@ -228,35 +246,32 @@ internal import Synchronization
     }
 
     /// Ends the registration: no handler starts any more, and what it held is released (R1, R8).
-    final func end() {
-        if !hasEnded, close() { finish() }
-    }
-
-    /// Ends the registration, whose owner's list has let go of it.
-    final func endDetached() {
-        if close() { finish(isDetached: true) }
+    final func end(because cause: EndCause = .stopped) {
+        if !hasEnded, close() { finish(because: cause) }
     }
 
     /// Ends the registration, whose sender has gone, as soon as what is pending for it has been delivered (M5).
     final func endAfterPending() {
-        if let inbox = inbox.load() { inbox.endAfterPending(self) } else { endOrphaned() }
+        if let inbox { inbox.endAfterPending(self) } else { endOrphaned() }
     }
 
     /// Ends the registration because its sender, or its center, has ended: what a sequence has is still taken (S2).
     final func endOrphaned() {
         state.bitwiseOr(State.orphaned, ordering: .acquiringAndReleasing)
-        end()
+        end(because: .senderEnded)
     }
 
     final var isOrphaned: Bool { state.load(ordering: .acquiring) & State.orphaned != 0 }
 
-    /// What follows the closing of the gate, with no lock held.
-    final func finish(isDetached: Bool = false) {
+    /// The rest of an end, after the gate was closed, with no lock held.
+    final func finish(because cause: EndCause = .stopped) {
         LockRank.checkNoneIsHeld()
+        let begun = TraceEvent.isOn ? traceEnd(because: cause) : 0
+        defer { if begun > 0 { TraceEvent.end(begun) } }
         // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done.
         let released = center.unlink(self)
-        let deliveries = inbox.load()?.end()
-        let observer = isDetached ? nil : owned.flatMap { OwnerTable.shared.detach($0) }
+        let deliveries = inbox?.end()
+        let observer = cause == .ownerEnded ? nil : owned.flatMap { OwnerTable.shared.detach($0) }
         if let details {
             if let sender = details.sender { OwnerTable.shared.unwatchSender(sender, for: center) }
             details.hooks?.visit { $0.ended(self) }
@@ -269,7 +284,8 @@ internal import Synchronization
 
     /// Sends what is delivered from now on to another target (D6).
     final func redirect(to route: Route) {
-        if let inbox = inbox.load() {
+        if TraceEvent.isOn { traceSwitch(to: route.target) }
+        if let inbox = routedInbox {
             inbox.redirect(to: route)
         } else if !route.isPoster {
             makeInbox(.poster).redirect(to: route)

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// What happens to registrations and centers, told to one listener; where there is none, a registration pays one relaxed
+/// Events of registrations and centers, told to one listener; where there is none, a registration pays one relaxed
 /// load, a post nothing.
 enum RegistrationEvents {
-    /// What is called, on the thread where it happens, with no lock held.
+    /// The listener, called on the thread where it happens, with no lock held.
     struct Listener: Sendable {
         let registered: @Sendable (Registration, Notification.Name?, _ token: any OwnedRegistration.Token) -> Void
         let ended: @Sendable (Registration) -> Void

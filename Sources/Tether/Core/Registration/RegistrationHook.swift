@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What takes part in a registration's life besides its handler: an async handler's task, the type of a message, a
+/// A participant in a registration's life besides its handler: an async handler's task, the type of a message, a
 /// sequence's buffer, a receiver that is not the owner, the closure in a foreign center. Most registrations have none.
 ///
 /// SAFETY: `next` is set before the registration is made, and never changes after that; subclasses answer for what they
@@ -31,7 +31,7 @@ class RegistrationHook: @unchecked Sendable {
     /// Called once, when the registration has ended, with no lock held.
     func ended(_ registration: Registration) {}
 
-    /// What takes the deliveries in the target's place, in words; `nil` for the target.
+    /// The name of the part that takes the deliveries in the target's place; `nil` if none does.
     var targetDescription: String? { nil }
 
     // Not covered: every hook that takes deliveries in the target's place overrides this.

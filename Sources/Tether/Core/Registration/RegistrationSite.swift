@@ -14,10 +14,10 @@
         bits = (UInt64(address) >> 48 == 0 ? UInt64(address) : 0) | UInt64(min(line, 0xFFFF)) << 48
     }
 
-    var file: String {
-        guard let name = unsafe UnsafePointer<CChar>(bitPattern: UInt(bits & 0xFFFF_FFFF_FFFF)) else { return "" }
-        return unsafe String(cString: name)
-    }
+    /// The file's name, with a zero at its end; `nil` if it is not known.
+    var fileName: UnsafePointer<UInt8>? { unsafe UnsafePointer(bitPattern: UInt(bits & 0xFFFF_FFFF_FFFF)) }
+
+    var file: String { unsafe fileName.map { unsafe String(cString: $0) } ?? "" }
 
     var line: Int { Int(bits >> 48) }
 }

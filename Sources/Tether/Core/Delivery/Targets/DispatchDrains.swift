@@ -3,6 +3,7 @@ internal import Dispatch
 /// Drains on a dispatch queue.
 struct DispatchDrains: DrainScheduler {
     let queue: DispatchQueue
+    let isSerial: Bool
 
     func schedule(_ drain: Drain) { queue.async { drain.run() } }
 
@@ -15,7 +16,7 @@ struct DispatchDrains: DrainScheduler {
     static func mailbox(of queue: DispatchQueue) -> Mailbox {
         lock.withLock { _ in
             if let known = queue.getSpecific(key: key)?.take() { return known }
-            let made = Mailbox(scheduler: DispatchDrains(queue: queue))
+            let made = Mailbox(scheduler: DispatchDrains(queue: queue, isSerial: true))
             queue.setSpecific(key: key, value: Unretained<Mailbox>(made))
             return made
         }

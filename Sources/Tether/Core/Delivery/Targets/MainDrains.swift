@@ -17,6 +17,7 @@ struct MainDrains: DrainScheduler {
 
     func schedule(_ drain: Drain) { DispatchQueue.main.async { drain.run() } }
 
+    var isSerial: Bool { true }
     var mayBeCurrent: Bool { true }
     var isCurrent: Bool { DispatchQueue.getSpecific(key: MainDrains.key) == true }
 }

@@ -3,6 +3,9 @@ internal import Foundation
 /// Drains on an operation queue.
 struct OperationDrains: DrainScheduler {
     let queue: OperationQueue
+    let isSerial: Bool
+
+    var canCancel: Bool { true }
 
     func schedule(_ drain: Drain) { queue.addOperation(DrainOperation(drain)) }
 }

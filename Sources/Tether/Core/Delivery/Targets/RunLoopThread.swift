@@ -21,7 +21,7 @@ private typealias SendableAsThread = Any
 /// worker.cancel()
 /// ```
 ///
-/// What is posted before it runs is delivered when it does. When it is cancelled, or goes without having been started,
+/// Posts from before it runs are delivered when it does. When it is cancelled, or goes without having been started,
 /// what is pending is dropped and counted, but for what the drain that it is at has begun with ([D5](doc:Contract#D5)).
 ///
 /// SAFETY: its properties never change; a run loop source may be signalled from any thread.
@@ -40,7 +40,9 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         loop = ThreadLoop(description: "thread \(name)")
         self.body = body
         // The source keeps the loop from ending for want of anything to wait for, and stops it.
+        // SAFETY: the context has a number, never read through.
         var context = unsafe CFRunLoopSourceContext()
+        unsafe context.info = UnsafeMutableRawPointer(bitPattern: RunLoopSourceNumber.next())
         unsafe context.perform = { _ in CFRunLoopStop(CFRunLoopGetCurrent()) }
         stopper = unsafe CFRunLoopSourceCreate(nil, 0, &context)
         super.init()

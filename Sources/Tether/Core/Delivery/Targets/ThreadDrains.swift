@@ -3,7 +3,7 @@ public import Foundation
 extension DeliveryTarget {
     /// The calling thread, by its run loop, in the common modes.
     ///
-    /// What is posted from other threads wakes the run loop; posted from the thread itself it is delivered inline, unless
+    /// A post from another thread wakes the run loop; one from the thread itself is delivered inline, unless
     /// something is already pending there. Deliveries are held while the loop is not running; those that are pending when
     /// the thread exits, and later ones, are dropped and counted. Where the main queue runs without a run loop, as in a
     /// program whose `main` is async, it delivers what is for the main thread ([D5](doc:Contract#D5)).

@@ -98,13 +98,10 @@ final class ThreadSource: @unchecked Sendable {
 /// The thread sources by number: what a run loop holds is a number, so that one which fires while its source goes on
 /// another thread finds nothing, instead of something freed.
 private enum RunLoopSources {
-    private static let sources = Guarded<(last: Int, byNumber: [Int: ThreadSource.Weak])>((0, [:]))
+    private static let sources = Guarded<[Int: ThreadSource.Weak]>([:])
 
     static func make() -> (Int, CFRunLoopSource) {
-        let number = sources.withLock { sources in
-            sources.last += 1
-            return sources.last
-        }
+        let number = RunLoopSourceNumber.next()
         var context = unsafe CFRunLoopSourceContext()
         // SAFETY: a number, never read through.
         unsafe context.info = UnsafeMutableRawPointer(bitPattern: number)
@@ -113,10 +110,10 @@ private enum RunLoopSources {
     }
 
     static func connect(_ number: Int, to source: ThreadSource) {
-        sources.withLock { $0.byNumber[number] = ThreadSource.Weak(source: source) }
+        sources.withLock { $0[number] = ThreadSource.Weak(source: source) }
     }
 
-    static func disconnect(_ number: Int) { sources.withLock { $0.byNumber[number] = nil } }
+    static func disconnect(_ number: Int) { sources.withLock { $0[number] = nil } }
 
-    private static func source(_ number: Int) -> ThreadSource? { sources.withLock { $0.byNumber[number]?.source } }
+    private static func source(_ number: Int) -> ThreadSource? { sources.withLock { $0[number]?.source } }
 }

@@ -1,0 +1,49 @@
+internal import Foundation
+
+/// What registrations tell a trace (L5). Out of line, because it is seldom called.
+extension Registration {
+    /// Calls a body, which calls the handler, under a trace. `posted`: the moment from which the delivery waited, or 0.
+    @inline(never)
+    final func traceCall(of name: Notification.Name, posted: UInt64, _ body: () -> Void) {
+        let begun = TraceEvent.write(.begin, "", name.rawValue, site: site, waitedSince: posted)
+        if posted > 0 { TraceEvent.write(.flowFinish, "delivery", at: begun, begun: posted) }
+        body()
+        TraceEvent.end(begun)
+    }
+
+    /// An async handler's call under a trace.
+    final func traced(_ work: @escaping @Sendable () async -> Void) -> @Sendable () async -> Void {
+        let site = site
+        return {
+            let begun = TraceEvent.write(.asyncBegin, "async handler", site: site)
+            await work()
+            if begun > 0 { TraceEvent.write(.asyncEnd, "async handler", begun: begun) }
+        }
+    }
+
+    /// The moment from which a delivery waits that is made now; 0 if there is no trace.
+    @inline(__always)
+    final var waitingSince: UInt64 { TraceEvent.isOn ? traceWaiting() : 0 }
+
+    /// Tells of a delivery that waits from now on.
+    @inline(never)
+    private final func traceWaiting() -> UInt64 { TraceEvent.write(.flowStart, "delivery", site: site) }
+
+    @inline(never)
+    final func traceDrop(of name: Notification.Name, _ cause: String) {
+        TraceEvent.write(.instant, "dropped ", name.rawValue, site: site, "because", cause)
+    }
+
+    @inline(never)
+    final func traceSwitch(to target: DeliveryTarget) {
+        TraceEvent.write(.instant, "target ", target.description, site: site)
+    }
+
+    /// The beginning of the end; of what never was in a center, 0.
+    @inline(never)
+    final func traceEnd(because cause: EndCause) -> UInt64 {
+        guard let subject = center.subject(of: self) else { return 0 }
+        return TraceEvent.write(
+            .begin, "end of observer ", describeName(subject.name), site: site, "because", cause.rawValue)
+    }
+}

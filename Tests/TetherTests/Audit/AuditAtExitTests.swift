@@ -1,0 +1,45 @@
+#if os(Linux) || os(macOS)
+
+import Foundation
+import Testing
+import Tether
+
+/// What a program prints when it ends, if its environment asks for that.
+@Suite struct AuditAtExitTests {
+    private final class Lasting: Sendable {
+        static let object = Lasting()
+    }
+
+    @Test func `L1 a program that is asked to prints what is still observed when it ends`() async throws {
+        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            // SAFETY: literals; no other thread of this process reads the environment yet.
+            _ = unsafe setenv("TETHER_AUDIT", "exit", 1)
+            ObserverCenter.default.observe(.sample, owner: Lasting.object, on: .main) { _, _ in }
+            exit(EXIT_SUCCESS)
+        }
+        let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(
+            printed.contains("What is observed as the program ends:\nname    sender  owner "))
+        #expect(printed.contains("main    TetherTests/AuditAtExitTests.swift:"))
+    }
+
+    @Test func `L1 one whose standard error is closed ends as it would`() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            // SAFETY: as above.
+            _ = unsafe setenv("TETHER_AUDIT", "exit", 1)
+            ObserverCenter.default.observe(.sample, owner: Lasting.object) { _, _ in }
+            close(STDERR_FILENO)
+            exit(7)
+        }
+    }
+
+    @Test func `L1 one that is not asked to prints nothing`() async throws {
+        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            ObserverCenter.default.observe(.sample, owner: Lasting.object) { _, _ in }
+            exit(EXIT_SUCCESS)
+        }
+        #expect(!String(decoding: result.standardErrorContent, as: UTF8.self).contains("What is observed"))
+    }
+}
+
+#endif

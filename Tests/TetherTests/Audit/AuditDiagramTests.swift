@@ -1,0 +1,183 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// The audit as a graph, for Graphviz, for Mermaid and as a picture.
+@Suite struct AuditDiagramTests {
+    private final class Sidebar: Sendable {}
+
+    private let center = ObserverCenter()
+    private let file = "TetherTests/AuditDiagramTests.swift"
+
+    private func lines(_ shape: Diagram.Shape, in diagram: Diagram) -> [[String]] {
+        diagram.boxes.filter { $0.shape == shape }.map(\.lines)
+    }
+
+    @Test func `L1 a graph leads from a name over an observer, in the frame of its owner, to its target`() {
+        let owner = Sidebar()
+        let line = #line + 1
+        center.observe(.sample, owner: owner) { _, _ in }
+        #expect(
+            center.audit().graph() == """
+                digraph {
+                    rankdir=LR;
+                    node [fontname=Helvetica, style=filled];
+                    edge [fontname=Helvetica];
+                    box0 [label="sample", shape=ellipse, fillcolor="#e4f3e4"];
+                    box1 [label="poster", shape=cylinder, fillcolor="#f1e6f7"];
+                    subgraph cluster0 {
+                        label="Sidebar"; style="rounded,filled"; fillcolor="#eef3fb";
+                        box2 [label="\(file):\(line)", shape=box, fillcolor="#ffffff"];
+                    }
+                    box0 -> box2;
+                    box2 -> box1;
+                }
+
+                """)
+        #expect(
+            center.audit().mermaid() == """
+                flowchart LR
+                    classDef green fill:#e4f3e4,stroke:#555,color:#000
+                    classDef violet fill:#f1e6f7,stroke:#555,color:#000
+                    classDef white fill:#ffffff,stroke:#555,color:#000
+                    box0(["sample"]):::green
+                    box1[("poster")]:::violet
+                    subgraph frame0 ["Sidebar"]
+                        box2["\(file):\(line)"]:::white
+                    end
+                    box0 --> box2
+                    box2 --> box1
+
+                """)
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `L1 a graph names objects by their types, and several of one type by numbers`() {
+        let (owners, sender) = ([Sidebar(), Sidebar()], Sidebar())
+        for owner in owners { center.observe(.sample, from: sender, owner: owner) { _, _ in } }
+        let token = center.observe(nil, on: .main) { _ in }
+        let diagram = center.audit().diagram
+        #expect(diagram.frames.map(\.title) == ["Sidebar", "Sidebar 2"])
+        #expect(diagram.frames.map(\.boxes) == [4..<5, 5..<6] && diagram.boxes.count == 7)
+        #expect(lines(.pill, in: diagram) == [["sample", "from Sidebar"], ["any name"]])
+        #expect(lines(.cylinder, in: diagram) == [["poster"], ["main"]])
+        #expect(!center.audit().graph().contains("0x"))
+        withExtendedLifetime((owners, sender, token)) {}
+    }
+
+    @Test func `L1 a graph of several centers says which one`() {
+        let (owner, other, sender) = (Sidebar(), ObserverCenter(), Sidebar())
+        center.observe(.sample, from: sender, owner: owner) { _, _ in }
+        other.observe(.sample, owner: owner) { _, _ in }
+        let audit = OwnerObservers(of: owner).audit()
+        let subjects = lines(.pill, in: audit.diagram)
+        #expect(subjects.map(\.count) == [3, 2])
+        #expect(subjects.allSatisfy { $0.last?.hasPrefix("on ObserverCenter 0x") == true })
+        #expect(subjects.allSatisfy { $0.allSatisfy(audit.svg().contains) })
+        withExtendedLifetime((owner, sender)) {}
+    }
+
+    @Test func `L1 M4 a graph names a sender that is a value by the value`() {
+        let token = center.addObserver(forName: .sample, object: 42, queue: nil) { _ in }
+        #expect(lines(.pill, in: center.audit().diagram) == [["sample", "from 42"]])
+        token.stop()
+    }
+
+    @Test func `L1 M4 a graph names a sender that is a value by the value also if that looks like an address`() {
+        let senders = ["Sidebar 0x1f", "Sidebar 0x2f"]
+        let tokens = senders.map { center.addObserver(forName: .sample, object: $0, queue: nil) { _ in } }
+        #expect(lines(.pill, in: center.audit().diagram) == senders.map { ["sample", "from \"\($0)\""] })
+        for token in tokens { token.stop() }
+    }
+
+    @Test func `L1 M5 a graph names a sender that has gone as such`() {
+        final class Farewell: Sendable {
+            let center: ObserverCenter
+            init(_ center: ObserverCenter) { self.center = center }
+            deinit { center.post(name: .sample, object: self) }
+        }
+        let sender = Holder(Farewell(center))
+        let token = center.observe(.sample, from: sender.object!, on: .custom(HeldJobs())) { _ in }
+        sender.release()
+        #expect(lines(.pill, in: center.audit().diagram) == [["sample", "from a sender that has gone"]])
+        token.stop()
+    }
+
+    @Test func `L1 a picture costs the same for each observer, however many there are`() async {
+        let growth = await growth(from: 100, to: 1600) { count in
+            let owners = (0..<count).map { _ in Sidebar() }
+            for (number, owner) in owners.enumerated() {
+                center.observe(.init("name \(number)"), owner: owner, on: .main) { _, _ in }
+            }
+            #expect(center.audit().svg().contains("name \(count - 1)"))
+            withExtendedLifetime(owners) {}
+        }
+        #expect(growth < 6)
+    }
+
+    @Test func `L1 a graph colours what waits, what was dropped and what is muted`() {
+        let queue = DispatchQueue(label: "held", attributes: .initiallyInactive)
+        let tokens = (0..<4).map { _ in center.observe(.sample, on: .dispatchQueue(queue)) { _ in } }
+        tokens[0].backlog = .newest(1)
+        tokens[2].mute()
+        tokens[3].stop()
+        center.post(name: .sample, object: nil)
+        center.post(name: .sample, object: nil)
+        let muted = center.observe(.other) { _ in }
+        muted.mute()
+        let tints = center.audit().diagram.boxes.filter { $0.shape == .box }.map(\.tint)
+        #expect(tints == [.red, .yellow, .red, .grey])
+        queue.activate()
+        withExtendedLifetime((tokens, muted)) {}
+    }
+
+    @Test func `L1 what is written into a graph is escaped`() {
+        let queue = DispatchQueue(label: "a <\"quoted\"> \\ & queue")
+        let token = center.observe(.init("one\ntwo"), on: .dispatchQueue(queue)) { _ in }
+        #expect(center.audit().graph().contains(#"[label="dispatch queue a <\"quoted\"> \\ & queue", shape"#))
+        #expect(center.audit().graph().contains(#"[label="one\ntwo", shape=ellipse, fill"#))
+        #expect(center.audit().mermaid().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
+        #expect(center.audit().svg().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
+        token.stop()
+    }
+
+    @Test func `L1 so is what a mark that combines with it hides, and what is no text is left out`() throws {
+        let queue = DispatchQueue(label: "\"\u{301} <\u{200D} &\u{FE0F} \\\u{308} \u{1} \u{FFFE}.")
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
+        let marked = "&quot;\u{301} &lt;\u{200D} &amp;\u{FE0F} \\\u{308}    ."
+        #expect(center.audit().graph().unicodeScalars.contains("dispatch queue \\\"\u{301} <\u{200D}".unicodeScalars))
+        #expect(center.audit().graph().unicodeScalars.contains("\\\\\u{308}    .\", shape".unicodeScalars))
+        #expect(center.audit().mermaid().unicodeScalars.contains(marked.unicodeScalars))
+        #expect(center.audit().svg().unicodeScalars.contains(marked.unicodeScalars))
+        token.stop()
+    }
+
+    @Test func `L1 a picture is a document in which nothing lies over another box, and everything inside`() throws {
+        let owners = (0..<3).map { _ in Sidebar() }
+        for (number, owner) in owners.enumerated() {
+            for name in 0...number { center.observe(.init("name \(name)"), owner: owner, on: .main) { _, _ in } }
+        }
+        let token = center.observe(.sample, from: owners[0]) { _ in }
+        let picture = center.audit().svg()
+        let boxes = try picture.matches(of: #/<rect x="(\d+)" y="(\d+)" width="(\d+)" height="38"/#).map { box in
+            try CGRect(
+                x: #require(Int(box.1)), y: #require(Int(box.2)), width: #require(Int(box.3)), height: 38)
+        }
+        // Seven observers, of four subjects, with two targets.
+        #expect(boxes.count == 7 + 4 + 2)
+        let size = try #require(picture.firstMatch(of: #/<svg .* width="(\d+)" height="(\d+)"/#))
+        let whole = try CGRect(x: 0, y: 0, width: #require(Int(size.1)), height: #require(Int(size.2)))
+        for (index, box) in boxes.enumerated() {
+            #expect(whole.contains(box))
+            #expect(!boxes[(index + 1)...].contains { $0.intersects(box) })
+        }
+        withExtendedLifetime((owners, token)) {}
+    }
+
+    @Test func `L1 an audit without observers is an empty picture`() {
+        #expect(center.audit().svg().hasPrefix("<svg ") && !center.audit().svg().contains("<text"))
+        #expect(center.audit().graph().hasPrefix("digraph {\n"))
+    }
+}

@@ -1,0 +1,257 @@
+import COwnerLifetime
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Who observes what, for whom, registered where, on which target.
+@Suite struct AuditTests {
+    private final class Object: Sendable {}
+    private enum Key { case only }
+
+    private let center = ObserverCenter()
+
+    private func identity(_ object: AnyObject) -> String {
+        "\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))"
+    }
+
+    @Test func `L1 an empty center has an empty audit`() {
+        #expect(center.audit().isEmpty)
+        #expect(center.audit().description == "no observers")
+    }
+
+    @Test func `L1 rows tell name, sender and owner of every kind of observer, in registration order`() throws {
+        let (sender, owner) = (Object(), Object())
+        let property = NotificationObserver(center: center)
+        let tokens = [
+            center.observe(.sample) { _ in },
+            center.observe(nil) { _ in },
+            center.observe(.sample, from: sender) { _ in },
+            center.observe(nil, from: sender, owner: owner) { _, _ in },
+            center.observe(.other, owner: owner) { _, _ in },
+            center.addObserver(forName: .sample, object: "a value", queue: nil) { _ in },
+            center.addObserver(forName: nil, object: Optional(5) as Any, queue: nil) { _ in },
+        ]
+        property.observe(.other, from: sender) { _ in }
+        center.addObserver(owner, action: { _ in { _ in } }, name: .sample, object: sender)
+
+        let rows = center.audit()
+        #expect(rows.map(\.name) == [.sample, nil, .sample, nil, .other, .sample, nil, .other, .sample])
+        let (from, of) = (identity(sender), identity(owner))
+        #expect(rows.map(\.sender) == [nil, nil, from, from, nil, "\"a value\"", "5", from, from])
+        #expect(rows.map(\.owner) == [nil, nil, nil, of, of, nil, nil, nil, of])
+        withExtendedLifetime((tokens, property, sender, owner)) {}
+    }
+
+    @Test func `L1 rows tell file and line of every registering call`() throws {
+        let (owner, property) = (Object(), NotificationObserver(center: center))
+        let start = #line
+        let tokens = [
+            center.observe(.sample) { _ in },
+            center.observe(.sample, on: .mainActor) { _ in },
+            center.observe(.sample, owner: owner) { _, _ in },
+            center.observe(.sample, owner: owner) { _, _ in },
+            center.observe(.sample, owner: owner, on: .mainActor) { _, _ in },
+            center.observe(.sample, owner: owner, on: .mainActor) { _, _ in },
+            center.connect(.sample, to: { _ in { (_: Notification) in } }, of: owner),
+            center.connect(.sample, to: { _ in { () in } }, of: owner),
+            center.addObserver(forName: .sample, object: nil, queue: nil) { _ in },
+        ]
+        let end = #line
+        center.addObserver(owner, action: { _ in { _ in } }, name: .sample, object: nil)
+        property.observe(.sample) { _ in }
+
+        let rows = center.audit()
+        #expect(Set(rows.map(\.file)) == ["TetherTests/AuditTests.swift"])
+        #expect(rows.map(\.line) == Array(start + 2...start + 10) + [end + 1, end + 2])
+        #expect(rows.first?.description.contains("registered at TetherTests/AuditTests.swift:\(start + 2)") == true)
+        withExtendedLifetime((tokens, owner, property)) {}
+    }
+
+    @Test func `L1 a file whose name is at an address that does not fit is not known, and no other`() {
+        for address: UInt in [1 << 48, 1 << 56 | 0x1000, .max] {
+            let site = RegistrationSite(address: address, line: 70_000)
+            #expect(site.file.isEmpty && site.line == 65_535)
+        }
+    }
+
+    @Test func `L1 a line that is too large to be kept is told as the largest that is`() {
+        let tokens = [1, 65_534, 65_535, 65_536, .max].map { center.observe(.sample, line: $0) { _ in } }
+        #expect(center.audit().map(\.line) == [1, 65_534, 65_535, 65_535, 65_535])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 rows tell the target, also after a switch`() {
+        let queue = OperationQueue()
+        queue.name = "operations"
+        let work = DispatchQueue(label: "work")
+        let tokens = [
+            center.observe(.sample) { _ in },
+            center.observe(.sample, on: .main) { _ in },
+            center.observe(.sample, on: .mainActor) { _ in },
+            center.observe(.sample, on: .dispatchQueue(.main)) { _ in },
+            center.observe(.sample, on: .operationQueue(.main)) { _ in },
+            center.observe(.sample, on: .operationQueue(queue)) { _ in },
+            center.observe(.sample, on: .dispatchQueue(work)) { _ in },
+            center.observe(.sample, on: .dispatchQueue(work, concurrently: true)) { _ in },
+            center.observe(.sample, on: .custom(HeldJobs())) { _ in },
+            center.addObserver(forName: .sample, object: nil, queue: queue) { _ in },
+        ]
+        #expect(
+            center.audit().map(\.target) == [
+                "poster", "main", "main", "main", "main", "operation queue operations", "dispatch queue work",
+                "dispatch queue work, concurrently", "custom HeldJobs", "operation queue operations",
+            ])
+        tokens[0].target = .dispatchQueue(work)
+        tokens[1].target = .poster
+        // Isolated to the main actor, which it does not leave.
+        tokens[2].target = .poster
+        #expect(center.audit().prefix(3).map(\.target) == ["dispatch queue work", "poster", "main"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 rows tell what is pending and what was dropped`() {
+        let jobs = HeldJobs()
+        let tokens = [
+            center.observe(.sample, on: .custom(jobs)) { _ in }, center.observe(nil, on: .custom(jobs)) { _ in },
+            center.observe(.sample) { _ in },
+        ]
+        func counts() -> [[Int]] { center.audit().map { [$0.pending, $0.dropped] } }
+        #expect(counts() == [[0, 0], [0, 0], [0, 0]])
+        for name in [Notification.Name.sample, .other, .sample] { center.post(name: name, object: nil) }
+        #expect(counts() == [[2, 0], [3, 0], [0, 0]])
+        jobs.run()
+        #expect(counts() == [[0, 0], [0, 0], [0, 0]])
+        center.post(name: .sample, object: nil)
+        jobs.drop()
+        #expect(counts() == [[0, 1], [0, 1], [0, 0]])
+        center.post(name: .other, object: nil)
+        #expect(counts() == [[0, 1], [1, 1], [0, 0]])
+        #expect(center.audit()[1].description.hasSuffix("(1 pending, 1 dropped)"))
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 rows tell once and key`() {
+        let owner = Object()
+        let tokens = [
+            center.observe(.sample, once: true) { _ in }, center.observe(.sample, key: "key") { _ in },
+            center.observe(.sample, owner: owner, once: true, key: 7) { _, _ in },
+        ]
+        #expect(center.audit().map(\.isOnce) == [true, false, true])
+        #expect(center.audit().map(\.key) == [nil, "\"key\"", "7"])
+        withExtendedLifetime((tokens, owner)) {}
+    }
+
+    @Test func `L1 what has ended is in no audit`() {
+        let (owner, sender) = (SharedHolder(Object()), SharedHolder(Object()))
+        let tokens = [
+            center.observe(.sample) { _ in }, center.observe(.sample, once: true) { _ in },
+            center.observe(.sample, from: sender.value!) { _ in },
+            center.observe(.sample, owner: owner.value!) { _, _ in },
+            center.observe(.other) { _ in },
+        ]
+        #expect(center.audit().count == 5)
+        tokens[0].stop()
+        center.post(name: .sample, object: nil)
+        owner.drop()
+        sender.drop()
+        #expect(center.audit().map(\.name) == [.other])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 O7 an owner's audit tells its observers on all centers, and nobody else's`() {
+        let (owner, other, second) = (Object(), Object(), ObserverCenter())
+        center.observe(.sample, owner: owner) { _, _ in }
+        second.observe(.other, owner: owner) { _, _ in }
+        center.observe(.sample, owner: other) { _, _ in }
+        let rows = OwnerObservers(of: owner).audit()
+        #expect(rows.map(\.name) == [.sample, .other])
+        #expect(rows.map(\.owner) == [identity(owner), identity(owner)])
+        #expect(OwnerObservers(of: Object()).audit().isEmpty)
+        withExtendedLifetime((owner, other)) {}
+    }
+
+    @Test func `L1 S3 a sequence is told as such, with what it keeps`() {
+        let owner = Object()
+        let sequences = [
+            center.notifications(of: .sample), center.notifications(of: .other, bufferSize: .oldest(2)),
+            center.notifications(of: nil, owner: owner, bufferSize: 3),
+        ]
+        let rows = center.audit()
+        #expect(rows.map(\.target) == ["sequence", "sequence, oldest 2", "sequence, newest 3"])
+        #expect(rows.map(\.owner).prefix(2) == [nil, nil] && rows[2].owner?.hasPrefix("Object 0x") == true)
+        #expect(
+            rows[1].description.hasPrefix("other from any sender for its sequence on sequence, oldest 2, registered"))
+        let line = rows.description.split(separator: "\n")[2].split(whereSeparator: \.isWhitespace)
+        #expect(line.prefix(7) == ["other", "any", "its", "sequence", "sequence,", "oldest", "2"])
+        withExtendedLifetime((sequences, owner)) {}
+    }
+
+    @Test func `L1 O2 an audit keeps nothing alive`() {
+        let (owner, sender) = (SharedHolder(Object()), SharedHolder(Object()))
+        let log = Log<String>()
+        let token = {
+            let captured = Ending { log.add("released") }
+            return center.observe(.sample, from: sender.value!, owner: owner.value!) { _, _ in captured.touch() }
+        }()
+        let audit = center.audit()
+        owner.drop()
+        sender.drop()
+        #expect(log.entries == ["released"])
+        #expect(!token.isActive)
+        #expect(audit.count == 1)
+        #expect(audit[0].description.hasPrefix("sample from Object 0x"))
+    }
+
+    @Test func `L1 R5 an audit may be taken inside a handler, and tells the observer that is running`() {
+        let (log, center) = (Log<Int>(), center)
+        let token = center.observe(.sample, once: true) { _ in log.add(center.audit().count) }
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == [1])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `L1 rows tell queues without a name and the modes of a thread`() {
+        let queue = OperationQueue()
+        queue.name = nil
+        let (main, custom) = (Thread.mainThread, RunLoop.Mode("custom"))
+        let tokens = [
+            center.observe(.sample, on: .operationQueue(queue)) { _ in },
+            center.observe(.sample, on: .thread(main)) { _ in },
+            center.observe(.sample, on: .thread(main, modes: [custom])) { _ in },
+        ]
+        #expect(
+            center.audit().map(\.target) == [
+                "operation queue without a name", "the main thread", "the main thread, modes [\"custom\"]",
+            ])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 threads are told by their names`() {
+        let log = Log<String>()
+        for name in ["named", ""] {
+            onThreads({
+                unsafe tether_name_thread(name)
+                log.add(describeThread(.current))
+            })
+        }
+        #expect(log.entries == ["thread named", "a thread without a name"])
+        #expect(describeThread(.mainThread) == "the main thread")
+    }
+
+    @Test func `L1 a file that is given as a single character is told as no file`() {
+        let character: Character = "x"
+        let token = center.observe(.sample, fileID: character.text, line: 7) { _ in }
+        #expect(center.audit().map(\.file) == [""])
+        #expect(center.audit().map(\.line) == [7])
+        withExtendedLifetime(token) {}
+    }
+
+    /// A static string that is no pointer to text.
+    private struct Character: ExpressibleByUnicodeScalarLiteral {
+        let text: StaticString
+
+        init(unicodeScalarLiteral text: StaticString) { self.text = text }
+    }
+}

@@ -1,0 +1,290 @@
+#if os(Linux)
+
+import Foundation
+import Testing
+
+/// What the compiler says to who makes a mistake: a sentence that leads to the remedy, where the mistake is.
+@Suite struct WrongProgramTests {
+    private static let preamble = """
+        import Dispatch
+        import Foundation
+        import Tether
+
+        final class Model: Sendable {}
+
+        final class Index: Sendable {
+            func update(_ note: Notification) {}
+            func clear() {}
+            func find(_ text: String) {}
+        }
+
+        final class Other: Sendable { func update(_ note: Notification) {} }
+
+        final class Unsafe { var count = 0 }
+
+        struct Value: Sendable { func update(_ note: Notification) {} }
+
+        @MainActor final class Sidebar {
+            var title = ""
+            func reload(_ note: Notification) {}
+            func clear() {}
+        }
+
+        @globalActor actor Kitchen { static let shared = Kitchen() }
+
+        @Kitchen final class Stove { func heat(_ note: Notification) {} }
+
+        actor Cache {
+            func update(_ note: Notification) {}
+            func clear() {}
+        }
+
+        struct ModelDidSave: NotificationCenter.AsyncMessage { typealias Subject = Model }
+
+        extension NotificationCenter.MessageIdentifier
+        where Self == NotificationCenter.BaseMessageIdentifier<ModelDidSave> { static var didSave: Self { .init() } }
+
+        func save() async {}
+
+        """
+
+    private static let parameters = """
+        _ center: ObserverCenter, _ token: NotificationObserver, _ name: Notification.Name, _ model: Model, \
+        _ optional: Model?, _ index: Index, _ other: Other, _ sidebar: Sidebar, _ stove: Stove, _ cache: Cache, \
+        _ queue: DispatchQueue
+        """
+
+    private static let leaveOutSender = "leave out 'from:' to observe any sender, or pass a class instance"
+    private static let owners = "an owner is a class instance or an actor, and not optional"
+    private static let callItInAClosure =
+        "theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure"
+    private static let inSwift5Mode = "inSwift5ModeCallTheMethodInAClosureOfObserve"
+
+    static let mistakes = [
+        // Foundation's call, which is another method over Foundation's center on Apple platforms.
+        Mistake("NotificationCenter.default.notifications(named: name)", "missing argument for parameter 'of' in call"),
+
+        // The token.
+        Mistake("center.observe(name) { _ in }", "result of call to 'observe("),
+        Mistake(
+            "center.addObserver(forName: name, object: nil, queue: nil) { _ in }", "result of call to 'addObserver("),
+        Mistake("token.target = .mainActor", "a token's target is '.main'"),
+        Mistake("token.stopAndWait()", "is not marked with 'await'", in: "async"),
+        // The sender and the subject.
+        Mistake("_ = center.observe(name, from: nil) { _ in }", leaveOutSender),
+        Mistake("_ = center.observe(name, from: optional) { _ in }", leaveOutSender),
+        Mistake("_ = center.observe(name, from: \"text\") { _ in }", leaveOutSender),
+        Mistake("center.observe(name, from: optional, owner: index) { index, _ in index.clear() }", leaveOutSender),
+        Mistake("center.connect(name, from: optional, to: Index.update, of: index)", leaveOutSender),
+        Mistake("token.observe(name, from: nil) { _ in }", leaveOutSender),
+        Mistake("_ = center.observe(of: nil, for: .didSave) { _ in }", "leave it out for any"),
+        Mistake("_ = center.observe(of: optional, for: .didSave) { _ in }", "leave it out for any"),
+        Mistake("_ = center.observe(of: Model.self, for: .didSave) { _ in }", "leave it out for any"),
+        Mistake("_ = center.observe(for: ModelDidSave.self) { _ in }", "for: .type(ModelDidChange.self)"),
+        Mistake(
+            "center.observe(for: ModelDidSave.self, owner: index) { index, _ in index.clear() }",
+            "for: .type(ModelDidChange.self)"),
+        // The owner.
+        Mistake("center.observe(name, owner: Value()) { _, _ in }", owners),
+        Mistake("center.observe(name, owner: optional) { _, _ in }", owners),
+        Mistake(
+            "center.observe(name, owner: index) { $0.clear() }",
+            "'@Sendable (Index, Notification) -> Void' expects 2 arguments, but 1 was used in closure body"),
+        Mistake(
+            "center.observe(name, owner: index) { index.clear() }",
+            "expects 2 arguments, which cannot be implicitly ignored"),
+        Mistake(
+            "center.observe(name, owner: sidebar, on: .mainActor) { note in print(note.name) }",
+            "(Sidebar, Notification) -> Void' expects 2 arguments, but 1 was used in closure body"),
+        // The handler.
+        Mistake(
+            "center.observe(name, owner: index) { index, note in index.updat(note) }",
+            "value of type 'Index' has no member 'updat'"),
+        Mistake(
+            "center.observe(name, owner: index) { index, note in print(note.userinfo) }",
+            "value of type 'Notification' has no member 'userinfo'"),
+        Mistake(
+            "center.observe(name, owner: sidebar, on: .mainActor) { sidebar, note in print(sidebar.titel) }",
+            "value of type 'Sidebar' has no member 'titel'"),
+        Mistake(
+            "_ = center.observe(name) { (text: String) in print(text) }",
+            "to expected argument type '@Sendable (Notification) -> Void'"),
+        Mistake(
+            "let value = Unsafe(); _ = center.observe(name) { _ in value.count += 1 }",
+            "capture of 'value' with non-Sendable type 'Unsafe'"),
+        Mistake(
+            "center.observe(name, owner: index, on: .main) { index, _ in await save() }",
+            "to parameter expecting synchronous function type"),
+        // The target.
+        Mistake("_ = center.observe(name, on: queue) { _ in }", "to expected argument type 'DeliveryTarget'"),
+        Mistake(
+            "_ = center.observe(name, on: Thread.current) { _ in }", "to expected argument type 'DeliveryTarget'"),
+        Mistake(
+            "center.observe(name, owner: sidebar) { sidebar, note in sidebar.reload(note) }",
+            "call to main actor-isolated instance method 'reload'"),
+        Mistake(
+            "center.observe(name, owner: sidebar, on: .main) { sidebar, note in sidebar.reload(note) }",
+            "call to main actor-isolated instance method 'reload'"),
+        Mistake(
+            "center.observe(name, owner: cache, on: .main) { cache, _ in cache.clear() }",
+            "call to actor-isolated instance method 'clear()'"),
+        Mistake(
+            "_ = center.observe(name, on: .main) { _ in sidebar.title = \"\" }",
+            "can not be mutated from a Sendable closure"),
+        Mistake(
+            "center.observe(name, owner: cache, on: .main) { (cache: isolated Cache, note) in cache.update(note) }",
+            "cannot convert value of type '@Sendable (isolated Cache, Notification) -> ()'"),
+        Mistake(
+            "center.observe(name, owner: sidebar) { @MainActor sidebar, note in sidebar.reload(note) }",
+            "loses global actor 'MainActor'"),
+        // The order and the names of arguments.
+        Mistake(
+            "center.observe(name, on: .main, owner: index) { index, note in index.update(note) }",
+            "'owner:' goes before 'on:'"),
+        Mistake(
+            "center.observe(name, on: .mainActor, owner: sidebar) { sidebar, note in sidebar.reload(note) }",
+            "'owner:' goes before 'on:'"),
+        Mistake("_ = center.observe(name, once: true, on: .main) { _ in }", "'on:' goes before 'once:'"),
+        Mistake(
+            "center.observe(name, owner: index, once: true, on: .main) { index, note in index.update(note) }",
+            "'on:' goes before 'once:'"),
+        Mistake("_ = center.observe(name, object: model) { _ in }", "the sender is 'from:'; leave it out for any"),
+        Mistake(
+            "center.observe(name, object: model, owner: index) { index, note in index.update(note) }",
+            "the sender is 'from:'; leave it out for any"),
+        Mistake("center.post(name, from: model)", "write 'post(name: name, object: sender)', with 'nil' for no sender"),
+        Mistake("center.post(name)", "write 'post(name: name, object: sender)', with 'nil' for no sender"),
+        // The closure that is connected.
+        Mistake("center.connect(name, to: index) { $0.cleer() }", "value of type 'Index' has no member 'cleer'"),
+        Mistake(
+            "center.connect(name, to: sidebar) { $0.clear() }", "call to main actor-isolated instance method 'clear()'"),
+        Mistake("center.connect(name, to: cache) { $0.clear() }", "call to actor-isolated instance method 'clear()'"),
+        Mistake(
+            "center.connect(name, to: index) { index, note in index.update(note) }",
+            "'@Sendable (Index) -> Void' expects 1 argument, but 2 were used in closure body"),
+        Mistake(
+            "center.connect(name, to: optional) { _ in }", "an owner is a class instance or an actor, and not optional"),
+        Mistake("center.connect(name, from: nil, to: index) { $0.clear() }", leaveOutSender),
+        // The method.
+        Mistake("center.connect(name, to: Index.find, of: index)", callItInAClosure),
+        Mistake("center.connect(name, to: Sidebar.reload, of: sidebar, on: .main)", callItInAClosure),
+        Mistake("center.connect(name, to: Stove.heat, of: stove)", callItInAClosure),
+        Mistake("center.connect(name, to: Cache.update, of: cache)", "call an actor's method in a closure"),
+        Mistake("center.connect(name, to: Index.updat, of: index)", "type 'Index' has no member 'updat'"),
+        Mistake("center.connect(name, to: index.update, of: index)", "to: Sidebar.reload, of: sidebar"),
+        Mistake("center.connect(name, to: Index.update)", "missing argument for parameter 'of' in call"),
+        // Foundation's words.
+        Mistake(
+            "center.addObserver(index, selector: \"update:\", name: name, object: nil)", "there are no selectors here"),
+        Mistake("center.post(.init(\"name\"), object: nil)", "missing argument label 'name:' in call"),
+        Mistake("_ = center.observe(\"name\") { _ in }", "to expected argument type 'Notification.Name'"),
+    ]
+
+    /// What the compiler says of each of some programs.
+    private func diagnostics(
+        of mistakes: [Mistake], preamble: String = preamble, mode: Int = 6, options: [String] = []
+    ) throws -> [String] {
+        let functions = mistakes.enumerated().map { index, mistake in
+            let (before, after) = mistake.function == "async" ? ("func", " async") : (mistake.function, "")
+            return """
+                #sourceLocation(file: "Programs.swift", line: \(1000 + index))
+                \(before) use\(index)(\(WrongProgramTests.parameters))\(after) { \(mistake.program) }
+
+                """
+        }
+        let text = try Compiler(mode: mode, options: options).diagnostics(
+            of: preamble + functions.joined() + "#sourceLocation()\n")
+        #expect(!text.contains("Snippet.swift:"), "\(text)")
+        for silence in ["failed to produce diagnostic", "reasonable time", "please submit a bug report"] {
+            #expect(!text.contains(silence), "\(text)")
+        }
+        return mistakes.indices.map { index in
+            text.split(separator: "\n").filter { $0.hasPrefix("Programs.swift:\(1000 + index):") }
+                .joined(separator: "\n")
+        }
+    }
+
+    private func expect(_ mistakes: [Mistake], in texts: [String]) {
+        for (mistake, text) in zip(mistakes, texts) {
+            #expect(text.contains(mistake.sentence), "\(mistake.program)\n\(text)")
+        }
+    }
+
+    @Test func `X2 M5 P1 each mistake is told where it is, in words that lead to the remedy`() throws {
+        let mistakes = WrongProgramTests.mistakes
+        #expect(mistakes.count > 40)
+        expect(mistakes, in: try diagnostics(of: mistakes))
+    }
+
+    @Test func `X2 M5 P1 in Swift 5 mode, too, where a method is to be called in a closure`() throws {
+        let mistakes = WrongProgramTests.mistakes.compactMap { mistake -> Mistake? in
+            // Sendability is not checked there unless that is asked for, nor is what is awaited.
+            if mistake.program.hasPrefix("let value") || mistake.function == "async" { return nil }
+            // No method is there at all.
+            if mistake.sentence.hasPrefix("missing argument for parameter 'of'") { return nil }
+            let isOfMethod = mistake.sentence == WrongProgramTests.callItInAClosure
+            return isOfMethod ? Mistake(mistake.program, WrongProgramTests.inSwift5Mode) : mistake
+        }
+        let right = [
+            "center.connect(name, to: Index.update, of: index)", "token.connect(name, to: Sidebar.clear, of: sidebar)",
+            "center.addObserver(index, action: Index.clear, name: name, object: nil)",
+        ].map { Mistake($0, WrongProgramTests.inSwift5Mode) }
+        expect(mistakes + right, in: try diagnostics(of: mistakes + right, mode: 5))
+    }
+
+    /// Where everything is of the main actor unless it says otherwise (SE-0466).
+    @Test func `P1 P3 with default isolation the same is told, and names of an extension need no more`() throws {
+        let options = ["-default-isolation", "MainActor"]
+        let preamble = """
+            import Foundation
+            import Tether
+
+            extension Notification.Name { static let modelDidChange = Notification.Name("modelDidChange") }
+
+            final class Model {}
+            final class Sidebar {
+                var title = ""
+                func reload(_ note: Notification) {}
+                func clear() {}
+            }
+
+            """
+        let parameters = "_ center: ObserverCenter, _ model: Model, _ optional: Model?, _ sidebar: Sidebar"
+        func diagnostics(of programs: [String]) throws -> [String] {
+            let text = try Compiler(options: options).diagnostics(
+                of: preamble
+                    + programs.enumerated().map { index, program in
+                        "#sourceLocation(file: \"Programs.swift\", line: \(1000 + index))\n"
+                            + "func use\(index)(\(parameters)) { \(program) }\n"
+                    }.joined() + "#sourceLocation()\n")
+            #expect(!text.contains("Snippet.swift:"), "\(text)")
+            return programs.indices.map { index in
+                text.split(separator: "\n").filter { $0.hasPrefix("Programs.swift:\(1000 + index):") }
+                    .joined(separator: "\n")
+            }
+        }
+        let right = [
+            "center.observe(.modelDidChange, from: model, owner: sidebar, on: .mainActor) { sidebar, note in sidebar.reload(note) }",
+            "center.connect(.modelDidChange, from: model, to: Sidebar.clear, of: sidebar)",
+            "_ = center.observe(.modelDidChange, on: .mainActor) { _ in sidebar.title = \"\" }",
+        ]
+        #expect(try diagnostics(of: right) == right.map { _ in "" })
+        let wrong = [
+            (
+                "center.observe(.modelDidChange, owner: sidebar) { sidebar, note in sidebar.reload(note) }",
+                "call to main actor-isolated instance method 'reload'"
+            ),
+            (
+                "center.connect(.modelDidChange, to: Sidebar.clear, of: sidebar, on: .main)",
+                WrongProgramTests.callItInAClosure
+            ),
+            ("_ = center.observe(.modelDidChange, from: optional) { _ in }", WrongProgramTests.leaveOutSender),
+            ("center.observe(.modelDidChange, owner: optional) { _, _ in }", WrongProgramTests.owners),
+        ]
+        for (text, (program, sentence)) in zip(try diagnostics(of: wrong.map(\.0)), wrong) {
+            #expect(text.contains(sentence), "\(program)\n\(text)")
+        }
+    }
+}
+
+#endif

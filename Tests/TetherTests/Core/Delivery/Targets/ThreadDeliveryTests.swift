@@ -1,0 +1,189 @@
+import CoreFoundation
+import Foundation
+import Synchronization
+import Testing
+import XCTest
+
+@testable import Tether
+
+/// Delivery to a thread through its run loop, on real threads.
+final class ThreadDeliveryTests: ThreadDeliveryTestCase {
+    /// D5, D7: a sleeping loop is woken; 1000 posts made while it is busy arrive in order, in one turn.
+    func testD5ManyPostsDuringOneSleep() {
+        withRunningThread { thread in
+            let (isBusy, goOn, done) = (Latch(), Latch(), Latch())
+            let passes = Atomic<Int>(0)
+            let token = center.observe(.sample, on: .thread(thread)) { [log] notification in
+                log.add(notification.label)
+                switch notification.label {
+                case "first":
+                    let observer = CFRunLoopObserverCreateWithHandler(
+                        nil, CFRunLoopActivity.beforeTimers.rawValue, true, 0
+                    ) { _, _ in
+                        passes.wrappingAdd(1, ordering: .relaxed)
+                    }
+                    CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
+                    isBusy.open()
+                    goOn.wait()
+                case "999": done.open()
+                default: break
+                }
+            }
+            post("first")
+            isBusy.wait()
+            for number in 0..<1000 { center.post(.labelled("\(number)")) }
+            goOn.open()
+            done.wait()
+            XCTAssertEqual(log.entries, ["first"] + (0..<1000).map(String.init))
+            // The pass in which they are delivered, and one or two for the wake-up.
+            XCTAssertLessThan(passes.load(ordering: .relaxed), 5)
+            withExtendedLifetime(token) {}
+        }
+    }
+
+    /// D4, D5: one order for all observers on one thread.
+    func testD4OrderAcrossObservers() {
+        let thread = RunLoopThread(name: "worker")
+        let done = Latch()
+        let tokens = ["a", "b"].map { name in
+            center.observe(.sample, on: .thread(thread)) { [log] in log.add(name + $0.label) }
+        }
+        let last = center.observe(.other, on: .thread(thread)) { _ in done.open() }
+        post("1", "2")
+        center.post(name: .other, object: nil)
+        thread.start()
+        done.wait()
+        XCTAssertEqual(log.entries, ["a1", "b1", "a2", "b2"])
+        thread.cancelAndWait()
+        withExtendedLifetime((tokens, last)) {}
+    }
+
+    /// D5: only in a listed mode.
+    func testD5ModeThatIsNotListed() {
+        let custom = RunLoop.Mode("ThreadDeliveryTests.custom")
+        let thread = RunLoopThread(name: "worker")
+        let (hasRunDefault, done) = (Latch(), Latch())
+        let inCustom = center.observe(.sample, on: .thread(thread, modes: [custom])) { [log] in
+            log.add("custom " + $0.label)
+            done.open()
+        }
+        let inDefault = center.observe(.other, on: .thread(thread)) { [log] in
+            log.add("default " + $0.label)
+            hasRunDefault.open()
+        }
+        let nested = center.observe(.chained, on: .thread(thread)) { [log] _ in
+            RunLoop.current.run(custom, until: { log.entries.contains("custom 1") })
+        }
+        post("1")
+        center.post(.labelled("2", name: .other))
+        thread.start()
+        hasRunDefault.wait()
+        XCTAssertEqual(log.entries, ["default 2"])
+        center.post(name: .chained, object: nil)
+        done.wait()
+        XCTAssertEqual(log.entries, ["default 2", "custom 1"])
+        thread.cancelAndWait()
+        withExtendedLifetime((inCustom, inDefault, nested)) {}
+    }
+
+    /// D5, D3: posted from the thread itself inline, unless something is pending there.
+    func testD5FromTheThreadItself() {
+        let thread = RunLoopThread(name: "worker")
+        let done = Latch()
+        let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
+        let poster = center.observe(.other, on: .thread(thread)) { [log, center] notification in
+            log.add("begin " + notification.label)
+            center.post(.labelled("inside " + notification.label))
+            log.add("end " + notification.label)
+            if notification.label == "2" { center.post(name: .chained, object: nil) }
+        }
+        let last = center.observe(.chained, on: .thread(thread)) { _ in done.open() }
+        center.post(.labelled("1", name: .other))
+        center.post(.labelled("2", name: .other))
+        thread.start()
+        done.wait()
+        // While "2" was pending, "inside 1" had to queue behind it; in "2" nothing was pending but that.
+        XCTAssertEqual(log.entries, ["begin 1", "end 1", "begin 2", "end 2", "inside 1", "inside 2"])
+        thread.cancelAndWait()
+        withExtendedLifetime((token, poster, last)) {}
+    }
+
+    /// D5: a thread that prepares itself again stays the same target.
+    func testD5PreparedAgain() {
+        Crew {
+            DeliveryTarget.prepareCurrentThread()
+            let loop = ThreadLoop.current
+            DeliveryTarget.prepareCurrentThread()
+            XCTAssertTrue(loop === ThreadLoop.current)
+            XCTAssertTrue(loop === ThreadLoop.known(of: .current))
+        }.join()
+    }
+
+    /// D5: a thread can be given another name, or none, and delivers all the same.
+    func testD5Renamed() {
+        for name in ["renamed", nil] as [String?] {
+            let thread = RunLoopThread(name: "worker")
+            thread.name = name
+            XCTAssertEqual(thread.name, name)
+            let done = Latch()
+            let token = center.observe(.sample, on: .thread(thread)) { [log] _ in
+                log.add(Thread.current.name ?? "no name")
+                done.open()
+            }
+            post("1")
+            thread.start()
+            done.wait()
+            thread.cancelAndWait()
+            withExtendedLifetime(token) {}
+        }
+        XCTAssertEqual(log.entries, ["renamed", "no name"])
+    }
+
+    /// D5: a thread that prepared itself, and the main thread.
+    func testD5PreparedThreadAndMainThread() {
+        let (isPrepared, mayRun, isDone) = (Latch(), Latch(), Latch())
+        let thread = Box<UncheckedThread?>(nil)
+        Thread.detachNewThread { [log] in
+            DeliveryTarget.prepareCurrentThread()
+            thread.set(UncheckedThread(thread: .current))
+            isPrepared.open()
+            mayRun.wait()
+            RunLoop.current.run(.default, until: { log.entries.contains("prepared 1") })
+            isDone.open()
+        }
+        isPrepared.wait()
+        let prepared = center.observe(.sample, on: .thread(thread.value!.thread)) { [log] in
+            log.add("prepared " + $0.label)
+        }
+        // The thread's body captures this, and the thread holds its body.
+        thread.set(nil)
+        post("1")
+        mayRun.open()
+        isDone.wait()
+        prepared.stop()
+        let main = center.observe(.sample, on: .thread(.mainThread)) { [log] notification in
+            XCTAssertTrue(Thread.isMainThread)
+            log.add("main " + notification.label)
+        }
+        Thread.detachNewThread { [center] in center.post(.labelled("2")) }
+        RunLoop.current.run(.default, until: { [log] in log.entries.contains("main 2") })
+        post("3")
+        XCTAssertEqual(log.entries, ["prepared 1", "main 2", "main 3"])
+        withExtendedLifetime(main) {}
+    }
+
+    /// D6: what waits for a thread that has not been started moves with the switch.
+    func testD6SwitchedAwayFromAThread() {
+        let thread = RunLoopThread(name: "worker")
+        let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
+        post("1", "2")
+        token.target = .poster
+        post("3")
+        XCTAssertEqual(log.entries, ["1", "2", "3"])
+    }
+}
+
+/// SAFETY: a thread object that is only passed to Tether.
+private struct UncheckedThread: @unchecked Sendable {
+    let thread: Thread
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// That a center keeps nothing without observers.
+@Suite struct MemoryTests {
+    private final class Object: Sendable {}
+    private struct Key: Hashable, Sendable { let number: Int }
+
+    private let center = ObserverCenter()
+
+    @Test func `M9 posting a million distinct names without observers keeps nothing`() {
+        let sender = Object()
+        for number in 0..<1_000_000 {
+            center.post(name: Notification.Name("name \(number)"), object: number % 2 == 0 ? sender : nil)
+        }
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `M9 posting distinct names and senders past live observers keeps nothing of them`() {
+        let sender = Object()
+        let tokens = [
+            center.observe(.sample) { _ in }, center.observe(nil) { _ in },
+            center.observe(.sample, from: sender) { _ in },
+            center.observe(nil, from: sender) { _ in },
+        ]
+        for number in 0..<10_000 {
+            center.post(name: Notification.Name("name \(number)"), object: number)
+            center.post(name: .sample, object: Object())
+        }
+        #expect(center.core.count == 4)
+        for token in tokens { token.stop() }
+        #expect(center.core.isEmpty)
+    }
+
+    @Test(arguments: 1...2)
+    func `M9 posting a name in strings that are made anew keeps few of them, in a post that lasts`(posts: Int) {
+        let name = Notification.Name("a name that is too long to stand in the string itself")
+        let (calls, kept) = (Log<Int>(), Box(0))
+        let tokens = [
+            center.observe(name) { _ in calls.add(1) },
+            center.observe(.sample) { [center] _ in
+                for _ in 0..<5000 {
+                    let anew = Notification.Name(String(decoding: Array(name.rawValue.utf8), as: UTF8.self))
+                    for _ in 0..<posts { center.post(name: anew, object: nil) }
+                }
+                kept.set(center.core.state.withLock { $0.retired.count })
+            },
+        ]
+        center.post(name: .sample, object: nil)
+        #expect(calls.entries.count == 5000 * posts)
+        #expect(kept.value < 200)
+        for token in tokens { token.stop() }
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `M9 a center with an observer is not empty`() {
+        let token = center.observe(.sample) { _ in }
+        #expect(!center.core.isEmpty)
+        token.stop()
+        #expect(center.core.isEmpty)
+    }
+
+    @Test(arguments: 0..<6)
+    func `M9 after additions and removals of every kind nothing is left`(seed: Int) {
+        var dice = SplitMix64(seed: UInt64(seed))
+        var tokens: [NotificationObserver] = []
+        var objects: [Object] = (0..<4).map { _ in Object() }
+        let jobs = HeldJobs()
+        for number in 0..<600 {
+            let name: Notification.Name? =
+                [nil, .sample, .other, Notification.Name("name \(number)")].randomElement(using: &dice)!
+            let object = objects.randomElement(using: &dice)!
+            switch Int.random(in: 0..<14, using: &dice) {
+            case 0: tokens.append(center.observe(name) { _ in })
+            case 1: tokens.append(center.observe(name, from: object) { _ in })
+            case 2: center.observe(name, owner: object) { _, _ in }
+            case 3: center.observe(name, from: objects.randomElement(using: &dice)!, owner: object) { _, _ in }
+            case 4: tokens.append(center.observe(name, key: Key(number: number % 5)) { _ in })
+            case 5: center.observe(name, owner: object, key: Key(number: number % 5)) { _, _ in }
+            case 6: tokens.append(center.observe(name, from: object, on: .custom(jobs), once: true) { _ in })
+            case 7: tokens.append(center.addObserver(forName: name, object: number % 7, queue: nil) { _ in })
+            case 8: if !tokens.isEmpty { tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice)).stop() }
+            case 9: if !tokens.isEmpty { tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice)) }
+            case 10: objects[Int.random(in: 0..<4, using: &dice)] = Object()
+            case 11: center.removeObservers(named: name, from: object)
+            case 12: center.post(name: Notification.Name("unobserved \(number)"), object: object)
+            default: center.post(name: name ?? .sample, object: object)
+            }
+        }
+        #expect(!center.core.isEmpty)
+        tokens = []
+        objects = []
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `M9 sender and owner records go with their observers`() {
+        let (sender, owner) = (Object(), Object())
+        let token = center.observe(.sample, from: sender, owner: owner) { _, _ in }
+        #expect(OwnerTable.shared.hasRecord(of: ObjectIdentifier(sender)))
+        #expect(OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
+        token.stop()
+        #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(sender)))
+        #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
+        withExtendedLifetime((sender, owner)) {}
+    }
+
+    @Test func `M9 a value sender is let go when the last of its observers ends`() {
+        struct Tagged: Hashable, Sendable {
+            let tag: Ending
+            static func == (a: Tagged, b: Tagged) -> Bool { true }
+            func hash(into hasher: inout Hasher) {}
+        }
+        let log = Log<String>()
+        var tokens = (0..<3).map { number in
+            let tag = Ending { log.add("\(number)") }
+            return center.addObserver(forName: .sample, object: Tagged(tag: tag), queue: nil) { _ in }
+        }
+        tokens.removeLast()
+        tokens.removeFirst()
+        tokens.removeLast()
+        #expect(log.entries.sorted() == ["0", "1", "2"])
+        #expect(center.core.isEmpty)
+    }
+}

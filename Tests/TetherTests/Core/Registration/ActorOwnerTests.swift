@@ -1,0 +1,236 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Actors as owners, with handlers that are isolated to them, on an executor that the test drives.
+@Suite struct ActorOwnerTests {
+    private let center = ObserverCenter()
+    private let executor = ManualExecutor()
+    private let log = Log<String>()
+
+    private func recorder() -> Recorder { Recorder(on: executor, log: log) }
+
+    @Test func `P2 an actor owner's handler runs on the actor, in posting order across its observers`() {
+        let owner = recorder()
+        center.observe(.sample, owner: owner) { (owner: isolated Recorder, note) in owner.record("a\(note.number)") }
+        center.observe(.sample, owner: owner) { owner, note in owner.record("b\(note.number)") }
+        center.observe(.other, owner: owner) { $0.record("c\($1.number)") }
+        for number in 1...2 {
+            center.post(.sample, number: number)
+            center.post(.other, number: number)
+        }
+        #expect(log.entries == [])
+        executor.runNext()
+        #expect(log.entries == ["a1", "b1", "c1", "a2", "b2", "c2"])
+        #expect(center.audit().map(\.target) == ["actor Recorder", "actor Recorder", "actor Recorder"])
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `P2 D7 a burst is one task`() {
+        let owner = recorder()
+        center.observe(.sample, owner: owner) { owner, note in owner.record("\(note.number)") }
+        center.post(.sample, numbers: 1...1000)
+        #expect(center.audit().map(\.pending) == [1000])
+        executor.expectJob()
+        #expect(executor.count == 1)
+        executor.runNext()
+        #expect(log.entries == (1...1000).map(String.init))
+        #expect(executor.count == 0)
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `P2 what the actor posts itself comes later, after what is pending`() {
+        let (center, owner) = (center, recorder())
+        center.observe(.sample, owner: owner) { (owner: isolated Recorder, note) in
+            if note.number < 3 { center.post(.sample, number: note.number + 2) }
+            owner.record("\(note.number)")
+        }
+        center.post(.sample, numbers: 1...2)
+        executor.runNext()
+        #expect(log.entries == ["1", "2"])
+        executor.runNext()
+        #expect(log.entries == ["1", "2", "3", "4"])
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `P2 O2 O3 its observers do not retain it, and end before its deinit`() {
+        let (center, log) = (center, log)
+        let owner = SharedHolder<Recorder>()
+        owner.set(Recorder(on: executor, log: log) { log.add("deinit with \(center.audit().count) observers") })
+        let trace = Trace(owner.value!)
+        let token = {
+            let capture = Ending { log.add("released") }
+            return center.observe(.sample, owner: owner.value!) { owner, _ in
+                capture.touch()
+                owner.record("ran")
+            }
+        }()
+        center.post(.sample, number: 1)
+        executor.runNext()
+        owner.drop()
+        #expect(
+            log.entries
+                == (endsFollowDeinit
+                    ? ["ran", "deinit with 1 observers", "released"] : ["ran", "released", "deinit with 0 observers"]))
+        #expect(!token.isActive && trace.hasGone && !trace.hasRecord)
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `P2 O2 it is held while something waits for it, which is delivered, and then it goes`() {
+        let (center, log) = (center, log)
+        let owner = SharedHolder<Recorder>()
+        owner.set(Recorder(on: executor, log: log) { log.add("deinit") })
+        let trace = Trace(owner.value!)
+        center.observe(.sample, owner: owner.value!) { owner, note in owner.record("\(note.number)") }
+        center.post(.sample, number: 1)
+        executor.expectJob()
+        owner.drop()
+        #expect(!trace.hasGone)
+        executor.runNext()
+        #expect(log.entries == ["1", "deinit"])
+        #expect(trace.hasGone && center.core.isEmpty)
+    }
+
+    @Test func `P2 R1 R8 stopped while it waits for the actor it never runs, and the payload goes at once`() {
+        let (owner, ended) = (recorder(), Counter())
+        let token = center.observe(.sample, owner: owner) { owner, _ in owner.record("ran") }
+        center.post(name: .sample, object: Ending { ended.add() })
+        token.stop()
+        #expect(ended.count == 1)
+        executor.runNext()
+        #expect(log.entries == [])
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `P2 R7 D8 D9 once, a bounded backlog and muting hold on an actor`() {
+        let owner = recorder()
+        center.observe(.sample, owner: owner, once: true) { owner, note in owner.record("once \(note.number)") }
+        let bounded = center.observe(.sample, owner: owner) { owner, note in owner.record("bounded \(note.number)") }
+        let muted = center.observe(.sample, owner: owner) { owner, note in owner.record("muted \(note.number)") }
+        bounded.backlog = .newest(1)
+        muted.mute(keepingNewest: true)
+        center.post(.sample, numbers: 1...3)
+        executor.runNext()
+        #expect(log.entries == ["once 1", "bounded 3"])
+        muted.unmute()
+        #expect(log.entries.count == 2)
+        executor.runNext()
+        #expect(log.entries == ["once 1", "bounded 3", "muted 3"])
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `P2 M7 a key and a sender hold too`() {
+        let (owner, sender) = (recorder(), Ending {})
+        center.observe(.sample, owner: owner, key: 1) { owner, _ in owner.record("replaced") }
+        center.observe(.sample, from: sender, owner: owner, key: 1) { owner, _ in owner.record("replacement") }
+        center.post(name: .sample, object: nil)
+        center.post(name: .sample, object: sender)
+        executor.runNext()
+        #expect(log.entries == ["replacement"])
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `P2 D6 switching its target does nothing`() {
+        let (owner, scheduler) = (recorder(), ManualScheduler())
+        let token = center.observe(.sample, owner: owner) { owner, _ in owner.record("ran") }
+        token.target = .custom(scheduler)
+        token.target = .poster
+        center.post(.sample, number: 1)
+        #expect(log.entries == [] && scheduler.scheduled == 0)
+        executor.runNext()
+        #expect(log.entries == ["ran"])
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `P2 O1 with a target, the same actor's handler is not isolated`() {
+        let (log, owner, scheduler) = (log, recorder(), ManualScheduler())
+        center.observe(.sample, owner: owner, on: .poster) { _, note in log.add("poster \(note.number)") }
+        center.observe(.sample, owner: owner, on: .custom(scheduler)) { _, note in log.add("queue \(note.number)") }
+        center.post(.sample, number: 1)
+        #expect(log.entries == ["poster 1"])
+        scheduler.runAll()
+        #expect(log.entries == ["poster 1", "queue 1"])
+        #expect(executor.count == 0)
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `P2 F1 it holds on a foreign center`() {
+        let (foreign, owner) = (SmallCenter(), recorder())
+        foreign.observe(.sample, owner: owner) { owner, note in owner.record("\(note.number)") }
+        for number in 1...3 { foreign.post(.sample, number: number) }
+        executor.runNext()
+        #expect(log.entries == ["1", "2", "3"])
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `P2 O8 an actor that observes in its deinit gets an inactive observer`() {
+        actor Late {
+            let center: ObserverCenter
+            let log: Log<String>
+
+            init(_ center: ObserverCenter, _ log: Log<String>) {
+                self.center = center
+                self.log = log
+            }
+
+            deinit {
+                let token = center.observe(.sample, owner: self) { (_: isolated Late, _) in }
+                log.add(token.isActive ? "active" : "inactive")
+            }
+        }
+        let owner = SharedHolder(Late(center, log))
+        owner.drop()
+        #expect(log.entries == ["inactive"])
+        center.post(.sample, number: 1)
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `P2 D4 an actor that is a scheduler too is told apart from what it schedules`() async {
+        let (center, log, owner) = (center, log, SchedulingActor())
+        let token = center.observe(.sample, on: .custom(owner)) { _ in log.add("scheduled") }
+        await withCheckedContinuation { continuation in
+            center.observe(.sample, owner: owner) { owner, _ in
+                owner.assertIsolated()
+                log.add("isolated")
+                continuation.resume()
+            }
+            center.post(.sample, number: 1)
+        }
+        #expect(log.entries == ["isolated"])
+        owner.jobs.runAll()
+        #expect(log.entries == ["isolated", "scheduled"])
+        withExtendedLifetime(token) {}
+    }
+
+    private actor SchedulingActor: DeliveryScheduler {
+        nonisolated let jobs = ManualScheduler()
+
+        nonisolated func schedule(_ job: @escaping @Sendable () -> Void) { jobs.schedule(job) }
+    }
+
+    @Test func `P2 an actor with the usual executor, and the main actor, are owners as well`() async {
+        actor Plain { var numbers: [Int] = [] }
+        let (center, log, plain) = (center, log, Plain())
+        let wish = center.observe(.other, owner: MainActor.shared) { (_: isolated MainActor, note) in
+            MainActor.assertIsolated()
+            log.add("main \(note.number)")
+        }
+        #expect(wish.target.description == "main")
+        await withCheckedContinuation { continuation in
+            center.observe(.sample, owner: plain) { (owner: isolated Plain, note) in
+                owner.assertIsolated()
+                owner.numbers.append(note.number)
+                if note.number == 50 { continuation.resume() }
+            }
+            onThreads({ center.post(.sample, numbers: 1...50) })
+        }
+        #expect(await plain.numbers == Array(1...50))
+        onThreads({ center.post(.other, number: 1) })
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async { DispatchQueue.main.async { continuation.resume() } }
+        }
+        #expect(log.entries == ["main 1"])
+        wish.stop()
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// An observer whose inbox another thread has made, which has yet to say that deliveries pass through it.
+@Suite struct InboxMakingTests {
+    private let center = ObserverCenter()
+    private let log = Log<Int>()
+
+    private func observe() throws -> NotificationObserver {
+        let token = center.observe(.sample) { [log] in log.add($0.number) }
+        let registration = try #require(token.registration)
+        _ = registration.rare.setInboxIfNil(Inbox(route: .poster))
+        return token
+    }
+
+    @Test func `D9 who mutes it hears no post that begins after that`() throws {
+        let token = try observe()
+        token.mute()
+        center.post(.sample, number: 1)
+        token.unmute()
+        center.post(.sample, number: 2)
+        #expect(log.entries == [2])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D6 who switches its target hears a post that begins after that there`() throws {
+        let (token, scheduler) = (try observe(), ManualScheduler())
+        token.target = .custom(scheduler)
+        center.post(.sample, number: 1)
+        #expect(log.entries == [])
+        scheduler.runAll()
+        #expect(log.entries == [1])
+        withExtendedLifetime(token) {}
+    }
+}

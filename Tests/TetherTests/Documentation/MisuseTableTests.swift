@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+import Tether
+
+/// The table of misuses, which is every sentence that stops a program, and those that no other suite looks at.
+@Suite struct MisuseTableTests {
+    /// The sentences of the table in the documentation.
+    private func table() throws -> [String] {
+        let page = Package.root.appending(path: "Sources/Tether/Tether.docc/Misuse.md")
+        return try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+            .filter { $0.hasPrefix("| ") }.dropFirst()
+            .map { String($0.split(separator: "|")[1]).trimmingCharacters(in: .whitespaces) }
+    }
+
+    /// The sentences in the sources, with "…" for each value.
+    private func sentences() throws -> [String] {
+        var sentences: [String] = []
+        for folder in ["Sources/Tether", "Sources/TetherTesting"] {
+            let root = Package.root.appending(path: folder).path
+            for file in try FileManager.default.subpathsOfDirectory(atPath: root) where file.hasSuffix(".swift") {
+                let text = try String(contentsOfFile: "\(root)/\(file)", encoding: .utf8)
+                for call in text.components(separatedBy: "fatalError(").dropFirst() {
+                    sentences.append(literal(at: call))
+                }
+            }
+        }
+        return sentences
+    }
+
+    /// The string literals that a text begins with, joined.
+    private func literal(at text: String) -> String {
+        var (literal, isInside, depth) = ("", false, 0)
+        var rest = Substring(text)
+        while let character = rest.popFirst() {
+            if depth > 0 {
+                if character == "(" { depth += 1 }
+                if character == ")" { depth -= 1 }
+            } else if isInside, character == "\\", rest.first == "(" {
+                rest.removeFirst()
+                depth = 1
+                literal += "…"
+            } else if character == "\"" {
+                isInside.toggle()
+            } else if isInside {
+                literal.append(character)
+            } else if character == ")" {
+                break
+            }
+        }
+        return literal
+    }
+
+    @Test func `X1 the table holds every sentence that stops a program`() throws {
+        // What cannot happen is no misuse.
+        let own = try sentences().filter { !$0.hasPrefix("Audit.json()") }
+        #expect(own.count == Set(own).count && own.count > 10)
+        #expect(try Set(table()) == Set(own))
+    }
+
+    @Test func `X1 each sentence names a remedy after the call and the value`() throws {
+        for sentence in try table() {
+            #expect(sentence.hasSuffix(".") && sentence.contains("; ") && sentence.contains(": "), "\(sentence)")
+        }
+    }
+
+    private func sentence(_ result: ExitTest.Result) -> String {
+        String(decoding: result.standardErrorContent, as: UTF8.self)
+    }
+
+    @Test func `X1 D5 a thread that has not prepared itself is refused`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = DeliveryTarget.thread(Thread {})
+        }
+        #expect(sentence(result).contains("DeliveryTarget.thread(_:modes:): no run loop is known of"))
+        #expect(sentence(result).contains("call DeliveryTarget.prepareCurrentThread() on it first"))
+    }
+
+    @Test func `X1 D5 a thread target without modes is refused`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            targetWithoutModes()
+        }
+        #expect(sentence(result).contains("DeliveryTarget.thread(_:modes:): the set of modes is empty"))
+        #expect(sentence(result).contains("pass at least one mode, such as .common"))
+    }
+
+    @Test func `X1 Q5 a post that is enqueued for no modes is refused`() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            PostingQueue(center: ObserverCenter()).enqueue(
+                Notification(name: .sample), postingStyle: .asap, forModes: [])
+        }
+        #expect(sentence(result).contains("PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:)"))
+        #expect(sentence(result).contains("\(Notification.Name.sample.rawValue) could never be posted"))
+        #expect(sentence(result).contains("pass nil for the default mode, or .common"))
+    }
+}
+
+/// A function of its own, because an async one has no thread that is its own.
+private func targetWithoutModes() {
+    DeliveryTarget.prepareCurrentThread()
+    _ = DeliveryTarget.thread(.current, modes: [])
+}

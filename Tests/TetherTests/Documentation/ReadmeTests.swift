@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+import Tether
+import TetherTesting
+import TetherVerification
+
+// The README's snippets, to the letter; the last test compares them.
+
+extension Notification.Name {
+    fileprivate static let modelDidChange = Notification.Name("modelDidChange")
+    fileprivate static let modelDidClose = Notification.Name("modelDidClose")
+    fileprivate static let needsRedraw = Notification.Name("needsRedraw")
+}
+
+@Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
+    final class Model {}
+
+    @MainActor final class Sidebar {
+        private(set) var reloads = 0
+
+        init(model: Model, center: ObserverCenter = .default) {
+            center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) { sidebar, note in
+                sidebar.reloads += 1
+            }
+            center.connect(.modelDidClose, to: Sidebar.clear, of: self)
+        }
+
+        func clear() { reloads = 0 }
+    }
+
+    final class Controller: Sendable {
+        let log = Log<Notification.Name>()
+
+        func reload(_ note: Notification) { log.add(note.name) }
+    }
+
+    actor Index {
+        private let ping: AsyncStream<String>.Continuation
+        var generation = 0 { didSet { ping.yield("generation \(generation)") } }
+
+        init(_ ping: AsyncStream<String>.Continuation) { self.ping = ping }
+
+        func rebuild() { ping.yield("rebuilt") }
+    }
+
+    @Test @MainActor func `O1 P1 O3 the README's sidebar is called on the main actor and leaves nothing behind`() async
+    {
+        let (center, model) = (ObserverCenter(), Model())
+        var sidebar: Sidebar? = Sidebar(model: model, center: center)
+        center.post(name: .modelDidChange, object: model)
+        center.post(name: .modelDidChange, object: Model())
+        await mainQueueIsServed()
+        #expect(sidebar?.reloads == 1)
+        center.post(name: .modelDidClose, object: nil)
+        await mainQueueIsServed()
+        #expect(sidebar?.reloads == 0)
+        #expect(center.audit().count == 2)
+        sidebar = nil
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test func `D6 R1 the README's token switches its target and ends its observer`() {
+        let (center, work) = (ObserverCenter(), DispatchQueue(label: "work"))
+        let log = Log<String>()
+        @Sendable func print(_ value: Any) { log.add("\(value)") }
+        let token = center.observe(.modelDidChange) { note in print(note.name) }
+        center.post(name: .modelDidChange, object: nil)
+        token.target = .dispatchQueue(work)
+        print(center.audit())
+        token.stop()
+        center.post(name: .modelDidChange, object: nil)
+        work.sync {}
+        #expect(log.entries.count == 2)
+        #expect(log.entries.last?.contains("dispatch queue work  TetherTests/ReadmeTests.swift:") == true)
+    }
+
+    @Test func `P2 P4 the README's actor is called on itself and asynchronously`() async {
+        let (center, (events, ping)) = (ObserverCenter(), AsyncStream<String>.makeStream())
+        let index = Index(ping)
+        center.observe(.modelDidChange, owner: index) { (index: isolated Index, note) in index.generation += 1 }
+        center.observe(.modelDidChange, owner: index) { index, note in await index.rebuild() }
+        center.post(name: .modelDidChange, object: nil)
+        var seen: Set<String> = []
+        for await event in events.prefix(2) { seen.insert(event) }
+        #expect(seen == ["generation 1", "rebuilt"])
+    }
+
+    @Test func `S1 S2 the README's loop reloads a sidebar until its task is cancelled`() async {
+        let (center, sidebar) = (ObserverCenter(), Controller())
+        let task = Task {
+            for await note in center.notifications(of: .modelDidChange, owner: sidebar) { sidebar.reload(note) }
+        }
+        while center.audit().isEmpty { await Task.yield() }
+        center.post(name: .modelDidChange, object: nil)
+        while sidebar.log.entries.isEmpty { await Task.yield() }
+        task.cancel()
+        await task.value
+        #expect(sidebar.log.entries == [.modelDidChange])
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test func `Q3 the README's redraw is posted once`() {
+        let (view, log) = (Model(), Log<Notification.Name>())
+        let token = ObserverCenter.default.observe(.needsRedraw, from: view) { note in log.add(note.name) }
+        PostingQueue.current.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
+        PostingQueue.current.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
+        PostingQueue.current.flush()
+        #expect(log.entries == [.needsRedraw])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `the README holds the code of this file`() throws {
+        let here = URL(filePath: #filePath)
+        let readme = try String(contentsOf: Package.root.appending(path: "README.md"), encoding: .utf8)
+        let section = Package.root.appending(path: "Tests/TetherTestingTests/ReadmeSectionTests.swift")
+        let sources = try [here, section].map { try String(contentsOf: $0, encoding: .utf8) }
+        let code = Set(sources.flatMap { $0.split(separator: "\n").map(withoutComment) })
+        let blocks = readme.components(separatedBy: "```swift\n").dropFirst().compactMap {
+            $0.components(separatedBy: "```").first
+        }
+        let lines = blocks.filter { !$0.contains(".package(") }.flatMap {
+            $0.split(separator: "\n").map(withoutComment)
+        }
+        #expect(lines.count > 20)
+        #expect(lines.filter { !$0.isEmpty && !code.contains($0) } == [])
+    }
+
+    private func withoutComment(_ line: Substring) -> String {
+        line.components(separatedBy: "  //")[0].trimmingCharacters(in: .whitespaces)
+    }
+
+    /// Returns when the main queue has delivered what was posted before: nothing overtakes there (D4).
+    private func mainQueueIsServed() async {
+        let center = ObserverCenter()
+        var last: NotificationObserver?
+        await withCheckedContinuation { continuation in
+            last = center.observe(.sample, on: .main, once: true) { _ in continuation.resume() }
+            center.post(name: .sample, object: nil)
+        }
+        await last?.stopAndWait()
+    }
+}

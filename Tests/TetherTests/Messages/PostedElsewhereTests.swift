@@ -1,0 +1,174 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// What is posted off the main actor under the name of a main-actor message: the main queue tells what it is.
+@Suite struct PostedElsewhereTests: MessageFlowSuite {
+    let center = ObserverCenter()
+    private let log = Log<Int>()
+
+    /// What makes no message of a type, though it has its name.
+    enum Stranger: CaseIterable {
+        case note, message, noteElsewhere, messageElsewhere
+
+        /// Whether it waits until the main queue can tell.
+        var waits: Bool { self == .noteElsewhere || self == .messageElsewhere }
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    private func post(_ stranger: Stranger) {
+        switch stranger {
+        case .note: postNote(nil)
+        case .message: center.post(SameNameAsAlbumDidClose())
+        case .noteElsewhere: postElsewhere(nil)
+        case .messageElsewhere: onThreads { center.post(SameNameAsAlbumDidClose()) }
+        }
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test(arguments: Stranger.allCases, [false, true])
+    func `T2 D9 what makes no message takes a message's kept place only if it was posted elsewhere`(
+        stranger: Stranger, once: Bool
+    ) async {
+        for isPostedElsewhere in [false, true] {
+            let (log, token) = observed(once: once)
+            token.mute(keepingNewest: true)
+            if isPostedElsewhere { postElsewhere(1) } else { center.post(AlbumDidClose(number: 1)) }
+            post(stranger)
+            token.unmute()
+            await TargetKind.main.makePlace().settle()
+            #expect(log.entries == (stranger.waits ? [] : [1]))
+            #expect(center.audit().map(\.dropped) == (stranger.waits ? [1] : once ? [] : [0]))
+            #expect(token.isActive == (stranger.waits || !once))
+            token.stop()
+        }
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test(arguments: Stranger.allCases)
+    func `T2 D8 what makes no message takes a message's place in a backlog only if it was posted elsewhere`(
+        stranger: Stranger
+    ) async {
+        let (log, token) = observed(once: false)
+        token.backlog = .newest(1)
+        postElsewhere(1)
+        post(stranger)
+        #expect(center.audit().map(\.dropped) == [stranger.waits ? 1 : 0])
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == (stranger.waits ? [] : [1]))
+        #expect(center.audit().map(\.pending) == [0])
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test func `D8 T2 a message that waits gives way to what is posted elsewhere, and the other way round`()
+        async
+    {
+        let (log, token) = observed(once: false)
+        let envelope = envelopes([4]).first!
+        token.backlog = .newest(2)
+        postElsewhere(1, 2)
+        onThreads { [center] in
+            for _ in 1...2 { center.post(envelope.notification) }
+        }
+        #expect(center.audit().map(\.pending) == [2] && center.audit().map(\.dropped) == [2])
+        postElsewhere(5, nil)
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [5])
+        #expect(center.audit().map(\.dropped) == [4])
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test func `D8 T2 of the oldest, what is posted elsewhere keeps its place before newer messages`() async
+    {
+        let (log, token) = observed(once: false)
+        let envelope = envelopes([4]).first!
+        token.backlog = .oldest(2)
+        postElsewhere(1, nil, 2)
+        onThreads { [center] in
+            for _ in 1...3 { center.post(envelope.notification) }
+        }
+        #expect(center.audit().map(\.pending) == [2] && center.audit().map(\.dropped) == [4])
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [1])
+        #expect(center.audit().map(\.dropped) == [4])
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test(arguments: [false, true])
+    func `T3 D4 what is posted elsewhere arrives in posting order, whether it is converted or not`(
+        once: Bool
+    ) async {
+        let (log, token) = observed(once: once)
+        let envelopes = envelopes([2, 4])
+        let plain = center.observe(AlbumDidClose.name, on: .main) { [log] in log.add(-($0.number)) }
+        for (number, envelope) in zip([1, 3], envelopes) {
+            postElsewhere(number)
+            onThreads { [center] in center.post(envelope.notification) }
+        }
+        #expect(center.audit().map(\.pending) == [4, 4])
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == (once ? [1, -1, -2, -3, -4] : [1, -1, 2, -2, 3, -3, 4, -4]))
+        withExtendedLifetime((token, plain)) {}
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test(arguments: [false, true])
+    func `D9 what is posted elsewhere before a muting is delivered, though main converts it after`(
+        once: Bool
+    ) async {
+        let (log, token) = observed(once: once)
+        postElsewhere(nil, 1)
+        token.mute()
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [1])
+        #expect(center.audit().map(\.dropped) == (once ? [] : [0]))
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test(arguments: [false, true])
+    func `D9 each muting keeps its own newest, though main converts all of them later`(once: Bool) async {
+        let (log, token) = observed(once: once)
+        // Elsewhere, because unmuting on the main queue delivers there at once.
+        onThreads {
+            for number in 1...3 {
+                token.mute(keepingNewest: true)
+                postNote(nil)
+                postNote(-number)
+                postNote(number)
+                token.unmute()
+            }
+        }
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == (once ? [1] : [1, 2, 3]))
+        #expect(center.audit().map(\.dropped) == (once ? [] : [6]))
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test(arguments: [false, true])
+    func `R7 D9 a once observer takes what was posted elsewhere before what was kept after it`(once: Bool) async {
+        let (log, token) = observed(once: once)
+        postElsewhere(1)
+        token.mute(keepingNewest: true)
+        center.post(AlbumDidClose(number: 2))
+        token.unmute()
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == (once ? [1] : [1, 2]))
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @MainActor @Test
+    func
+        `R7 T2 a once observer is used up by the first that makes a message, and what waits behind it is not converted`()
+        async
+    {
+        let (log, token) = observed(once: true)
+        let envelope = envelopes([1])[0]
+        postElsewhere(nil)
+        onThreads { [center] in center.post(envelope.notification) }
+        postElsewhere(2, nil)
+        #expect(center.audit().map(\.pending) == [4])
+        await TargetKind.main.makePlace().settle()
+        #expect(log.entries == [1] && !token.isActive)
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// What another center is asked to do, and when.
+@Suite struct ForeignRegistrationTests {
+    private let center = SmallCenter()
+
+    @Test func `F2 ending an observer does not call the foreign center, whose lock may be held`() {
+        let token = center.observe(.sample) { _ in }
+        let owner = Box<Ending?>(Ending {})
+        center.observe(.sample, owner: owner.value!) { _, _ in }
+        onThreads({ [center] in
+            center.whileLocked {
+                token.stop()
+                owner.set(nil)
+            }
+        })
+        #expect(!token.isActive)
+        center.waitForCancellations(2)
+        #expect(center.cancelled.sorted() == [1, 2])
+        #expect(center.count == 0)
+    }
+
+    @Test func `F2 each registration is cancelled once, however often and wherever it is stopped`() {
+        let count = 200
+        let tokens = (0..<count).map { _ in center.observe(.sample) { _ in } }
+        onThreads(
+            { [center] in center.removeObservers(named: .sample) },
+            { for token in tokens { token.stop() } },
+            { for token in tokens.reversed() { token.stop() } })
+        center.waitForCancellations(count)
+        #expect(center.cancelled.sorted() == Array(1...count))
+        #expect(center.count == 0)
+    }
+
+    @Test func `F1 two foreign centers are isolated from each other`() {
+        let log = Log<String>()
+        let other = SmallCenter()
+        let tokens = [
+            center.observe(.sample, key: "key") { _ in log.add("first center") },
+            other.observe(.sample, key: "key") { _ in log.add("second center") },
+        ]
+        center.post(.sample)
+        other.removeObservers()
+        center.post(.sample)
+        #expect(log.entries == ["first center", "first center"])
+        #expect(tokens.map(\.isActive) == [true, false])
+        #expect(center.audit().count == 1)
+        #expect(other.audit().isEmpty)
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `F1 R1 an observer that is stopped while its center registers it is taken off`() {
+        let log = Log<Int>()
+        let observer = NotificationObserver(center: center)
+        center.interruptRegistration { [center] in
+            center.post(.sample, number: 1)
+            observer.stop()
+            center.post(.sample, number: 2)
+        }
+        observer.observe(.sample) { log.add($0.number) }
+        #expect(!observer.isActive)
+        center.waitForCancellations(1)
+        #expect(center.cancelled == [1] && center.count == 0)
+        #expect(log.entries == [1])
+    }
+
+    @Test func `F1 M7 an observer that is replaced while its center registers it is taken off, the other stays`() {
+        let log = Log<String>()
+        let second = Box<NotificationObserver?>(nil)
+        center.interruptRegistration { [center] in
+            second.set(center.observe(.sample, key: "key") { _ in log.add("second") })
+        }
+        let first = center.observe(.sample, key: "key") { _ in log.add("first") }
+        #expect(!first.isActive && second.value?.isActive == true)
+        center.waitForCancellations(1)
+        #expect(center.registered == 2 && center.cancelled == [1])
+        center.post(.sample)
+        #expect(log.entries == ["second"])
+    }
+
+    @Test func `F1 an observer whose center lets its closure go unasked ends`() {
+        let token = center.observe(.sample) { _ in }
+        center.forgetAll()
+        ForeignCleaner.shared.settle()
+        #expect(!token.isActive)
+        #expect(center.audit().isEmpty)
+        #expect(center.cancelled == [])
+    }
+
+    /// Observes itself in its `deinit`.
+    private final class LateCenter: NotifyingCenter {
+        private struct NoRegistration: NotifyingRegistration { func cancel() {} }
+
+        private let receivers = Guarded<[@Sendable (Notification) -> Void]>([])
+        private let atEnd: @Sendable (LateCenter) -> Void
+
+        init(atEnd: @escaping @Sendable (LateCenter) -> Void) {
+            self.atEnd = atEnd
+        }
+
+        deinit {
+            atEnd(self)
+            for receiver in receivers.withLock(\.self) { receiver(Notification(name: .sample)) }
+        }
+
+        func register(
+            name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
+        ) -> any NotifyingRegistration {
+            receivers.withLock { $0.append(handler) }
+            return NoRegistration()
+        }
+    }
+
+    @Test func `F1 R10 observers of a center that is being deinitialised end with it`() {
+        let (log, owner) = (Log<String>(), Ending {})
+        do {
+            let center = LateCenter { center in
+                for _ in 0..<2 {
+                    let captured = Ending {
+                        log.add("audit: " + OwnerObservers(of: owner).audit().map(\.center).joined())
+                    }
+                    center.observe(.sample, owner: owner) { _, _ in
+                        captured.touch()
+                        log.add("called")
+                    }
+                }
+            }
+            withExtendedLifetime(center) {}
+        }
+        #expect(log.entries == ["called", "called", "audit: a center that has gone", "audit: "])
+        #expect(OwnerObservers(of: owner).isEmpty)
+    }
+}

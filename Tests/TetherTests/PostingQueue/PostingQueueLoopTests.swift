@@ -1,0 +1,200 @@
+import CoreFoundation
+import Foundation
+import XCTest
+
+@testable import Tether
+
+/// From what a run loop calls, and while what it runs, the queue posts.
+final class PostingQueueLoopTests: XCTestCase {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+    private var tokens: [NotificationObserver] = []
+
+    override func setUp() {
+        tokens.append(center.observe(.sample) { [log] in log.add($0.label) })
+    }
+
+    private func run(_ mode: RunLoop.Mode = .default, until count: Int) {
+        RunLoop.current.run(mode, until: { [log] in log.entries.count >= count })
+    }
+
+    /// Q7: whatever kind of callout enqueued it, a whenIdle post needs no further event to arrive.
+    func testQ7WhenIdleFromEveryKindOfCallout() {
+        let queue = PostingQueue(center: center)
+        let enqueue: @Sendable (String) -> Void = { label in
+            queue.enqueue(.labelled(label), postingStyle: .whenIdle, coalesceMask: .none)
+        }
+        // A timer.
+        RunLoop.current.add(
+            Timer(fire: Date(), interval: 0, repeats: false) { _ in enqueue("timer") }, forMode: .default)
+        run(until: 1)
+        // A perform block, with the loop woken for it.
+        RunLoop.current.perform { enqueue("perform") }
+        RunLoop.current.add(Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
+        run(until: 2)
+        // A block on the main queue.
+        DispatchQueue.main.async { enqueue("main queue") }
+        run(until: 3)
+        // A source: a delivery to this thread from another.
+        let target = center.observe(.other, on: .currentThread) { _ in enqueue("source") }
+        Thread.detachNewThread { [center] in center.post(name: .other, object: nil) }
+        run(until: 4)
+        // A handler of an asap post, and one of a whenIdle post.
+        let chain = center.observe(.chained) { enqueue($0.label) }
+        queue.enqueue(.labelled("asap handler", name: .chained), postingStyle: .asap)
+        run(until: 5)
+        queue.enqueue(.labelled("idle handler", name: .chained), postingStyle: .whenIdle)
+        run(until: 6)
+        XCTAssertEqual(log.entries, ["timer", "perform", "main queue", "source", "asap handler", "idle handler"])
+        withExtendedLifetime((target, chain)) {}
+    }
+
+    /// Q7: from another thread, while the loop sleeps.
+    func testQ7WakesASleepingLoop() {
+        let queue = PostingQueue(center: center)
+        for (count, style) in [PostingQueue.PostingStyle.asap, .whenIdle].enumerated() {
+            Thread.detachNewThread { queue.enqueue(.labelled("\(style)"), postingStyle: style) }
+            run(until: count + 1)
+        }
+        XCTAssertEqual(log.entries, ["asap", "whenIdle"])
+    }
+
+    /// Q7: not while the loop is busy with timers that are due.
+    func testQ7NotWhileTheLoopIsBusy() {
+        let queue = PostingQueue(center: center)
+        let log = log
+        @Sendable func tick(_ left: Int) {
+            let timer = Timer(fire: Date(timeIntervalSinceNow: -1), interval: 0, repeats: false) { _ in
+                log.add("tick")
+                if left > 1 { tick(left - 1) }
+            }
+            RunLoop.current.add(timer, forMode: .default)
+        }
+        tick(5)
+        queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
+        queue.enqueue(.labelled("asap", name: .sample), postingStyle: .asap, coalesceMask: .none)
+        run(until: 7)
+        XCTAssertEqual(log.entries.last, "idle")
+        XCTAssertEqual(log.entries.count { $0 == "tick" }, 5)
+    }
+
+    /// Q5, Q6: a handler runs the loop in another mode, where this queue posts too.
+    func testQ5NestedRunInAnotherMode() {
+        let queue = PostingQueue(center: center)
+        let custom = RunLoop.Mode("PostingQueueLoopTests.custom")
+        let nesting = center.observe(.chained) { [log] _ in
+            log.add("begin")
+            queue.enqueue(.labelled("default"), postingStyle: .asap, coalesceMask: .none)
+            queue.enqueue(.labelled("custom"), postingStyle: .asap, coalesceMask: .none, forModes: [custom])
+            queue.enqueue(.labelled("custom idle"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [custom])
+            RunLoop.current.run(custom, until: { log.entries.contains("custom idle") })
+            log.add("end")
+        }
+        queue.enqueue(.labelled("", name: .chained), postingStyle: .whenIdle)
+        run(until: 5)
+        XCTAssertEqual(log.entries, ["begin", "custom", "custom idle", "end", "default"])
+        withExtendedLifetime(nesting) {}
+    }
+
+    /// Q5, Q6: a handler runs the loop again in the mode in which it was called.
+    func testQ6NestedRunInTheSameMode() {
+        let queue = PostingQueue(center: center)
+        let nesting = center.observe(.chained) { [log] _ in
+            log.add("begin")
+            queue.enqueue(.labelled("inner"), postingStyle: .whenIdle, coalesceMask: .none)
+            RunLoop.current.run(.default, until: { log.entries.contains("inner") })
+            log.add("end")
+        }
+        queue.enqueue(.labelled("", name: .chained), postingStyle: .asap)
+        run(until: 3)
+        XCTAssertEqual(log.entries, ["begin", "inner", "end"])
+        withExtendedLifetime(nesting) {}
+    }
+
+    /// Q1: a loop with nothing else to wait for stays until it has posted, and then ends.
+    func testQ1LoopEndsAfterItsLastTimer() {
+        let done = expectation(description: "the thread's loop has ended")
+        let (center, log) = (center, log)
+        Thread.detachNewThread {
+            let queue = PostingQueue(center: center)
+            let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
+                queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
+            }
+            RunLoop.current.add(timer, forMode: .default)
+            RunLoop.current.run()
+            log.add("ended")
+            done.fulfill()
+        }
+        wait(for: [done], timeout: 30)
+        XCTAssertEqual(log.entries, ["idle", "ended"])
+    }
+
+    /// Q1, Q2: what keeps the loop for one queue is told from what keeps it for another one, and from a source of the
+    /// program's own.
+    func testQ1Q2LoopOfTwoQueuesEndsAfterBoth() {
+        let done = expectation(description: "the thread's loop has ended")
+        let (center, log) = (center, log)
+        Thread.detachNewThread {
+            let (first, second) = (PostingQueue(center: center), PostingQueue(center: center))
+            let token = center.observe(.other) { _ in
+                second.enqueue(.labelled("second"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.default])
+            }
+            for _ in 1...2 {
+                first.enqueue(
+                    Notification(name: .other), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.default])
+            }
+            RunLoop.current.run()
+            log.add("ended")
+            var context = unsafe CFRunLoopSourceContext()
+            let own: CFRunLoopSource = unsafe CFRunLoopSourceCreate(nil, 0, &context)
+            let mode: CFRunLoopMode = RunLoop.Mode.default.cfMode
+            CFRunLoopAddSource(CFRunLoopGetCurrent(), own, mode)
+            first.enqueue(.labelled("first"), postingStyle: .whenIdle)
+            RunLoop.current.run(.default, until: { log.entries.count == 4 })
+            if CFRunLoopContainsSource(CFRunLoopGetCurrent(), own, mode) { log.add("own source") }
+            withExtendedLifetime((token, first, second)) {}
+            done.fulfill()
+        }
+        wait(for: [done], timeout: 30)
+        XCTAssertEqual(log.entries, ["second", "second", "ended", "first", "own source"])
+    }
+
+    /// R10: a queue that goes while its observer is installed posts nothing more, and its payloads go with it.
+    func testR10QueueDroppedWhileInstalled() {
+        weak var payload: NSObject?
+        do {
+            let queue = PostingQueue(center: center)
+            let object = NSObject()
+            payload = object
+            queue.enqueue(
+                Notification(name: .sample, object: object), postingStyle: .asap, coalesceMask: .none,
+                forModes: [.default, .common])
+        }
+        XCTAssertNil(payload)
+        XCTAssertEqual(center.audit().droppedPosts, 1)
+        let other = PostingQueue(center: center)
+        other.enqueue(.labelled("other"), postingStyle: .whenIdle)
+        run(until: 1)
+        XCTAssertEqual(log.entries, ["other"])
+    }
+
+    /// Q8: a queue bound to a dispatch queue posts there, asap before idle, and needs no run loop.
+    func testQ8BoundToADispatchQueue() {
+        let serial = DispatchQueue(label: "PostingQueueLoopTests.serial")
+        let queue = PostingQueue(center: center, queue: serial)
+        let done = expectation(description: "posted")
+        tokens.append(
+            center.observe(.other) { _ in
+                dispatchPrecondition(condition: .onQueue(serial))
+                done.fulfill()
+            })
+        serial.sync {
+            queue.enqueue(.labelled("idle"), postingStyle: .whenIdle, coalesceMask: .none)
+            queue.enqueue(.labelled("asap"), postingStyle: .asap, coalesceMask: .none)
+            queue.enqueue(.labelled("last", name: .other), postingStyle: .whenIdle, coalesceMask: .none)
+        }
+        wait(for: [done], timeout: 30)
+        XCTAssertEqual(log.entries, ["asap", "idle"])
+        XCTAssertTrue(center.audit().waitingPosts.isEmpty)
+    }
+}

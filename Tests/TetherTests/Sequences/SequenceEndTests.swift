@@ -1,0 +1,218 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// How async sequences end, and what they leave behind: nothing.
+@Suite struct SequenceEndTests {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    /// Iterates in a task that logs each number, then "end".
+    private func iterate(_ sequence: ObservationSequence<Notification>, begun: AsyncGate? = nil) -> Task<Void, Never> {
+        let log = log
+        return Task {
+            begun?.open()
+            for await note in sequence { log.add("\(note.number)") }
+            log.add("end")
+        }
+    }
+
+    private func ends(_ task: Task<Void, Never>) async -> Bool { await inTime { await task.value } }
+
+    @Test func `S2 O3 it ends with its owner, which it does not retain, and drops what is buffered`() async {
+        let owner = Holder(LoggedObject("owner", log))
+        let sequence = center.notifications(of: .sample, owner: owner.object!)
+        let payload = Box<Ending?>(Ending { [log] in log.add("payload dropped") })
+        center.post(name: .sample, object: nil, userInfo: ["number": 1, "payload": payload.value as Any])
+        payload.set(nil)
+        owner.release()
+        #expect(log.entries == ["payload dropped", "owner deinit"])
+        #expect(center.core.isEmpty)
+        #expect(await ends(iterate(sequence)))
+        #expect(log.entries.last == "end" && log.entries.count == 3)
+    }
+
+    @Test func `S2 D6 its observer, which its owner's list has, stays with it when its target is switched`() async {
+        let (owner, sender, jobs) = (Album(), Holder(Album()), HeldJobs())
+        let sequence = center.notifications(of: .sample, from: sender.object!, owner: owner)
+        for observer in OwnerObservers(of: owner) {
+            observer.target = .custom(jobs)
+            #expect(observer.target.description == "poster")
+        }
+        center.post(name: .sample, object: sender.object, userInfo: ["number": 1])
+        sender.release()
+        #expect(await ends(iterate(sequence)))
+        #expect(log.entries == ["1", "end"])
+        #expect(jobs.count == 0 && center.core.isEmpty)
+        withExtendedLifetime(owner) {}
+    }
+
+    @Test func `S2 a task that waits is let go when the owner ends`() async {
+        let (owner, begun) = (Holder(Album()), AsyncGate())
+        let task = iterate(center.notifications(of: .sample, owner: owner.object!), begun: begun)
+        await begun.pass()
+        owner.release()
+        #expect(await ends(task))
+        #expect(log.entries == ["end"])
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `S2 M5 it ends with its sender, which it does not retain, and never widens`() async {
+        let sender = Holder(Album())
+        let sequence = center.notifications(of: .sample, from: sender.object!)
+        sender.release()
+        #expect(center.core.isEmpty)
+        center.post(.sample, numbers: 1...3)
+        center.post(name: .sample, object: Album(), userInfo: ["number": 4])
+        #expect(await ends(iterate(sequence)))
+        #expect(log.entries == ["end"])
+    }
+
+    @Test func `S2 M5 a task that waits is let go when the sender ends`() async {
+        let (sender, begun) = (Holder(Album()), AsyncGate())
+        let task = iterate(center.notifications(of: .sample, from: sender.object!), begun: begun)
+        await begun.pass()
+        sender.release()
+        #expect(await ends(task))
+        #expect(log.entries == ["end"])
+    }
+
+    @Test func `F1 S2 R10 over Foundation's center, too, what was posted before that went is given`() async {
+        let center = Holder(NotificationCenter())
+        let sequence = center.object!.notifications(of: .sample)
+        center.object!.post(name: .sample, object: nil, userInfo: ["number": 7])
+        center.release()
+        var numbers: [Int] = []
+        for await note in sequence { numbers.append(note.number) }
+        #expect(numbers == [7])
+    }
+
+    @Test func `S2 R10 it ends with its center, which it does not retain, after what was posted before`() async {
+        let (center, begun) = (Holder(ObserverCenter()), AsyncGate())
+        let (early, late) = (center.object!.notifications(of: .sample), center.object!.notifications(of: .other))
+        center.object!.post(.sample, numbers: 1...3)
+        let waiting = iterate(late, begun: begun)
+        await begun.pass()
+        center.release()
+        #expect(await ends(waiting))
+        #expect(await ends(iterate(early)))
+        #expect(log.entries == ["end", "1", "2", "3", "end"])
+    }
+
+    @Test func `S2 it ends when the task is cancelled, and leaves nothing behind`() async {
+        let (center, begun) = (center, AsyncGate())
+        let sequence = center.notifications(of: .sample)
+        let task = iterate(sequence, begun: begun)
+        await begun.pass()
+        center.post(.sample, numbers: 1...1)
+        let log = log
+        #expect(await inTime { while log.entries.isEmpty, !Task.isCancelled { await Task.yield() } })
+        task.cancel()
+        #expect(await ends(task))
+        #expect(log.entries == ["1", "end"])
+        // Although the sequence is still there.
+        #expect(center.core.isEmpty)
+        withExtendedLifetime(sequence) {}
+    }
+
+    @Test func `S2 it ends at once when the task was cancelled before, and drops what is buffered`() async {
+        let (center, log) = (center, log)
+        let sequence = center.notifications(of: .sample)
+        post(Ending { log.add("payload dropped") }, number: 1)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            for await note in sequence { log.add("\(note.number)") }
+            log.add("end")
+        }
+        task.cancel()
+        #expect(await ends(task))
+        #expect(log.entries == ["payload dropped", "end"])
+        #expect(center.core.isEmpty)
+        withExtendedLifetime(sequence) {}
+    }
+
+    private func post(_ payload: Ending, number: Int) {
+        center.post(name: .sample, object: nil, userInfo: ["number": number, "payload": payload])
+    }
+
+    @Test func `S2 a sequence that has ended stays so`() async {
+        let sequence = center.notifications(of: .sample)
+        center.removeObservers(named: .sample)
+        center.post(.sample, numbers: 1...3)
+        #expect(await ends(iterate(sequence)))
+        #expect(await ends(iterate(sequence)))
+        #expect(log.entries == ["end", "end"])
+    }
+
+    @Test func `S2 R1 R9 what is buffered goes with a removal`() async {
+        let log = log
+        let sequence = center.notifications(of: .sample)
+        post(Ending { log.add("payload dropped") }, number: 1)
+        center.removeObservers(named: .sample)
+        #expect(log.entries == ["payload dropped"])
+        #expect(await ends(iterate(sequence)))
+        #expect(log.entries == ["payload dropped", "end"])
+    }
+
+    @Test func `S2 the observer and what is buffered go with the sequence`() {
+        let (log, owner) = (log, Album())
+        do {
+            let sequences = [
+                center.notifications(of: .sample), center.notifications(of: .sample, owner: owner),
+            ]
+            post(Ending { log.add("payload dropped") }, number: 1)
+            #expect(center.audit().map(\.pending) == [1, 1])
+            withExtendedLifetime(sequences) {}
+        }
+        #expect(log.entries == ["payload dropped"])
+        #expect(center.core.isEmpty)
+        #expect(OwnerObservers(of: owner).isEmpty)
+    }
+
+    @Test func `S2 the observer stays with an iterator, and goes with the loop that is left`() async {
+        let center = center
+        await iterateOnce(center.notifications(of: .sample))
+        #expect(center.core.isEmpty)
+    }
+
+    private func iterateOnce(_ sequence: consuming ObservationSequence<Notification>) async {
+        var iterator = sequence.makeAsyncIterator()
+        center.post(.sample, numbers: 1...2)
+        #expect(await iterator.next()?.number == 1)
+        #expect(center.audit().map(\.pending) == [1])
+    }
+
+    @Test func `S2 O8 M5 a sequence for an owner or a sender that is being deinitialised ends at once`() async {
+        let (center, sequences) = (center, Log<ObservationSequence<Notification>>())
+        let owner = Holder(
+            LoggedObject("owner", log) { sequences.add(center.notifications(of: .sample, owner: $0)) })
+        let sender = Holder(
+            LoggedObject("sender", log) { sequences.add(center.notifications(of: .sample, from: $0)) })
+        owner.release()
+        sender.release()
+        center.post(.sample, numbers: 1...1)
+        for sequence in sequences.entries { #expect(await ends(iterate(sequence))) }
+        #expect(log.entries == ["owner deinit", "sender deinit", "end", "end"])
+        #expect(center.core.isEmpty)
+    }
+
+    @Test func `S2 R5 a payload that posts and removes when the task is cancelled is no deadlock`() async {
+        let (center, log) = (center, log)
+        let sequence = center.notifications(of: .sample)
+        post(
+            Ending {
+                center.post(name: .sample, object: nil)
+                center.removeObservers(named: .sample)
+                log.add("payload dropped")
+            }, number: 1)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            for await _ in sequence { log.add("called") }
+        }
+        task.cancel()
+        #expect(await ends(task))
+        #expect(log.entries == ["payload dropped"])
+        withExtendedLifetime(sequence) {}
+    }
+}

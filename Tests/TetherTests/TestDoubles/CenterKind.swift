@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// A center that can be posted to: Tether's own or Foundation's.
+protocol PostingCenter: NotifyingCenter {
+    func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]?)
+}
+
+extension PostingCenter {
+    func post(_ name: Notification.Name, from sender: Any? = nil, number: Int = 0) {
+        post(name: name, object: sender, userInfo: ["number": number])
+    }
+}
+
+extension ObserverCenter: PostingCenter {}
+extension NotificationCenter: PostingCenter {}
+
+/// The centers for which one test can be run.
+enum CenterKind: CaseIterable, CustomTestStringConvertible {
+    case tether, foundation
+
+    func makeCenter() -> any PostingCenter { self == .tether ? ObserverCenter() : NotificationCenter() }
+
+    var testDescription: String { self == .tether ? "ObserverCenter" : "NotificationCenter" }
+}
+
+extension NotificationObserver {
+    /// What connects it with a foreign center, to be asked for while it is active.
+    var foreign: ForeignReceiver? { registration.flatMap(ForeignReceiver.of) }
+}
+
+extension [ForeignReceiver] {
+    /// How many of the closures the foreign center still has, when all that is to be taken off has been.
+    func kept() -> Int {
+        ForeignCleaner.shared.settle()
+        return count(where: \.isKept)
+    }
+}
+
+extension ForeignCleaner {
+    /// Returns when all removals have been run that were left before: by this, too, because the thread that left the first
+    /// of them may not have called the queue yet.
+    func settle() { queue.sync { run() } }
+}

@@ -1,0 +1,99 @@
+#if os(Linux)
+
+import Foundation
+
+/// A block of code in the documentation: in the README, in an article, or in a comment.
+struct DocumentedCode: Sendable {
+    /// The file, below the package's folder, and the line of the block's first line.
+    let file: String
+    let line: Int
+    let lines: [String]
+
+    /// All blocks that are marked as Swift.
+    static func all() throws -> [DocumentedCode] {
+        let sources = try FileManager.default.subpathsOfDirectory(atPath: Package.root.appending(path: "Sources").path)
+            .filter { $0.hasSuffix(".md") || $0.hasSuffix(".swift") }.sorted().map { "Sources/" + $0 }
+        return try (["README.md"] + sources).flatMap { file in
+            blocks(of: try String(contentsOf: Package.root.appending(path: file), encoding: .utf8), in: file)
+        }
+    }
+
+    private static func blocks(of text: String, in file: String) -> [DocumentedCode] {
+        var blocks: [DocumentedCode] = []
+        var open: (line: Int, lines: [String])?
+        for (index, line) in text.components(separatedBy: "\n").enumerated() {
+            let content = uncommented(line)
+            if let block = open {
+                if content.hasPrefix("```") {
+                    blocks.append(DocumentedCode(file: file, line: block.line, lines: block.lines))
+                    open = nil
+                } else {
+                    open?.lines.append(content)
+                }
+            } else if content == "```swift" {
+                open = (index + 2, [])
+            }
+        }
+        return blocks
+    }
+
+    /// A line without the slashes of a comment.
+    private static func uncommented(_ line: String) -> String {
+        let start = line.drop { $0 == " " }
+        guard start.hasPrefix("///") else { return line }
+        return String(start.dropFirst(start.hasPrefix("/// ") ? 4 : 3))
+    }
+
+    /// Whether it declares something, and is not a list of statements.
+    private var isDeclaration: Bool {
+        let words = ["final class", "class", "struct", "enum", "extension", "func", "init(", "@Test", "@MainActor"]
+        return words.contains { first.hasPrefix($0) }
+    }
+
+    private var first: String { code.first { !$0.isEmpty } ?? "" }
+
+    private var code: [String] {
+        lines.filter { !$0.hasPrefix("import ") }
+            .map { $0.replacing("…", with: "").replacing("private let", with: "let") }
+    }
+
+    /// Whether it can stand in a file with others: it adds nothing to a type that they have.
+    var standsAlone: Bool { first.hasPrefix("extension Notification.Name") }
+
+    var isOfTests: Bool {
+        !file.hasPrefix("Sources/Tether/") && file != "README.md" || lines.contains { $0.contains("#expect") }
+    }
+
+    /// Whether it names a method that a center is to call.
+    var connectsMethods: Bool {
+        lines.contains { $0.contains(", of: ") || $0.contains("action: ") || $0.contains("NotificationMethod") }
+    }
+
+    var prints: Bool { lines.contains { $0.contains("print(") } }
+
+    /// The block as a part of a file, with what stands around it in a user's program, and its lines' own numbers.
+    func part(number: Int) -> String {
+        // What waits for leaks without `await` blocks, and so does not compile in an async function.
+        let isBlocking = lines.contains { $0.contains("Leaks") }
+        let (before, after) =
+            if first.hasPrefix("extension") {
+                ("", "")
+            } else if first.hasPrefix("init(") {
+                ("final class Sidebar\(number): Sendable { func reload() {}", "}")
+            } else if isDeclaration {
+                ("struct Part\(number) {", "}")
+            } else {
+                ("extension Sidebar { func part\(number)() \(isBlocking ? "" : "async "){", "} }")
+            }
+        return """
+            \(before)
+            #sourceLocation(file: "\(file)", line: \(line))
+            \(code.joined(separator: "\n"))
+            #sourceLocation()
+            \(after)
+
+            """
+    }
+}
+
+#endif

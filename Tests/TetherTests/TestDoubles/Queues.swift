@@ -1,0 +1,39 @@
+import Dispatch
+import Foundation
+import Testing
+
+extension DispatchQueue {
+    /// Waits until all that was posted to observers on this queue before has run.
+    func settle(sourceLocation: SourceLocation = #_sourceLocation) {
+        // Twice, because what runs may post, and a drain on a concurrent queue leaves what is posted meanwhile to another one.
+        for _ in 0..<2 {
+            let gate = Gate()
+            async(flags: .barrier) { gate.open() }
+            gate.pass(sourceLocation: sourceLocation)
+        }
+    }
+}
+
+extension OperationQueue {
+    /// A queue that runs one operation at a time.
+    static func serial() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        return queue
+    }
+
+    /// Waits until all that was posted to observers on this queue before has run.
+    func settle(sourceLocation: SourceLocation = #_sourceLocation) {
+        // Not with barriers: Foundation's queue may forget one that is added while another one ends.
+        guard maxConcurrentOperationCount == 1 else {
+            while operationCount > 0 { waitUntilAllOperationsAreFinished() }
+            return
+        }
+        // Twice, because what runs may post.
+        for _ in 0..<2 {
+            let gate = Gate()
+            addOperation { gate.open() }
+            gate.pass(sourceLocation: sourceLocation)
+        }
+    }
+}

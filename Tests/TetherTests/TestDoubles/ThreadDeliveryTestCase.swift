@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+import XCTest
+
+@testable import Tether
+
+/// Tests with a center, on the main thread.
+class ThreadDeliveryTestCase: XCTestCase {
+    let center = ObserverCenter()
+    let log = Log<String>()
+
+    /// A thread whose loop runs, and which has ended when this object is done with it.
+    func withRunningThread(_ body: (RunLoopThread) -> Void) {
+        let thread = RunLoopThread(name: "worker")
+        thread.start()
+        body(thread)
+        thread.cancelAndWait()
+    }
+
+    func post(_ labels: String...) {
+        for label in labels { center.post(.labelled(label)) }
+    }
+}
+
+extension RunLoopThread {
+    /// Waits until the thread has run to its end.
+    func waitUntilFinished() {
+        let limit = Date(timeIntervalSinceNow: 30)
+        while !isFinished, limit.timeIntervalSinceNow > 0 { sched_yield() }
+        XCTAssertTrue(isFinished)
+    }
+
+    func cancelAndWait() {
+        cancel()
+        waitUntilFinished()
+    }
+}

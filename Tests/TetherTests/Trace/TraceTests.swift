@@ -1,0 +1,233 @@
+#if os(Linux) || os(macOS)
+
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Tether
+
+/// What a trace tells. Each test has a process of its own, because a trace is of all that a process does; one after the
+/// other, because many at once leave no time to the tests beside them.
+@Suite(.serialized) struct TraceTests {
+    @Test func `L5 a post is a slice, with a slice for each handler that it calls, by name and line`() async {
+        await #expect(processExitsWith: .success) {
+            let center = ObserverCenter()
+            let (line, token) = (#line, center.observe(.sample) { _ in center.post(name: .other, object: nil) })
+            let second = center.observe(.sample, once: true) { _ in }
+            let events = try TracedEvent.events {
+                #expect(Tether.Trace.isOn)
+                center.post(name: .sample, object: nil)
+                center.post(name: .sample, object: nil)
+            }
+            #expect(!Tether.Trace.isOn)
+            #expect(
+                events.map(\.description) == [
+                    "B post sample", "B sample", "B post other", "E ", "E ", "B sample", "E ",
+                    "B end of observer sample", "E ", "E ",
+                    "B post sample", "B sample", "B post other", "E ", "E ", "E ",
+                ])
+            #expect(events[1].arguments["observer"] as? String == "TetherTests/TraceTests.swift:\(line)")
+            #expect(events[7].arguments["because"] as? String == "it was called once")
+            #expect(Set(events.map(\.thread)).count == 1)
+            // Not traced, and by way of the cache again.
+            center.post(name: .sample, object: nil)
+            #expect(center.core.cache.load(ordering: .relaxed) != 0)
+            withExtendedLifetime((token, second)) {}
+        }
+    }
+
+    @Test func `L5 a delivery on a queue says how long it waited, and a flow leads there from its post`() async {
+        await #expect(processExitsWith: .success) {
+            let (center, queue) = (ObserverCenter(), DispatchQueue(label: "traced"))
+            let token = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
+            let events = try TracedEvent.events {
+                queue.suspend()
+                center.post(name: .sample, object: nil)
+                center.post(name: .sample, object: nil)
+                Thread.sleep(forTimeInterval: 0.01)
+                queue.resume()
+                queue.settle()
+            }
+            let (starts, finishes) = (events.filter { $0.phase == "s" }, events.filter { $0.phase == "f" })
+            #expect(starts.count == 2 && starts.map(\.id) == finishes.map(\.id) && starts[0].id != starts[1].id)
+            #expect(starts[0].thread == starts[1].thread)
+            let calls = events.filter { $0.description == "B sample" }
+            #expect(calls.map(\.time) == finishes.map(\.time))
+            for (start, call) in zip(starts, calls) {
+                #expect(call.thread != start.thread)
+                let waited = try #require(call.arguments["waited µs"] as? Double)
+                #expect(waited >= 10_000 && abs(call.time - start.time - waited) < 0.01)
+            }
+            withExtendedLifetime(token) {}
+        }
+    }
+
+    @Test func `L5 what is dropped is told, with the reason`() async {
+        await #expect(processExitsWith: .success) {
+            let (center, scheduler) = (ObserverCenter(), ManualScheduler())
+            let token = center.observe(.sample, on: .custom(scheduler)) { _ in }
+            token.backlog = .newest(1)
+            let unheld = center.observe(.other) { _ in }
+            let buffer = center.notifications(of: .third, bufferSize: .newest(1))
+            let events = try TracedEvent.events {
+                center.post(name: .sample, object: nil)
+                center.post(name: .sample, object: nil)
+                unheld.mute()
+                center.post(name: .other, object: nil)
+                unheld.mute(keepingNewest: true)
+                center.post(name: .other, object: nil)
+                center.post(name: .other, object: nil)
+                center.post(name: .third, object: nil)
+                center.post(name: .third, object: nil)
+                token.stop()
+                unheld.stop()
+            }
+            #expect(
+                events.filter { $0.phase == "i" }.map { "\($0.name): \($0.arguments["because"] ?? "")" } == [
+                    "dropped sample: its backlog is full", "dropped other: its observer is muted",
+                    "dropped other: its observer is muted",
+                    "dropped: its buffer is full, or its sequence has finished",
+                    "dropped sample: its observer ends", "dropped other: its observer ends",
+                ])
+            withExtendedLifetime(buffer) {}
+        }
+    }
+
+    @Test func `L5 D6 a switch is told, with the target`() async {
+        await #expect(processExitsWith: .success) {
+            let center = ObserverCenter()
+            let (line, token) = (#line, center.observe(.sample) { _ in })
+            let events = try TracedEvent.events {
+                token.target = .dispatchQueue(DispatchQueue(label: "\"quoted\""))
+            }
+            #expect(events.map(\.description) == ["i target dispatch queue \"quoted\""])
+            #expect(events[0].arguments["observer"] as? String == "TetherTests/TraceTests.swift:\(line)")
+        }
+    }
+
+    @Test func `L5 O3 an owner's end is a slice, in it those of its observers in order, before its deinit`() async {
+        await #expect(processExitsWith: .success) {
+            let (center, log) = (ObserverCenter(), Log<String>())
+            let owner = Holder(LoggedObject("owner", log, atEnd: { _ in center.post(name: .third, object: nil) }))
+            center.observe(.sample, owner: owner.object!) { _, _ in }
+            center.observe(.other, owner: owner.object!) { _, _ in }
+            let instance = describeInstance(owner.object!)
+            let events = try TracedEvent.events { owner.release() }
+            #expect(
+                events.map(\.description) == [
+                    "B end of \(instance)", "B end of observer sample", "E ", "B end of observer other", "E ", "E ",
+                    "B post third", "E ",
+                ])
+            #expect(events[1].arguments["because"] as? String == "its owner ends")
+        }
+    }
+
+    @Test func `L5 M5 an observer's end says that its sender, or its center, has ended, or that it was stopped`() async
+    {
+        await #expect(processExitsWith: .success) {
+            let center = Holder(ObserverCenter())
+            let sender = Holder(LoggedObject("sender", Log()))
+            let tokens = [
+                center.object!.observe(.sample, from: sender.object!) { _ in },
+                center.object!.observe(.other) { _ in }, center.object!.observe(.third) { _ in },
+                center.object!.observe(nil) { _ in },
+            ]
+            let events = try TracedEvent.events {
+                tokens[2].stop()
+                tokens[3].stop()
+                sender.release()
+                center.release()
+            }
+            #expect(
+                events.filter { $0.description.hasPrefix("B end of observer") }
+                    .map { "\($0.name): \($0.arguments["because"] ?? "")" } == [
+                        "end of observer third: it was stopped or replaced",
+                        "end of observer any name: it was stopped or replaced",
+                        "end of observer sample: its sender or center ended",
+                        "end of observer other: its sender or center ended",
+                    ])
+        }
+    }
+
+    @Test func `L5 O10 an owner's end that only a sweep finds is told then`() async {
+        await #expect(processExitsWith: .success) {
+            let center = ObserverCenter(usesExactLifetimes: false)
+            let owner = Holder(LoggedObject("owner", Log()))
+            let instance = describeInstance(owner.object!)
+            center.observe(.sample, owner: owner.object!) { _, _ in }
+            let events = try TracedEvent.events {
+                owner.release()
+                OwnerLifetime.purge()
+            }
+            #expect(
+                events.map(\.description) == ["B end of \(instance)", "B end of observer sample", "E ", "E "])
+        }
+    }
+
+    @Test func `L5 an async handler is a slice of its own, whatever thread it ends on`() async {
+        await #expect(processExitsWith: .success) {
+            let (center, file, gate) = (ObserverCenter(), TracedEvent.freshFile(), AsyncGate())
+            let token = center.observe(.sample) { (_: Notification) async in
+                await Task.yield()
+                gate.open()
+            }
+            try await Tether.Trace.recording(to: file) {
+                center.post(name: .sample, object: nil)
+                await gate.pass()
+                await token.stopAndWait()
+            }
+            let events = try TracedEvent.read(file).filter { $0.name == "async handler" }
+            #expect(events.map(\.phase) == ["b", "e"] && events[0].id == events[1].id && events[0].id != nil)
+        }
+    }
+
+    @Test func `L5 F1 over Foundation's center each delivery is told, in a slice of its post`() async {
+        await #expect(processExitsWith: .success) {
+            let center = NotificationCenter()
+            let token = center.observe(.sample) { _ in }
+            let events = try TracedEvent.events { center.post(name: .sample, object: nil) }
+            #expect(events.map(\.description) == ["B post sample", "B sample", "E ", "E "])
+            withExtendedLifetime(token) {}
+        }
+    }
+
+    @Test func `L5 any name is told as it is, a long one as far as it goes`() async {
+        await #expect(processExitsWith: .success) {
+            let center = ObserverCenter()
+            let names = ["\"\\/\n\t\u{1}\u{7F}", "𝄞é\u{2028}🧑‍🧑‍🧒", ""]
+            let long = String(repeating: "ä\n", count: 400)
+            let events = try TracedEvent.events {
+                for name in names + [long] { center.post(name: Notification.Name(name), object: nil) }
+            }
+            let told = events.filter { $0.phase == "B" }.map { String($0.name.dropFirst("post ".count)) }
+            #expect(Array(told.dropLast()) == names)
+            #expect(told.last?.last == "…" && long.hasPrefix(told.last?.dropLast() ?? "no"))
+            #expect(told.last?.count ?? 0 > 100)
+        }
+    }
+
+    @Test func `L5 threads are told by their names`() async {
+        await #expect(processExitsWith: .success) {
+            let (center, file) = (ObserverCenter(), TracedEvent.freshFile())
+            let thread = RunLoopThread(name: "decoder")
+            let token = center.observe(.sample, on: .thread(thread)) { _ in }
+            let gate = Gate()
+            let last = center.observe(.sample, on: .thread(thread)) { _ in gate.open() }
+            try Tether.Trace.recording(to: file) {
+                thread.start()
+                center.post(name: .sample, object: nil)
+                gate.pass()
+            }
+            let events = try TracedEvent.read(file)
+            let names = events.filter { $0.name == "thread_name" }
+            let call = try #require(events.first { $0.description == "B sample" })
+            #expect(names.first { $0.thread == call.thread }?.arguments["name"] as? String == "decoder")
+            #expect(events.contains { $0.name == "process_name" })
+            thread.cancel()
+            withExtendedLifetime((token, last)) {}
+        }
+    }
+}
+
+#endif
