@@ -9,22 +9,17 @@ internal import Foundation
 final class CommonModes: @unchecked Sendable {
     private let loop: CFRunLoop
     private let probe: CFRunLoopObserver
+    private let whenUnused: @Sendable () -> Void
 
-    private static let known = Guarded<[ObjectIdentifier: WeakModes]>([:])
-
-    private struct WeakModes: Sendable { weak var modes: CommonModes? }
+    private static let known = SharedObjects<ObjectIdentifier, CommonModes>()
 
     static func of(_ loop: CFRunLoop) -> CommonModes {
-        known.withLock { known in
-            if let modes = known[ObjectIdentifier(loop)]?.modes { return modes }
-            let made = CommonModes(loop)
-            known[ObjectIdentifier(loop)] = WeakModes(modes: made)
-            return made
-        }
+        known.object(of: ObjectIdentifier(loop)) { CommonModes(loop, whenUnused: $0) }
     }
 
-    private init(_ loop: CFRunLoop) {
+    private init(_ loop: CFRunLoop, whenUnused: @escaping @Sendable () -> Void) {
         self.loop = loop
+        self.whenUnused = whenUnused
         // Not covered: the callback; an observer of no activities is not called.
         probe = unsafe CFRunLoopObserverCreate(nil, 0, true, 0, { _, _, _ in }, nil)
         CFRunLoopAddObserver(loop, probe, RunLoop.Mode.common.cfMode)
@@ -32,15 +27,7 @@ final class CommonModes: @unchecked Sendable {
 
     deinit {
         CFRunLoopObserverInvalidate(probe)
-        let identity = ObjectIdentifier(loop)
-        // Another one may have been made since this was let go. If it is found here, this may be its last holder by now, so it is
-        // let go outside the lock.
-        let other = CommonModes.known.withLock { known in
-            let other = known[identity]?.modes
-            if other == nil { known[identity] = nil }
-            return other
-        }
-        withExtendedLifetime(other) {}
+        whenUnused()
     }
 
     func contains(_ mode: RunLoop.Mode) -> Bool { CFRunLoopContainsObserver(loop, probe, mode.cfMode) }

@@ -10,22 +10,18 @@ internal import Foundation
 /// run loop functions used here may be called from any thread.
 final class RunLoopAlarm: @unchecked Sendable {
     let loop: CFRunLoop
-    private let number = RunLoopSourceNumber.next()
+    private let info = RunLoopInfo()
     private let keepAlive: CFRunLoopSource
     private let commonModes: CommonModes
     private var observers: [RunLoop.Mode: CFRunLoopObserver] = [:]
 
-    /// The queues to ring, by number: what the run loop holds is a number, so that an observer which fires on one
-    /// thread while its queue goes on another finds nothing, instead of something freed.
-    private static let queues = Guarded<[Int: WeakQueue]>([:])
-
-    private struct WeakQueue: Sendable { weak var queue: PostingQueue? }
+    private static let queues = RunLoopTable<PostingQueue>()
 
     init(loop: CFRunLoop) {
         self.loop = loop
-        // SAFETY: a number, never read through.
+        // SAFETY: what the context has is never read through.
         var context = unsafe CFRunLoopSourceContext()
-        unsafe context.info = UnsafeMutableRawPointer(bitPattern: number)
+        unsafe context.info = info.pointer
         // Not covered: the source is never signalled.
         unsafe context.perform = { _ in }
         keepAlive = unsafe CFRunLoopSourceCreate(nil, 0, &context)
@@ -33,16 +29,14 @@ final class RunLoopAlarm: @unchecked Sendable {
     }
 
     deinit {
-        _ = RunLoopAlarm.queues.withLock { $0.removeValue(forKey: number) }
+        RunLoopAlarm.queues.remove(info)
         uninstall()
         CFRunLoopSourceInvalidate(keepAlive)
         CFRunLoopWakeUp(loop)
     }
 
     /// Sets what is rung.
-    func connect(_ queue: PostingQueue) {
-        RunLoopAlarm.queues.withLock { $0[number] = WeakQueue(queue: queue) }
-    }
+    func connect(_ queue: PostingQueue) { RunLoopAlarm.queues.insert(queue, for: info) }
 
     /// Rings in these modes from now on, and in no others. The loop is not woken.
     func install(in modes: Set<RunLoop.Mode>) {
@@ -55,13 +49,13 @@ final class RunLoopAlarm: @unchecked Sendable {
     func uninstall() { install(in: []) }
 
     private func add(_ mode: RunLoop.Mode) {
-        // SAFETY: the context holds a number, which is not read through.
+        // SAFETY: what the context has is never read through.
         var context = unsafe CFRunLoopObserverContext()
-        unsafe context.info = UnsafeMutableRawPointer(bitPattern: number)
+        unsafe context.info = info.pointer
         let activities: CFRunLoopActivity = [.beforeTimers, .beforeWaiting, .exit]
         let observer: CFRunLoopObserver = unsafe CFRunLoopObserverCreate(
             nil, activities.rawValue, true, 0,
-            { _, activity, info in RunLoopAlarm.ring(Int(bitPattern: info), isIdle: activity == .beforeWaiting) },
+            { _, activity, info in unsafe RunLoopAlarm.queues.object(info)?.ring(isIdle: activity == .beforeWaiting) },
             &context)
         observers[mode] = observer
         CFRunLoopAddObserver(loop, observer, mode.cfMode)
@@ -73,11 +67,6 @@ final class RunLoopAlarm: @unchecked Sendable {
         CFRunLoopRemoveSource(loop, keepAlive, mode.cfMode)
         // The common modes may include one that is still wanted for itself.
         for mode in observers.keys { CFRunLoopAddSource(loop, keepAlive, mode.cfMode) }
-    }
-
-    private static func ring(_ number: Int, isIdle: Bool) {
-        let queue = queues.withLock { $0[number]?.queue }
-        queue?.ring(isIdle: isIdle)
     }
 
     /// Gives the loop another pass.

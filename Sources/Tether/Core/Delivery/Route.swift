@@ -33,23 +33,27 @@ struct Route: Sendable {
             case .operationQueue(let queue) where queue.maxConcurrentOperationCount != 1:
                 Mailbox(scheduler: OperationDrains(queue: queue, isSerial: false))
             case .operationQueue(let queue):
-                Route.queueMailboxes.mailbox(of: ObjectIdentifier(queue)) {
-                    OperationDrains(queue: queue, isSerial: true)
+                Route.queueMailboxes.object(of: ObjectIdentifier(queue)) {
+                    Mailbox(scheduler: OperationDrains(queue: queue, isSerial: true), whenUnused: $0)
                 }
             case .dispatchQueue(let queue, concurrently: true):
                 Mailbox(scheduler: DispatchDrains(queue: queue, isSerial: false))
             case .dispatchQueue(let queue, concurrently: false): DispatchDrains.mailbox(of: queue)
             case .custom(let scheduler):
-                Route.schedulerMailboxes.mailbox(of: ObjectIdentifier(scheduler)) { CustomDrains(scheduler: scheduler) }
+                Route.schedulerMailboxes.object(of: ObjectIdentifier(scheduler)) {
+                    Mailbox(scheduler: CustomDrains(scheduler: scheduler), whenUnused: $0)
+                }
             case .thread(let loop, let modes): loop.mailbox(for: modes)
             case .actor(let actor):
-                Route.actorMailboxes.mailbox(of: actor.identity) { ActorDrains(reference: actor) }
+                Route.actorMailboxes.object(of: actor.identity) {
+                    Mailbox(scheduler: ActorDrains(reference: actor), whenUnused: $0)
+                }
             }
         self.init(target: target, mailbox: mailbox)
     }
 
     // Apart, because one object may be of several kinds.
-    private static let queueMailboxes = MailboxTable<ObjectIdentifier>()
-    private static let schedulerMailboxes = MailboxTable<ObjectIdentifier>()
-    private static let actorMailboxes = MailboxTable<ObjectIdentifier>()
+    private static let queueMailboxes = SharedObjects<ObjectIdentifier, Mailbox>()
+    private static let schedulerMailboxes = SharedObjects<ObjectIdentifier, Mailbox>()
+    private static let actorMailboxes = SharedObjects<ObjectIdentifier, Mailbox>()
 }

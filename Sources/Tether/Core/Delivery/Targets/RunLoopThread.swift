@@ -40,9 +40,9 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         loop = ThreadLoop(description: "thread \(name)")
         self.body = body
         // The source keeps the loop from ending for want of anything to wait for, and stops it.
-        // SAFETY: the context has a number, never read through.
+        // SAFETY: what the context has is never read through.
         var context = unsafe CFRunLoopSourceContext()
-        unsafe context.info = UnsafeMutableRawPointer(bitPattern: RunLoopSourceNumber.next())
+        unsafe context.info = RunLoopInfo().pointer
         unsafe context.perform = { _ in CFRunLoopStop(CFRunLoopGetCurrent()) }
         stopper = unsafe CFRunLoopSourceCreate(nil, 0, &context)
         super.init()

@@ -18,16 +18,16 @@ final class ThreadLoop: Sendable {
 
     /// SAFETY: only touched under the mutex; a `CFRunLoop` may be signalled and woken from any thread.
     private struct State: @unchecked Sendable {
-        /// By number. Not held, because a source that nothing delivers to is taken off the run loop, which may end then.
-        var sources: [Int: ThreadSource.Weak] = [:]
+        /// Not held, because a source that nothing delivers to is taken off the run loop, which may end then.
+        var sources: [RunLoopInfo: Unretained<ThreadSource>] = [:]
         var loop: CFRunLoop?
         var thread: PostingThread?
         var isClosed = false
 
-        var liveSources: [ThreadSource] { sources.values.compactMap(\.source) }
+        var liveSources: [ThreadSource] { sources.values.compactMap { $0.take() } }
     }
 
-    private let mailboxes = MailboxTable<Set<RunLoop.Mode>>()
+    private let mailboxes = SharedObjects<Set<RunLoop.Mode>, Mailbox>()
 
     init(description: String, isMain: Bool = false) {
         self.description = description
@@ -109,18 +109,18 @@ final class ThreadLoop: Sendable {
 
     /// The mailbox of this thread and some modes, the same for all observers.
     func mailbox(for modes: Set<RunLoop.Mode>) -> Mailbox {
-        mailboxes.mailbox(of: modes) { ThreadDrains(source: makeSource(modes)) }
+        mailboxes.object(of: modes) { Mailbox(scheduler: ThreadDrains(source: makeSource(modes)), whenUnused: $0) }
     }
 
     private func makeSource(_ modes: Set<RunLoop.Mode>) -> ThreadSource {
         let source = ThreadSource(thread: self, modes: modes)
         let isClosed = state.withLock { state in
-            state.sources[source.number] = ThreadSource.Weak(source: source)
+            state.sources[source.info] = Unretained<ThreadSource>(source)
             return state.isClosed
         }
         if isClosed { source.close() } else { source.install() }
         return source
     }
 
-    func forget(_ number: Int) { state.withLock { $0.sources[number] = nil } }
+    func forget(_ info: RunLoopInfo) { state.withLock { $0.sources[info] = nil } }
 }

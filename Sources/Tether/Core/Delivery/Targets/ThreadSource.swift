@@ -12,10 +12,10 @@ final class ThreadSource: @unchecked Sendable {
         var isClosed = false
     }
 
-    struct Weak: Sendable { weak var source: ThreadSource? }
+    private static let sources = RunLoopTable<ThreadSource>()
 
     let thread: ThreadLoop
-    let number: Int
+    let info = RunLoopInfo()
     private let modes: Set<RunLoop.Mode>
     /// Whether the main queue stands for the thread where it runs without a run loop, as under `dispatchMain` and in `@main
     /// async` programs.
@@ -27,13 +27,17 @@ final class ThreadSource: @unchecked Sendable {
         self.thread = thread
         self.modes = modes
         isServedByMainQueue = thread.isMain && !modes.isDisjoint(with: [.default, .common])
-        (number, source) = RunLoopSources.make()
-        RunLoopSources.connect(number, to: self)
+        // SAFETY: what the context has is never read through.
+        var context = unsafe CFRunLoopSourceContext()
+        unsafe context.info = info.pointer
+        unsafe context.perform = { unsafe ThreadSource.sources.object($0)?.perform() }
+        source = unsafe CFRunLoopSourceCreate(nil, 0, &context)
+        ThreadSource.sources.insert(self, for: info)
     }
 
     deinit {
-        thread.forget(number)
-        RunLoopSources.disconnect(number)
+        thread.forget(info)
+        ThreadSource.sources.remove(info)
         CFRunLoopSourceInvalidate(source)
         // A run loop that waits does not see that there is nothing left to wait for.
         if let loop = thread.runLoop { CFRunLoopWakeUp(loop) }
@@ -93,27 +97,4 @@ final class ThreadSource: @unchecked Sendable {
         }
         for drain in drains { drain.cancel() }
     }
-}
-
-/// The thread sources by number: what a run loop holds is a number, so that one which fires while its source goes on
-/// another thread finds nothing, instead of something freed.
-private enum RunLoopSources {
-    private static let sources = Guarded<[Int: ThreadSource.Weak]>([:])
-
-    static func make() -> (Int, CFRunLoopSource) {
-        let number = RunLoopSourceNumber.next()
-        var context = unsafe CFRunLoopSourceContext()
-        // SAFETY: a number, never read through.
-        unsafe context.info = UnsafeMutableRawPointer(bitPattern: number)
-        unsafe context.perform = { info in RunLoopSources.source(Int(bitPattern: info))?.perform() }
-        return (number, unsafe CFRunLoopSourceCreate(nil, 0, &context))
-    }
-
-    static func connect(_ number: Int, to source: ThreadSource) {
-        sources.withLock { $0[number] = ThreadSource.Weak(source: source) }
-    }
-
-    static func disconnect(_ number: Int) { sources.withLock { $0[number] = nil } }
-
-    private static func source(_ number: Int) -> ThreadSource? { sources.withLock { $0[number]?.source } }
 }
