@@ -26,6 +26,7 @@ uint32_t tether_trace_number;
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
@@ -69,6 +70,8 @@ static pthread_mutex_t growth = PTHREAD_MUTEX_INITIALIZER;
 static char spaces[CHUNK];
 static char *path;
 static int file = -1;
+static dev_t device;
+static ino_t inode;
 static char *start;
 static size_t limit;
 static size_t size;
@@ -119,12 +122,21 @@ static void lose(int error, bool has_file) {
     pthread_mutex_unlock(&growth);
 }
 
+/// Whether `file` is still the trace's. A program may close what it does not know, as daemons do, and the number may then be
+/// that of a file of its own.
+static bool has_file(void) {
+    struct stat found;
+    return file >= 0 && fstat(file, &found) == 0 && found.st_dev == device && found.st_ino == inode;
+}
+
 /// Gives a thread a chunk; returns an error, or 0.
 static int grow(writer *writer) {
     int error = 0;
     pthread_mutex_lock(&growth);
     if (limit - size < CHUNK) {
         error = EFBIG;
+    } else if (!has_file()) {
+        error = EBADF;
     } else {
         // Written, not only mapped, so that a full disk is an error here, and not a signal later.
         ssize_t count = pwrite(file, spaces, CHUNK, size);
@@ -258,7 +270,7 @@ uint64_t tether_trace_write(const tether_event *event) {
 // MARK: Start and end
 
 static void close_file(void) {
-    if (file >= 0) close(file);
+    if (has_file()) close(file);
     file = -1;
 }
 
@@ -329,7 +341,10 @@ static int open_file(const char *new_path, size_t new_limit) {
         file = fcntl(low, F_DUPFD_CLOEXEC, 3);
         close(low);
     }
-    if (file < 0) return errno;
+    struct stat made;
+    if (file < 0 || fstat(file, &made) != 0) return errno;
+    device = made.st_dev;
+    inode = made.st_ino;
     // Another process may write a trace there.
     if (flock(file, LOCK_EX | LOCK_NB) != 0 || ftruncate(file, 0) != 0) return errno;
     start = mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -382,12 +397,15 @@ static void stop_locked(tether_trace_result *result) {
     at = put(at, ",\"name\":\"trace ends\",\"s\":\"p\",\"args\":{\"written\":");
     at = put_number(put(put_number(at, result->written), ",\"not written\":"), not_written);
     size = put(at, "}}\n]\n") - start;
-    if (ftruncate(file, size) != 0) reason = errno;
+    // Where the program has closed the file, spaces stay at its end.
+    if (has_file() && ftruncate(file, size) != 0) reason = errno;
     munmap(start, limit);
     close_file();
     if (not_written) {
         fprintf(stderr, "Tether's trace %s lacks %llu events: %s.\n", path, (unsigned long long)not_written,
-            reason == EFBIG ? "it has reached its limit; start it with a higher one" : strerror(reason));
+            reason == EFBIG ? "it has reached its limit; start it with a higher one"
+            : reason == EBADF ? "the program has closed its file; start it after that"
+                              : strerror(reason));
     }
 }
 
