@@ -72,10 +72,11 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     public func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
-        OwnRegistration(
+        let sender = sender.map { SenderFilter.given($0, call: "ObserverCenter.register(name:sender:handler:)") }
+        return OwnRegistration(
             observer: observe(
                 ObservationRequest(
-                    name: name, sender: sender.map(SenderFilter.object) ?? .any, target: .poster,
+                    name: name, sender: sender ?? .any, target: .poster,
                     site: RegistrationSite(file: #fileID, line: #line)),
                 handler))
     }

@@ -119,10 +119,14 @@ import Tether
                 let observer = NotificationObserver(center: ObserverCenter())
                 observer.observe(.sample, from: Unhashable() as AnyObject) { _ in }
             },
+            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = ObserverCenter().register(name: .sample, sender: Unhashable() as AnyObject) { _ in }
+            },
         ]
         let calls = [
             "observe(_:from:on:once:key:_:): ", "ObserverCenter.addObserver(forName:object:queue:using:): ",
             "connect(_:from:to:of:", "observe(_:from:on:once:key:_:): ",
+            "ObserverCenter.register(name:sender:handler:): ",
         ]
         for (sentence, call) in zip(results.map(sentence), calls) {
             #expect(sentence.contains(call))
