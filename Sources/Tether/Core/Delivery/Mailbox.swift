@@ -105,6 +105,8 @@ final class Mailbox: Sendable {
 
     /// Delivers what was pending when it began, on the calling thread, and schedules a drain for the rest (D7).
     func drain(_ number: UInt64, atMost count: Int = .max) {
+        // Before it begins, because a post that came between would have to hand the next one over itself (D4).
+        if hasOrder, let next = state.withLock({ $0.reserveNext(after: number).map(makeDrain) }) { schedule(next) }
         let begun = state.withLock { state in
             state.beginDrain(number, atMost: count).map { (entries: $0, remainders: state.takeRemainders()) }
         }

@@ -20,6 +20,10 @@ struct MailboxState {
     private(set) var scheduled: UInt64?
     private var running: UInt64?
     private var lastDrain: UInt64 = 0
+    /// The drain that is handed over before the scheduled one begins, and is then scheduled itself.
+    private var next: UInt64?
+    /// The fewest tickets that are taken for a burst.
+    static let burst = 4
     /// The drain at whose end the scheduled one was asked for, for what that had left.
     private var continued: UInt64?
     /// Whether a post that comes while a drain runs asks for the next one there and then, so that what is put on the queue
@@ -107,13 +111,28 @@ struct MailboxState {
 
     // MARK: Draining
 
+    /// The drain to hand over before this one begins, where there is a burst, whose further posts then need not ask for it:
+    /// each of them that does pays for a call of the queue's.
+    mutating func reserveNext(after number: UInt64) -> UInt64? {
+        guard isSerial, number == scheduled, running == nil, count >= MailboxState.burst else { return nil }
+        lastDrain += 1
+        next = lastDrain
+        return next
+    }
+
+    /// Forgets that a drain is to come, if it comes out of turn, because the queue is not serial after all, or not at all.
+    private mutating func forget(_ number: UInt64) {
+        if number == next { next = nil }
+    }
+
     /// Begins a drain; its entries, or `nil` if the drain is out of date, or if another one is running, which then asks for
     /// one more: the queue is not serial, or a handler runs it.
     ///
     /// An entry may be withdrawn after it was taken: its inbox tells.
     mutating func beginDrain(_ number: UInt64, atMost limit: Int = .max) -> ContiguousArray<Entry>? {
+        forget(number)
         guard number == scheduled else { return nil }
-        scheduled = nil
+        (scheduled, next, continued) = (next, nil, nil)
         isOverlapped = running != nil
         if isOverlapped { return nil }
         running = number
@@ -193,6 +212,7 @@ struct MailboxState {
     /// Its continuation is meant, too: who cancels all that a queue has may have looked before that was there. And so is all
     /// that waits for a drain which is scheduled behind it.
     mutating func cancel(_ number: UInt64) -> ContiguousArray<Entry>? {
+        forget(number)
         guard number == running || scheduled != nil && (number == scheduled || number == continued) else { return nil }
         let dropped = batch + entries[head...].filter { $0.inbox != nil }
         batch = []

@@ -59,6 +59,33 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
+    @Test func `D4 D7 the posts of a burst put nothing on a queue while its drains run`() {
+        let (center, queue) = (ObserverCenter(), OperationQueue.serial())
+        let (log, isRunning, mayGoOn) = (Log<String>(), Gate(), Gate())
+        queue.isSuspended = true
+        let token = center.observe(.sample, on: .operationQueue(queue)) { notification in
+            log.add("\(notification.number)")
+            if notification.number == 1 {
+                isRunning.open()
+                mayGoOn.pass()
+            }
+        }
+        center.post(.sample, numbers: 1...5)
+        #expect(queue.operationCount == 1)
+        queue.isSuspended = false
+        isRunning.pass()
+        // The drain, and the next one.
+        #expect(queue.operationCount == 2)
+        queue.addOperation { log.add("before") }
+        center.post(.sample, numbers: 6...9)
+        #expect(queue.operationCount == 3)
+        queue.addOperation { log.add("behind") }
+        mayGoOn.open()
+        queue.settle()
+        #expect(log.entries == (1...9).map { "\($0)" } + ["before", "behind"])
+        withExtendedLifetime(token) {}
+    }
+
     @Test(arguments: targets.indices)
     func `D4 deliveries of different observers on one serial target run in posting order`(_ index: Int) {
         let serial = DeliveryOrderTests.targets[index]()
