@@ -19,8 +19,11 @@ import Testing
         }
     }
 
+    /// Lives as long as what is in it, as those of the sources do.
+    private static let objects = SharedObjects<Int, Shared>()
+
     @Test func `M9 D4 an object is shared while it is in use, and made anew afterwards`() {
-        let objects = SharedObjects<Int, Shared>()
+        let objects = SharedObjectsTests.objects
         let made = Counter()
         let object: @Sendable () -> Shared = {
             objects.object(of: 1) { whenUnused in
@@ -38,31 +41,31 @@ import Testing
     }
 
     @Test func `M9 D4 an object that ends does not take out the one that has come after it`() throws {
-        let objects = SharedObjects<Int, Shared>()
+        let objects = SharedObjectsTests.objects
         let next = Guarded<Shared?>(nil)
         do {
-            let first = objects.object(of: 1) { whenUnused in
+            let first = objects.object(of: 2) { whenUnused in
                 Shared(whenUnused: whenUnused) {
-                    let second = objects.object(of: 1) { Shared(whenUnused: $0) }
+                    let second = objects.object(of: 2) { Shared(whenUnused: $0) }
                     next.withLock { $0 = second }
                 }
             }
             withExtendedLifetime(first) {}
         }
         let second = try #require(next.withLock { $0 })
-        #expect(objects.object(of: 1) { Shared(whenUnused: $0) } === second)
+        #expect(objects.object(of: 2) { Shared(whenUnused: $0) } === second)
         next.withLock { $0 = nil }
     }
 
     @Test func `M9 D4 who makes one beside another thread gets the one that came first`() {
-        let objects = SharedObjects<Int, Shared>()
+        let objects = SharedObjectsTests.objects
         let first = Guarded<Shared?>(nil)
-        let second = objects.object(of: 1) { whenUnused in
-            let made = objects.object(of: 1) { Shared(whenUnused: $0) }
+        let second = objects.object(of: 3) { whenUnused in
+            let made = objects.object(of: 3) { Shared(whenUnused: $0) }
             first.withLock { $0 = made }
             return Shared(whenUnused: whenUnused)
         }
         #expect(first.withLock { $0 === second })
-        #expect(objects.object(of: 1) { Shared(whenUnused: $0) } === second)
+        #expect(objects.object(of: 3) { Shared(whenUnused: $0) } === second)
     }
 }
