@@ -12,7 +12,7 @@ public import Tether
 /// }
 /// ```
 ///
-/// A test may tell a scope:
+/// A test may tell its scope more:
 ///
 /// | Call | When it is needed |
 /// |---|---|

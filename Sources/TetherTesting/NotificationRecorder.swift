@@ -2,6 +2,8 @@ internal import Dispatch
 public import Foundation
 public import Tether
 
+// SAFETY: `token` is set once, by `init`; notifications are guarded, and a test that shares them answers for them.
+
 /// An observer that writes down what it is delivered, for a test to look at, or to wait for.
 ///
 /// ```swift
@@ -15,8 +17,6 @@ public import Tether
 /// object posts about itself in its `deinit` is recorded without the object, which nothing may keep.
 ///
 /// *Thread safety*: any thread.
-///
-/// SAFETY: `token` is set once, by `init`; notifications are guarded, and a test that shares them answers for them.
 public final class NotificationRecorder: @unchecked Sendable {
     private struct State: @unchecked Sendable {
         var notifications: [Notification] = []

@@ -2,6 +2,8 @@ internal import COwnerLifetime
 public import Foundation
 internal import Synchronization
 
+// SAFETY: `word` is set before the token is shared and never changes after it; `NSObject` adds no state.
+
 /// One registration with a center, and the token for it: when the token goes, the observer ends.
 ///
 /// ```swift
@@ -14,12 +16,10 @@ internal import Synchronization
 /// not be kept. The idea is that of `LRNotificationObserver`, whose two forms are here too: attached to an owner, and
 /// as a property that is configured and configured again (`init(center:)`).
 ///
-/// *Delivery*: see `DeliveryTarget`.
+/// *Delivery*: see ``DeliveryTarget``.
 ///
 /// *Thread safety*: everything here may be called from any thread, also from inside a handler. Tokens can be stored
 /// as `NSObjectProtocol`.
-///
-/// SAFETY: `word` is set before the token is shared and never changes after it; `NSObject` adds no state.
 @safe public final class NotificationObserver: NSObject, @unchecked Sendable {
     /// The address of the registration, by an unowned reference, or with its lowest bit set that of a `PropertyState`.
     ///

@@ -9,6 +9,8 @@ private typealias SendableAsThread = Sendable
 private typealias SendableAsThread = Any
 #endif
 
+// SAFETY: its properties never change; a run loop source may be signalled from any thread.
+
 /// A thread that runs its run loop until it is cancelled, and can be a target before it is started.
 ///
 /// ```swift
@@ -23,8 +25,6 @@ private typealias SendableAsThread = Any
 ///
 /// Posts from before it runs are delivered when it does. When it is cancelled, or goes without having been started,
 /// what is pending is dropped and counted, but for what the drain that it is at has begun with ([D5](doc:Contract#D5)).
-///
-/// SAFETY: its properties never change; a run loop source may be signalled from any thread.
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
     private let ownName: Guarded<String?>
