@@ -21,7 +21,7 @@ package enum ObjectArgument {
             // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "\(call): \(isClassless ? "an error" : "\(object)") is a value in a box, and each cast "
-                    + "to AnyObject makes another box; pass a class instance\(instead).")
+                    + "to AnyObject makes another box; \(instead), or pass a class instance.")
         }
         #if canImport(ObjectiveC)
         // SAFETY: the reference's bits are looked at, not read through; the caller holds the object.
@@ -29,7 +29,7 @@ package enum ObjectArgument {
         guard self == .sender || !ObjectArgument.isTagged(bits) else {
             fatalError(
                 "\(call): \(object), of \(type(of: object as AnyObject)), is stored in its reference and "
-                    + "never ends; pass an object that ends\(instead).")
+                    + "never ends; \(instead), or pass an object that ends.")
         }
         #endif
     }
@@ -38,9 +38,9 @@ package enum ObjectArgument {
     /// What else can be done than to pass another object.
     private var instead: String {
         switch self {
-        case .sender: ", or a Hashable value to addObserver(forName:object:queue:using:)"
-        case .owner, .receiver: ", or leave it out and keep the token"
-        case .tracked: ""
+        case .sender: "pass a Hashable value to addObserver(forName:object:queue:using:)"
+        case .owner, .receiver: "leave it out and keep the token"
+        case .tracked: "track an object that holds it"
         }
     }
 

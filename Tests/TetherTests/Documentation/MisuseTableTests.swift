@@ -9,7 +9,7 @@ import Tether
         let page = Package.root.appending(path: "Sources/Tether/Tether.docc/Misuse.md")
         return try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
             .filter { $0.hasPrefix("| ") }.dropFirst()
-            .map { String($0.split(separator: "|")[1]).trimmingCharacters(in: .whitespaces) }
+            .map { String($0.split(separator: "|")[1]).trimmingCharacters(in: CharacterSet(charactersIn: " `")) }
     }
 
     /// The sentences in the sources, with "…" for each value.

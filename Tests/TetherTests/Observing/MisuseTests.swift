@@ -131,7 +131,7 @@ import Tether
         for (sentence, call) in zip(results.map(sentence), calls) {
             #expect(sentence.contains(call))
             #expect(sentence.contains("Unhashable(number: 41) is a value in a box, and each cast to AnyObject makes"))
-            #expect(sentence.contains("pass a class instance, or a Hashable value to addObserver(forName:"))
+            #expect(sentence.contains("pass a Hashable value to addObserver(forName:object:queue:using:), or pass"))
         }
     }
 
