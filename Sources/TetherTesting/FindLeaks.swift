@@ -1,7 +1,8 @@
 /// Runs a body in a scope of its own, and returns what it leaves behind; for programs that are no tests.
 ///
 /// ```swift
-/// for leak in findLeaks({ openAndCloseADocument() }) { print(leak) }
+/// let leaks = findLeaks { openAndCloseADocument() }
+/// for leak in leaks { print(leak) }
 /// ```
 ///
 /// Deliveries that are pending when the body returns are made first. The calling thread waits; if it is the main thread

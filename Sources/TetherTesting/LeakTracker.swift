@@ -78,7 +78,9 @@ public final class LeakTracker: Sendable {
     /// ```swift
     /// let scope = LeakTracker.current
     /// queue.async {
-    ///     scope?.adopt { center.observe(nil, owner: sidebar) { sidebar, note in … } }
+    ///     scope?.adopt {
+    ///         center.observe(nil, owner: sidebar) { sidebar, note in … }
+    ///     }
     /// }
     /// ```
     public func adopt<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {

@@ -4,9 +4,9 @@ public import Tether
 ///
 /// ```swift
 /// let target = ManualTarget()
-/// center.observe(.modelDidChange, owner: sidebar, on: target.target) {
-///     sidebar, _ in sidebar.reload()
-/// }
+/// center.observe(
+///     .modelDidChange, owner: sidebar, on: target.target
+/// ) { sidebar, _ in sidebar.reload() }
 /// center.post(name: .modelDidChange, object: model)
 /// #expect(sidebar.reloads == 0)
 /// #expect(target.runOne())

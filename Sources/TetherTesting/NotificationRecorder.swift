@@ -7,10 +7,11 @@ public import Tether
 /// An observer that writes down what it is delivered, for a test to look at, or to wait for.
 ///
 /// ```swift
-/// let changes = NotificationRecorder(center, .modelDidChange, from: model)
+/// let changes = NotificationRecorder(
+///     center, .modelDidChange, from: model)
 /// model.rename("New")
 /// #expect(changes.names == [.modelDidChange])
-/// await changes.wait(for: 1)      // where something is asynchronous: by event
+/// await changes.wait(for: 1)      // for what is asynchronous
 /// ```
 ///
 /// It observes as long as it lives, and keeps what it recorded, objects included, until `clear()` or its own end. What an

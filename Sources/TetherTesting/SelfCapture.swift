@@ -7,7 +7,8 @@ extension ObserverCenter {
     /// leaked.
     ///
     /// ```swift
-    /// ObserverCenter.warnsOfSelfCapture = true     // when a debug build starts
+    /// // When a debug build starts.
+    /// ObserverCenter.warnsOfSelfCapture = true
     /// ```
     ///
     /// In a test of Swift Testing that links `TetherVerification` the report is an issue at the line of the registration;

@@ -26,7 +26,7 @@ extension Trait where Self == NoLeaksTrait {
     /// owner of an observer that is still alive, an object given to `track(_:)` that is still alive.
     ///
     /// ```swift
-    /// @Test(.verifiesNoLeaks) func `closing the window lets the sidebar go`() {
+    /// @Test(.verifiesNoLeaks) func `a closed window lets go`() {
     ///     let window = Window(center: .default)
     ///     track(window.sidebar)
     ///     window.close()

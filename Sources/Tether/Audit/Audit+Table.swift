@@ -5,9 +5,9 @@ extension Audit: CustomStringConvertible {
     /// out. Below it, what waits in posting queues.
     ///
     /// ```
-    /// name            sender        owner         target  registered at  notes
-    /// modelDidChange  Model 0x5f10  View 0x5f80   main    App/V.swift:4  2 pending
-    /// modelDidClose   any           its token     poster  App/W.swift:9  once
+    /// name            sender  owner      target  registered at  notes
+    /// modelDidChange  any     its token  main    App/V.swift:4  once
+    /// modelDidClose   any     its token  poster  App/W.swift:9
     /// ```
     public var description: String {
         let waiting = waitingPosts.map {

@@ -26,9 +26,9 @@ extension NotificationCenter.MessageIdentifier {
     /// Main-actor messages of a type, which need not have an identifier of their own.
     ///
     /// ```swift
-    /// center.observe(of: model, for: .type(ModelDidChange.self), owner: self) {
-    ///     sidebar, message in sidebar.show(message)
-    /// }
+    /// center.observe(
+    ///     of: model, for: .type(ModelDidChange.self), owner: self
+    /// ) { sidebar, message in sidebar.show(message) }
     /// ```
     public static func type<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> Self
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }

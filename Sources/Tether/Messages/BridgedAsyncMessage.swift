@@ -11,11 +11,11 @@ public import Foundation
 ///     static var name: Notification.Name { .downloadDidEnd }
 ///     let bytes: Int
 ///
-///     static func makeMessage(_ notification: Notification) -> Self? {
-///         (notification.userInfo?["bytes"] as? Int).map(Self.init)
+///     static func makeMessage(_ note: Notification) -> Self? {
+///         (note.userInfo?["bytes"] as? Int).map(Self.init)
 ///     }
-///     static func makeNotification(_ message: Self) -> Notification {
-///         Notification(name: name, userInfo: ["bytes": message.bytes])
+///     static func makeNotification(_ end: Self) -> Notification {
+///         Notification(name: name, userInfo: ["bytes": end.bytes])
 ///     }
 /// }
 /// ```

@@ -7,8 +7,8 @@ extension ObserverCenter {
     /// Observes async messages, until the returned token goes or is stopped.
     ///
     /// ```swift
-    /// let token = center.observe(of: download, for: .didEnd) { message in
-    ///     await store.keep(message)
+    /// let token = center.observe(of: download, for: .didEnd) {
+    ///     message in await store.keep(message)
     /// }
     /// ```
     ///

@@ -5,7 +5,9 @@ extension ObserverCenter {
     /// Observes main-actor messages, until the returned token goes or is stopped.
     ///
     /// ```swift
-    /// let token = center.observe(of: model, for: .didChange) { message in … }
+    /// let token = center.observe(of: model, for: .didChange) {
+    ///     message in …
+    /// }
     /// ```
     ///
     /// *Delivery*: on the main actor. A message is posted there, so the handler has run when the post returns, whatever else
@@ -39,8 +41,8 @@ extension ObserverCenter {
     /// Observes main-actor messages as long as an object, the owner, lives.
     ///
     /// ```swift
-    /// center.observe(of: model, for: .didChange, owner: self) { sidebar, message in
-    ///     sidebar.show(message)
+    /// center.observe(of: model, for: .didChange, owner: self) {
+    ///     sidebar, message in sidebar.show(message)
     /// }
     /// ```
     ///

@@ -5,7 +5,8 @@ extension ObserverCenter {
     /// The async messages that are posted from now on, as an async sequence.
     ///
     /// ```swift
-    /// for await message in center.messages(of: download, for: .didEnd) { … }
+    /// let ends = center.messages(of: download, for: .didEnd)
+    /// for await message in ends { … }
     /// ```
     ///
     /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration, as

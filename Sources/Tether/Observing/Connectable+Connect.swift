@@ -5,10 +5,11 @@ extension NotificationObserver: Connectable {}
 /// A method that takes the notification, as it is written in a table of methods to connect.
 ///
 /// ```swift
-/// let methods: [(Notification.Name, NotificationMethod<Catalog>)] = [
-///     (.modelDidChange, Catalog.update), (.modelDidOpen, Catalog.fill),
+/// typealias Method = NotificationMethod<Catalog>
+/// let methods: [Notification.Name: Method] = [
+///     .modelDidChange: Catalog.update, .modelDidOpen: Catalog.fill,
 /// ]
-/// for (name, method) in methods { center.connect(name, to: method, of: catalog) }
+/// methods.forEach { center.connect($0, to: $1, of: catalog) }
 /// ```
 public typealias NotificationMethod<Object: AnyObject> = @Sendable (Object) -> (Notification) -> Void
 
@@ -20,10 +21,10 @@ extension Connectable {
     /// Observes by calling a method of an object, as long as that object lives: target/action without selectors.
     ///
     /// ```swift
-    /// center.connect(.modelDidClose, to: Sidebar.clear, of: self)   // func clear()
+    /// center.connect(.modelDidClose, to: Sidebar.clear, of: self)
     /// center.connect(
-    ///     .modelDidChange, from: model, to: Sidebar.reload, of: sidebar,
-    ///     owner: document)
+    ///     .modelDidChange, from: model, to: Sidebar.reload,
+    ///     of: sidebar, owner: document)
     /// ```
     ///
     /// The method takes the notification, or nothing. Neither `object` nor `owner` is retained, except while the method
@@ -38,8 +39,8 @@ extension Connectable {
     /// which the compiler knows its isolation:
     ///
     /// ```swift
-    /// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, note in
-    ///     sidebar.reload(note)
+    /// center.observe(.modelDidChange, owner: self, on: .mainActor) {
+    ///     sidebar, note in sidebar.reload(note)
     /// }
     /// ```
     ///

@@ -49,7 +49,8 @@ extension NotificationObserver {
     /// ```swift
     /// token.mute(keepingNewest: true)
     /// defer { token.unmute() }
-    /// for row in rows { model.insert(row) }     // many posts; the handler runs once
+    /// // Many posts; the handler runs once.
+    /// for row in rows { model.insert(row) }
     /// ```
     ///
     /// Posts meanwhile are dropped, and counted in the audit. With `keepingNewest` the newest is kept, and

@@ -11,8 +11,8 @@ extension NotificationObserver {
     /// observer.observe(.modelDidChange, from: model, on: .mainActor) {
     ///     [weak self] note in self?.reload(note)
     /// }
-    /// observer.observe(.modelDidClose) { note in … }   // instead of the first
-    /// observer.stop()                                             // idle again
+    /// observer.observe(.modelDidClose) { note in … }    // instead
+    /// observer.stop()                                   // idle again
     /// ```
     ///
     /// Notifications enqueued for the old handler never reach the new one. Only for observers made with `init(center:)`.

@@ -7,9 +7,10 @@ internal import Synchronization
 /// One registration with a center, and the token for it: when the token goes, the observer ends.
 ///
 /// ```swift
-/// let token = center.observe(.modelDidChange) { note in … }  // ends with `token`
-/// token.target = .dispatchQueue(work)                        // the target switch
-/// token.stop()                                                // or ends now
+/// // Ends with `token`.
+/// let token = center.observe(.modelDidChange) { note in … }
+/// token.target = .dispatchQueue(work)
+/// token.stop()                                // or ends now
 /// ```
 ///
 /// An observer that is attached to an owner is held by the owner's side of Tether, ends when the owner does, and need

@@ -6,7 +6,7 @@ extension NotifyingCenter {
     /// ```swift
     /// center.observe(.modelDidChange, owner: index) {
     ///     (index: isolated Index, note) in
-    ///     index.generation += 1                           // on the actor: no `await`
+    ///     index.generation += 1         // on the actor: no `await`
     /// }
     /// center.observe(.modelDidClose, owner: index) { $0.close($1) }
     /// ```

@@ -4,7 +4,9 @@ extension NotifyingCenter {
     /// Observes until the returned token goes, or is stopped.
     ///
     /// ```swift
-    /// let token = center.observe(.modelDidChange, from: model) { note in … }
+    /// let token = center.observe(.modelDidChange, from: model) {
+    ///     note in …
+    /// }
     /// ```
     ///
     /// The first call is for posts that begin after this returns ([R4](doc:Contract#R4)). Complexity: O(1) amortised.

@@ -4,9 +4,10 @@ extension NotifyingCenter {
     /// Observes as long as an object, the owner, lives.
     ///
     /// ```swift
-    /// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, note in
+    /// center.observe(.modelDidChange, owner: self, on: .mainActor) {
+    ///     sidebar, note in
     ///     sidebar.reload(note)
-    /// }                                             // nothing to remove
+    /// }                                          // nothing to remove
     /// ```
     ///
     /// The owner needs nothing for this, and is never retained by it, except while the handler runs. When its last
@@ -66,8 +67,8 @@ extension NotifyingCenter {
     /// Observes with an async handler as long as an object, the owner, lives.
     ///
     /// ```swift
-    /// center.observe(.modelDidChange, owner: library) { library, note in
-    ///     await library.save()
+    /// center.observe(.modelDidChange, owner: library) {
+    ///     library, note in await library.save()
     /// }
     /// ```
     ///

@@ -4,8 +4,8 @@ extension NotifyingCenter {
     /// Ends every observer that matches all of what is given, blocks included ([R9](doc:Contract#R9)).
     ///
     /// ```swift
-    /// center.removeObservers(named: .modelDidChange)  // registered for that name
-    /// center.removeObservers(from: model)             // registered for that sender
+    /// center.removeObservers(named: .modelDidChange)  // of that name
+    /// center.removeObservers(from: model)             // of that sender
     /// center.removeObservers(named: .modelDidChange, owner: self)
     /// ```
     ///

@@ -35,7 +35,8 @@ extension ObserverCenter {
     ///
     /// ```swift
     /// center.addObserver(
-    ///     self, action: Sidebar.modelDidChange, name: .modelDidChange, object: nil)
+    ///     self, action: Sidebar.modelDidChange,
+    ///     name: .modelDidChange, object: nil)
     /// ```
     ///
     /// As `connect`, which is not there in Swift 5 mode either, with the sender as Foundation passes it. The observer ends

@@ -3,8 +3,8 @@ public import Foundation
 /// A notification center: it matches posts to observers by name and sender, and calls them.
 ///
 /// ```swift
-/// center.observe(.modelDidChange, owner: catalog) { catalog, note in
-///     catalog.update(note)
+/// center.observe(.modelDidChange, owner: catalog) {
+///     catalog, note in catalog.update(note)
 /// }
 /// center.post(name: .modelDidChange, object: model)
 /// ```

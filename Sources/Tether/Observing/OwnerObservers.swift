@@ -2,7 +2,9 @@
 ///
 /// ```swift
 /// OwnerObservers(of: sidebar).mute(keepingNewest: true)
-/// for observer in OwnerObservers(of: sidebar) { observer.target = .main }
+/// for observer in OwnerObservers(of: sidebar) {
+///     observer.target = .main
+/// }
 /// print(OwnerObservers(of: sidebar).audit())
 /// ```
 ///

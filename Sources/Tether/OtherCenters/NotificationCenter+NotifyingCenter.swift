@@ -4,13 +4,15 @@ public import Foundation
 ///
 /// ```swift
 /// let center = NotificationCenter.default
-/// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, note in
+/// center.observe(.modelDidChange, owner: self, on: .mainActor) {
+///     sidebar, note in
 ///     sidebar.reload(note)
 /// }
 /// ```
 ///
-/// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks are there (F1), in spite of what
-/// that center does on its own; the article [One layer over every center](doc:Centers) has the table of what cannot be.
+/// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks are there
+/// ([F1](doc:Contract#F1)), in spite of what that center does on its own; the article
+/// [One layer over every center](doc:Centers) has the table of what cannot be.
 extension NotificationCenter: NotifyingCenter {
     /// Registers a closure; the `observe` methods are the better way.
     ///

@@ -19,8 +19,9 @@ extension Notification.Name {
 
         init(model: Model, center: ObserverCenter = .default, log: Log<String>) {
             self.log = log
-            center.observe(.modelDidChange, from: model, owner: self) {
-                sidebar, note in
+            center.observe(
+                .modelDidChange, from: model, owner: self
+            ) { sidebar, note in
                 sidebar.reload(note)
             }
         }
@@ -54,14 +55,17 @@ extension Notification.Name {
             token.stop()
         }
         do {
-            let token = center.observe(.modelDidChange, from: model) { note in
+            let token = center.observe(.modelDidChange, from: model) {
+                note in
                 print(note.name.rawValue)
             }
             center.post(name: .modelDidChange, object: model)
             withExtendedLifetime(token) {}
         }
         #expect(log.entries == ["modelDidChange", "modelDidChange"])
-        let token = center.observe(.modelDidChange, on: .dispatchQueue(work)) { note in
+        let token = center.observe(
+            .modelDidChange, on: .dispatchQueue(work)
+        ) { note in
             print(note.name.rawValue)
         }
         center.post(name: .modelDidChange, object: nil)
@@ -78,7 +82,9 @@ extension Notification.Name {
         let sidebar = Sidebar(model: model, center: center, log: log)
         @Sendable func print(_ value: Any) { log.add("\(value)") }
         OwnerObservers(of: sidebar).mute(keepingNewest: true)
-        for observer in OwnerObservers(of: sidebar) { observer.target = .main }
+        for observer in OwnerObservers(of: sidebar) {
+            observer.target = .main
+        }
         print(OwnerObservers(of: sidebar).audit())
         #expect(log.entries.count == 1)
         #expect(log.entries[0].contains("main    TetherTests/DocumentedPrintTests.swift:"))
@@ -92,7 +98,8 @@ extension Notification.Name {
         @Sendable func print(_ value: Any) { log.add("\(value)") }
         let task = {
             let sidebar = sidebar.object!
-            let changes = center.notifications(of: .modelDidChange, owner: sidebar)
+            let changes = center.notifications(
+                of: .modelDidChange, owner: sidebar)
             return Task {
                 for await note in changes { print(note.name.rawValue) }
             }
@@ -111,7 +118,10 @@ extension Notification.Name {
     /// In a function that is not async, where the calls block.
     private func printLeaks(_ log: Log<String>) {
         func print(_ value: Any) { log.add("\(value)") }
-        for leak in findLeaks({ openAndCloseADocument() }) { print(leak) }
+        do {
+            let leaks = findLeaks { openAndCloseADocument() }
+            for leak in leaks { print(leak) }
+        }
         let center = ObserverCenter()
         typealias Sidebar = TrackedSidebar
         let leaks = findLeaks {

@@ -1,8 +1,9 @@
 /// How much is kept of what was posted and has not been delivered, or taken, yet.
 ///
 /// ```swift
-/// token.backlog = .newest(1)        // progress: where it is, not where it was
-/// for await note in center.notifications(of: nil, bufferSize: 100) { … }
+/// token.backlog = .newest(1)    // where it is, not where it was
+/// let notes = center.notifications(of: nil, bufferSize: 100)
+/// for await note in notes { … }
 /// ```
 ///
 /// For an observer it bounds what waits for it on its target ([D8](doc:Contract#D8)), for an async sequence what waits

@@ -4,10 +4,10 @@ public import Foundation
 /// Where an observer's handler runs.
 ///
 /// ```swift
-/// let token = center.observe(.modelDidChange, owner: catalog, on: .main) {
-///     catalog, note in catalog.update(note)
+/// let token = center.observe(.modelDidChange, on: .main) { note in
+///     catalog.update(note)
 /// }
-/// token.target = .dispatchQueue(work)     // the switch, on a live observer
+/// token.target = .dispatchQueue(work)   // of a live observer
 /// ```
 ///
 /// *Delivery*: on `.poster` a post calls the handler and returns after it. Every other target is asynchronous: the

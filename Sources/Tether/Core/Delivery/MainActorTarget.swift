@@ -1,7 +1,8 @@
 /// The main actor as a target: a type of its own, so that it takes handlers isolated to the main actor.
 ///
 /// ```swift
-/// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, _ in
+/// center.observe(.modelDidChange, owner: self, on: .mainActor) {
+///     sidebar, _ in
 ///     sidebar.title = "Changed"
 /// }
 /// ```

@@ -16,9 +16,9 @@ private typealias SendableAsThread = Any
 /// ```swift
 /// let worker = RunLoopThread(name: "worker")
 /// // What is posted is held until the thread runs.
-/// center.observe(.modelDidChange, owner: catalog, on: .thread(worker)) {
-///     catalog, note in …
-/// }
+/// center.observe(
+///     .modelDidChange, owner: catalog, on: .thread(worker)
+/// ) { catalog, note in … }
 /// worker.start()
 /// worker.cancel()
 /// ```
