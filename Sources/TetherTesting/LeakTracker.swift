@@ -79,7 +79,7 @@ public final class LeakTracker: Sendable {
     /// let scope = LeakTracker.current
     /// queue.async {
     ///     scope?.adopt {
-    ///         center.observe(nil, owner: sidebar) { sidebar, note in … }
+    ///         center.observe(nil, owner: sidebar) { sidebar, _ in … }
     ///     }
     /// }
     /// ```

@@ -14,7 +14,7 @@ public import Tether
 /// ```
 ///
 /// *Delivery*: all observers that deliver to one instance share one order, that of posting, as those of any target do:
-/// see [what Tether promises](doc:/Tether/Contract). What is pending when the instance and its observers have gone is
+/// see [what Tether promises](/documentation/tether/contract). What is pending when the instance and its observers have gone is
 /// dropped.
 ///
 /// *Thread safety*: any thread. Two threads that run deliveries at the same time share them out.
