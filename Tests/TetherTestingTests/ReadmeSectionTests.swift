@@ -24,7 +24,7 @@ import TetherVerification
 
     private let center = ObserverCenter()
 
-    @Test(.verifiesNoLeaks) @MainActor func `a sidebar that was closed is gone`() {
+    @Test(.verifiesNoLeaks) @MainActor func `a sidebar whose model closed is gone`() {
         let sidebar = track(Sidebar(model: Model(), center: center))
         center.post(name: .modelDidClose, object: nil)
         #expect(sidebar.reloads == 0)

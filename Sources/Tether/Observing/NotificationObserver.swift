@@ -47,14 +47,17 @@ internal import Synchronization
 
     /// Makes an idle observer, to be kept as a property and configured with its `observe` methods.
     ///
-    /// The center is held as long as the observer is.
+    /// The center is held as long as the observer is: Tether's, Foundation's, or any other.
     public init(center: any NotifyingCenter) {
         super.init()
         // SAFETY: `deinit` gives back what this retains.
         word = unsafe UInt(bitPattern: Unmanaged.passRetained(PropertyState(center: center)).toOpaque()) | 1
     }
 
-    /// As `init(center:)` of any center, so that `.default` is Tether's.
+    /// Makes an idle observer, to be kept as a property and configured with its `observe` methods.
+    ///
+    /// The center is held as long as the observer is. `.default` is ``ObserverCenter/default``; another initializer of this
+    /// name takes any ``NotifyingCenter``.
     public convenience init(center: ObserverCenter) {
         self.init(center: center as any NotifyingCenter)
     }

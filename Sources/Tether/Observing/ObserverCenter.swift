@@ -10,7 +10,7 @@ public import Foundation
 /// ```
 ///
 /// It has the interface of Foundation's `NotificationCenter`, so moving over is a change of type, and on top of it the
-/// `observe` methods of `NotifyingCenter`, whose observers end by themselves.
+/// `observe` methods of ``NotifyingCenter``, whose observers end by themselves.
 ///
 /// *Delivery*: a post calls, or enqueues on their targets, all matching observers in registration order, each once
 /// ([M1](doc:Contract#M1)-[M3](doc:Contract#M3)). An observer that an earlier handler of the same post removed is not

@@ -4,8 +4,8 @@ extension NotifyingCenter {
     /// The notifications that are posted from now on, as an async sequence.
     ///
     /// ```swift
-    /// let notes = center.notifications(of: .modelDidChange, from: model)
-    /// for await note in notes { … }
+    /// let name = Notification.Name.modelDidChange
+    /// for await note in center.notifications(of: name) { … }
     /// ```
     ///
     /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration, as
