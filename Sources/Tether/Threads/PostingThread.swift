@@ -260,6 +260,19 @@ internal import Synchronization
         return earliest.map { ($0, isElsewhere) }
     }
 
+    /// Whether a post under way on a center announces a registration.
+    static func isAnnounced(_ registration: UInt, on center: UInt) -> Bool {
+        var isAnnounced = false
+        forEachPin { _, pin in
+            if pin.center.load(ordering: .acquiring) == center,
+                pin.registration.load(ordering: .acquiring) == registration
+            {
+                isAnnounced = true
+            }
+        }
+        return isAnnounced
+    }
+
     /// The threads on which a registration is announced.
     static func threads(running registration: UInt) -> [PostingThread] {
         var running: [PostingThread] = []

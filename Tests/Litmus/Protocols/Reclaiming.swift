@@ -1,5 +1,6 @@
 /// What is taken out while a post is under way is kept in `retired`, with the epoch in which it was, until no post that
-/// began by then is under way.
+/// began by then is under way. Of a registration that is its memory, in which posts look at the gate: what its handler
+/// captured is kept only as long as a post announces it.
 ///
 /// Who takes out says that something is kept, and then looks for posts; a post ends, and then looks whether something is
 /// kept: one of the two sees the other, and releases it. A pin is used again at once by the next post of its thread,
@@ -13,10 +14,18 @@ struct Reclaiming: Modelled {
     let lock = Lock("the center's lock")
     /// The registration's memory: 1 is what its handler stores, 9 that it was released.
     let memory = Location("memory")
+    /// The gate: `Registration.state`.
+    let gate = Location("gate")
+    /// What the handler captured: 1 is what the handler stores, 9 that it was released.
+    let captures = Location("captures")
 
     var hasRetiredLoad = Order.sequentiallyConsistent
     var slotLoad = Order.sequentiallyConsistent
     var slotStore = Order.sequentiallyConsistent
+    var gateLoad = Order.sequentiallyConsistent
+    var registrationLoad = Order.acquiring
+    /// Whether the gate is closed before who retires looks at what posts announce.
+    var closesFirst = true
 
     init(on machine: Machine) {
         posting = Posting(on: machine)
@@ -25,12 +34,18 @@ struct Reclaiming: Modelled {
     static let code = [
         Code(
             "Tether/Core/Matching/CenterCore+Reclaiming.swift", "func retire(", "func reclaimable(", "func reclaim(",
+            "func takeUncalled(",
             "hasRetired.store(true, ordering: .sequentiallyConsistent)", "PostingThread.fenceOthers()"),
         Code(
             "Tether/Core/Matching/CenterCore+Posting.swift", "func deliver(",
             "if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }"),
         Code(
+            "Tether/Core/Registration/Registration.swift", "func receive(", "func receiveSpecially(", "func close(",
+            "let state = state.load(ordering: .sequentiallyConsistent)",
+            "state.load(ordering: .sequentiallyConsistent) & ~State.owned == State.routed"),
+        Code(
             "Tether/Threads/PostingThread.swift", "func pin(", "func unpin(", "func oldestPin(",
+            "func isAnnounced(", "pin.registration.load(ordering: .acquiring) == registration",
             "pin.pointee.epoch.store(epoch, ordering: .releasing)", "pin.epoch.load(ordering: .acquiring)"),
     ]
 
@@ -44,6 +59,10 @@ struct Reclaiming: Modelled {
         if registration == 1 {
             posting.announce()
             note("memory", memory.load(.plain, through: registration))
+            if gate.load(gateLoad) == 0 {
+                note("captures", captures.load(.plain))
+                captures.store(1, .plain)
+            }
         }
         end()
     }
@@ -53,15 +72,32 @@ struct Reclaiming: Modelled {
         note("is told", hasRetired.load(hasRetiredLoad))
     }
 
-    /// `CenterCore.retire` and `reclaimable`.
+    /// `Registration.close`, `CenterCore.retire` and `reclaimable`.
     func retire() {
+        if closesFirst { close() }
         slot.store(0, slotStore)
         epoch.wrappingAdd(1, .sequentiallyConsistent)
         hasRetired.store(1, .sequentiallyConsistent)
         look {
             posting.fenceOthers()
-            look { note("keeps") }
+            look {
+                note("keeps")
+                takeUncalled()
+                if !closesFirst { close() }
+            }
         }
+    }
+
+    private func close() { gate.exchange(.acquiringAndReleasing) { _ in 1 } }
+
+    /// `CenterCore.takeUncalled`, with `PostingThread.isAnnounced`: the captures alone are released.
+    func takeUncalled() {
+        if posting.visit() != 0, posting.center.load(.acquiring) == 1, posting.registration.load(registrationLoad) == 1
+        {
+            return note("keeps the captures")
+        }
+        captures.store(9, .plain)
+        note("releases the captures")
     }
 
     /// `PostingThread.oldestPin`, for what was retired in epoch 1; releases it, unless a post that may see it is under way.
@@ -89,6 +125,30 @@ struct Reclaiming: Modelled {
         ) { code in
             Scenario(
                 forbidden: { $0["memory"] == 9 },
+                .init("post") { code.post() },
+                .init("retire") { code.retire() })
+        },
+        Claim(
+            "what a handler that runs has captured has not been released",
+            mutants: [
+                Mutant("a fence is refused, unnoticed", breaksOn: .x86AndLanguage) { $0.posting.isFenced = false },
+                Mutant("the gate is acquired only", breaksOn: [.languageOnARM]) { $0.gateLoad = .acquiring },
+                Mutant("the gate is closed after the look", breaksOn: .all) { $0.closesFirst = false },
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0["captures"] == 9 },
+                .init("post") { code.post() },
+                .init("retire") { code.retire() })
+        },
+        Claim(
+            "what a handler stores in what it captured is stored before that is released",
+            mutants: [
+                Mutant("the registration is loaded relaxed", breaksOn: .language) { $0.registrationLoad = .relaxed }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("releases the captures") }, finally: (code.captures, 1),
                 .init("post") { code.post() },
                 .init("retire") { code.retire() })
         },

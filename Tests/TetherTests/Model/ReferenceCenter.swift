@@ -2,8 +2,8 @@
 final class ReferenceCenter: Counted {
     private(set) var observers: [ReferenceObserver] = []
     var droppedPosts = 0
-    /// How many posts are under way, and the observers that ended meanwhile (R8).
-    private var posts = 0
+    /// The observer at which each post under way is, and the observers that ended while one was at them (R8).
+    private var posts: [ReferenceObserver?] = []
     /// Beside which it stands, if it does.
     private(set) weak var foreign: ReferenceForeign?
     private var retired: [ReferenceObserver] = []
@@ -18,34 +18,38 @@ final class ReferenceCenter: Counted {
     func endAll() { endAll(observers, keepingElements: true) }
 
     /// A post ends on a thread that ends with it.
-    func postEnds() { posts -= 1 }
+    func postEnds() { posts.removeLast() }
 
     /// Calls the observers that match and have not ended meanwhile (M1-M3, R4).
     func post(_ notification: ReferenceNotification) {
         withPost(of: observers.first?.world) {
-            for observer in observers where observer.matches(notification) { observer.receive(notification) }
+            for observer in observers where observer.matches(notification) { call(observer, with: notification) }
         }
     }
 
     /// What a closure does that a foreign center has.
     func deliver(_ notification: ReferenceNotification, to observer: ReferenceObserver) {
-        withPost(of: observer.world) { observer.receive(notification) }
+        withPost(of: observer.world) { call(observer, with: notification) }
+    }
+
+    private func call(_ observer: ReferenceObserver, with notification: ReferenceNotification) {
+        posts[posts.count - 1] = observer
+        observer.receive(notification)
     }
 
     private func withPost(of world: ReferenceWorld?, _ body: () -> Void) {
-        posts += 1
+        posts.append(nil)
         world?.levels.begin(.post(self))
         body()
         world?.levels.end()
-        posts -= 1
+        posts.removeLast()
         releaseRetired()
     }
 
-    /// Lets go of what posts kept, when none is under way (R8).
+    /// Lets go of what posts kept, as far as none is at it any more (R8).
     func releaseRetired() {
-        guard posts == 0 else { return }
-        let released = retired
-        retired = []
+        let released = retired.filter { !isCalled($0) }
+        retired.removeAll { !isCalled($0) }
         for observer in released { observer.letGo() }
     }
 
@@ -60,9 +64,11 @@ final class ReferenceCenter: Counted {
     /// Takes an observer out; true if what it captured is to be released now.
     func remove(_ observer: ReferenceObserver) -> Bool {
         observers.removeAll { $0 === observer }
-        if posts > 0 { retired.append(observer) }
-        return posts == 0
+        if isCalled(observer) { retired.append(observer) }
+        return !isCalled(observer)
     }
+
+    private func isCalled(_ observer: ReferenceObserver) -> Bool { posts.contains { $0 === observer } }
 
     /// R9: ends those that match all that is given.
     func removeAll(name: Int?, sender: ReferenceSender, owner: ReferenceObject?) {

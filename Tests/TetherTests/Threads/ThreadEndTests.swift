@@ -52,16 +52,16 @@ import Testing
         #expect(scene.hasGone)
     }
 
-    @Test func `R8 what ends during a handler that ends its thread is let go of with the thread`() {
+    @Test func `M9 what was unlinked during a handler that ends its thread is reclaimed with the thread`() {
         let scene = makeScene()
+        let hasRetired = { @Sendable in scene.center.core.state.withLock { !$0.retired.isEmpty } }
         let thread = scene.startPosting()
         scene.isRunning.pass()
-        // The post may see it.
         observeAndStop(scene)
-        #expect(!scene.hasGone)
+        #expect(scene.hasGone && hasRetired())
         scene.mayEnd.open()
         thread.join()
-        #expect(scene.hasGone)
+        #expect(!hasRetired())
     }
 
     @Test func `R2 stopAndWait returns when the handler that it waits for ends its thread`() {

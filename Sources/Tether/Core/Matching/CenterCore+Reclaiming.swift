@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 
 /// The late release of what was taken out: after the posts under way that may still see it.
@@ -8,43 +9,77 @@ extension CenterCore {
         state.registry.unlinked.isEmpty ? [] : retire(nil, in: &state)
     }
 
-    /// Retires what has been unlinked, and a registration; returns what no post under way may still see.
+    /// Retires what has been unlinked, and a registration, whose gate is closed; returns what no post under way may still
+    /// see. Posts may look at the gate of a registration that is returned.
     @inline(never)
     func retire(_ removed: Registration?, in state: inout State) -> Registry.Unlinked {
         publishCache(of: state.registry)
         let now = epoch.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
         for object in state.registry.takeUnlinked() { state.retired.append((now, object)) }
-        if let removed { state.retired.append((now, removed)) }
-        return reclaimable(in: &state, afterRetiring: true)
+        if let removed { state.retired.append((now, KeptMemory(of: removed))) }
+        // A post that is not seen below finds this at its end.
+        hasRetired.store(true, ordering: .sequentiallyConsistent)
+        if PostingThread.oldestPin(on: address)?.isElsewhere == true {
+            // Either that post's end is seen now, or it will see that something waits for it. And what it has announced
+            // is seen, or it will find the gate closed.
+            PostingThread.fenceOthers()
+        }
+        guard let removed else { return reclaimable(in: &state) }
+        if PostingThread.isAnnounced(removed.address, on: address) {
+            state.called.append(removed)
+            return reclaimable(in: &state)
+        }
+        return reclaimable(in: &state) + [removed]
+    }
+
+    /// Keeps the memory of a registration for posts that may look at its gate, but not the registration, so that its
+    /// handler and what that captured are released (R8).
+    private final class KeptMemory: Sendable {
+        private unowned let registration: Registration
+
+        init(of registration: Registration) {
+            self.registration = registration
+        }
     }
 
     /// Takes out what was retired before the earliest post under way began.
-    private func reclaimable(in state: inout State, afterRetiring isNew: Bool = false) -> Registry.Unlinked {
-        // A post that is not seen below finds this at its end.
-        if isNew { hasRetired.store(true, ordering: .sequentiallyConsistent) }
-        var earliest = PostingThread.oldestPin(on: address)
-        if isNew, let post = earliest, post.isElsewhere {
-            // Either that post's end is seen now, or it will see that something waits for it.
-            PostingThread.fenceOthers()
-            earliest = PostingThread.oldestPin(on: address)
-        }
+    private func reclaimable(in state: inout State) -> Registry.Unlinked {
+        let earliest = PostingThread.oldestPin(on: address)?.epoch ?? .max
+        let firstKept = state.retired.firstIndex { $0.epoch >= earliest } ?? state.retired.endIndex
+        let released = state.retired[..<firstKept].map(\.object)
+        state.retired.removeSubrange(..<firstKept)
+        hasRetired.store(!state.retired.isEmpty || !state.called.isEmpty, ordering: .relaxed)
+        return released
+    }
+
+    /// Takes out the registrations at which posts were, and are no more. One that delivers on the main queue is released
+    /// there, because what it captured may belong to the main actor.
+    private func takeUncalled(in state: inout State) -> Registry.Unlinked {
         var released: Registry.Unlinked = []
-        if let earliest {
-            let firstKept = state.retired.firstIndex { $0.epoch >= earliest.epoch } ?? state.retired.endIndex
-            released = state.retired[..<firstKept].map(\.object)
-            state.retired.removeSubrange(..<firstKept)
-        } else {
-            released = state.retired.map(\.object)
-            state.retired = []
+        let ended = state.called
+        state.called = []
+        for registration in ended {
+            if PostingThread.isAnnounced(registration.address, on: address) {
+                state.called.append(registration)
+            } else if registration.isDeliveredOnMain {
+                // Handed over by way of the state, so that no reference here can be the last one.
+                if state.leftToMain.isEmpty { DispatchQueue.main.async { self.reclaim() } }
+                state.leftToMain.append(registration)
+            } else {
+                released.append(registration)
+            }
         }
-        hasRetired.store(!state.retired.isEmpty, ordering: .relaxed)
+        if !state.leftToMain.isEmpty, MainDrains.mailbox.isCurrent {
+            released += state.leftToMain
+            state.leftToMain = []
+        }
         return released
     }
 
     /// Releases what a post that has ended kept.
     @inline(never)
     func reclaim() {
-        let released = state.withLock { reclaimable(in: &$0) }
+        let released = state.withLock { takeUncalled(in: &$0) + reclaimable(in: &$0) }
         withExtendedLifetime(released) {}
     }
 

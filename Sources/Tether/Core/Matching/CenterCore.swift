@@ -48,6 +48,10 @@ internal import Synchronization
         var isClosed = false
         /// Objects that were unlinked, each with the epoch of that, until no post that began by then is under way.
         var retired: [(epoch: UInt64, object: Registry.Unlinked.Element)] = []
+        /// Registrations that ended while a post was at them, until none is.
+        var called: [Registration] = []
+        /// Those of them that the main queue is to release.
+        var leftToMain: [Registration] = []
     }
 
     init(usesExactLifetimes: Bool, face: Face = .own) {
@@ -209,5 +213,7 @@ internal import Synchronization
     }
 
     /// Whether nothing is kept: no name, sender, key or registration, nothing that waits for a post (M9).
-    var isEmpty: Bool { state.withLock { $0.registry.isEmpty && $0.retired.isEmpty } }
+    var isEmpty: Bool {
+        state.withLock { $0.registry.isEmpty && $0.retired.isEmpty && $0.called.isEmpty && $0.leftToMain.isEmpty }
+    }
 }

@@ -25,4 +25,9 @@ extension Registration {
 
     /// The hook that takes the deliveries in the target's place.
     final var keeper: RegistrationHook? { details?.hooks?.first { $0.targetDescription != nil } }
+
+    /// Whether its target is the main queue.
+    final var isDeliveredOnMain: Bool {
+        inbox?.state.withLock { $0.route.mailbox === MainDrains.mailbox } ?? false
+    }
 }

@@ -92,7 +92,7 @@ internal import Synchronization
     /// Delivers a notification, which may be stored already; called from a post, whose pin announces this registration.
     @inline(__always)
     final func receive(_ notification: Notification, stored: StoredNotification? = nil) {
-        let state = state.load(ordering: .acquiring)
+        let state = state.load(ordering: .sequentiallyConsistent)
         if _fastPath(state == 0) {
             callPlain(notification)
         } else if state == State.owned {
@@ -143,7 +143,7 @@ internal import Synchronization
     @inline(never)
     final func receiveSpecially(_ posted: Notification, stored: StoredNotification? = nil) {
         // The usual case where an inbox is there, without what only the others need.
-        if state.load(ordering: .relaxed) & ~State.owned == State.routed {
+        if state.load(ordering: .sequentiallyConsistent) & ~State.owned == State.routed {
             return rare.withInbox { $0.receive(posted, stored: stored, for: self) }
         }
         // Apart, so that a notification is not copied for a hook that is not there.
