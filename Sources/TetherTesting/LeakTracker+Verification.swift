@@ -93,10 +93,7 @@ extension LeakTracker {
     /// The end of everything that is still there.
     private func releases() -> WaitGroup? {
         let waitGroup = WaitGroup()
-        for tracked in leftObjects() {
-            guard let object = tracked.object else { continue }
-            waitGroup.watch(object)
-        }
+        for tracked in leftObjects() { tracked.object.whenEnded(waitGroup.add()) }
         for registration in leftRegistrations() {
             let ended = waitGroup.add()
             state.withLock { $0.ended[registration.id] = ended }
@@ -116,11 +113,15 @@ extension LeakTracker {
     /// The tracked objects and owners that are alive, each once, without those that are kept on purpose.
     private func leftObjects() -> [Tracked] {
         let (tracked, kept) = state.withLock { ($0.tracked, $0.kept) }
-        var seen = Set(kept.compactMap { $0.object.map { ObjectIdentifier($0) } })
+        var seen = addresses(of: kept)
         // A tracked object is told of as such, though it may be an owner too.
         return (tracked.filter { !$0.isOwner } + tracked.filter(\.isOwner)).filter { tracked in
-            tracked.object.map { seen.insert(ObjectIdentifier($0)).inserted } ?? false
+            !tracked.object.hasEnded && seen.insert(tracked.object.address).inserted
         }
+    }
+
+    private func addresses(of objects: [WatchedObject]) -> Set<UInt> {
+        Set(objects.lazy.filter { !$0.hasEnded }.map(\.address))
     }
 
     /// The observers that are active and that no owner accounts for.
@@ -133,28 +134,29 @@ extension LeakTracker {
             registrations: state.withLock(\.registrations).filter(\.isActive), objects: leftObjects(),
             limit: limits.explanation)
         // An owner that is still there is told of as such.
-        let hidden = state.withLock(\.keptUntilCenterEnded).filter { $0.owner.object == nil }.map(\.finding)
+        let hidden = state.withLock(\.keptUntilCenterEnded).filter { $0.owner.hasEnded }.map(\.finding)
         return diagnosis.findings(observers: leftRegistrations()) + hidden + unfinished
     }
 
     /// Looks for owners that go only because a center does: a test with a center of its own would not see the leak.
     func centerEnds(_ center: RegistrationWatch.CenterNumber) {
-        let (registrations, kept) = state.withLock { ($0.registrations, $0.kept) }
-        let known = Set(kept.compactMap { $0.object.map { ObjectIdentifier($0) } })
+        let (registrations, objects, kept) = state.withLock { ($0.registrations, $0.objects, $0.kept) }
+        let known = addresses(of: kept)
         let graph = ObjectGraph(until: .after(.seconds(1)))
-        for registration in registrations where registration.center == center && registration.isAttached {
-            guard let owner = registration.owner, let handler = registration.handler,
-                !known.contains(ObjectIdentifier(owner)),
-                let path = graph.path(from: handler, to: owner)
+        for registration in registrations where registration.center == center {
+            guard let owner = registration.owner.flatMap({ objects[$0] }), !owner.hasEnded,
+                !known.contains(owner.address), let handler = registration.handler
             else { continue }
-            let tracked = Tracked(owner, label: "\(type(of: owner))", site: registration.site, isOwner: true)
+            let object = HeapObject(address: owner.address)
+            guard let path = graph.path(from: handler, to: object) else { continue }
+            let tracked = Tracked(object: owner, label: "\(owner.type)", site: registration.site, isOwner: true)
             let finding = Finding(
                 message: "\(tracked.label), an owner, observed for at \(tracked.site), went only because its center "
                     + "did: until then it was kept by \(registration.handlerDescription), which "
                     + "\(path.sentence(from: .closure)). With a center that stays, such as ObserverCenter.default, it "
                     + "leaks. \(SelfCapture.remedy)",
-                site: tracked.site, picture: registration.picture(path, to: owner, tracked.lines))
-            state.withLock { $0.keptUntilCenterEnded.append((tracked, finding)) }
+                site: tracked.site, picture: registration.picture(path, to: object, tracked.lines))
+            state.withLock { $0.keptUntilCenterEnded.append((owner, finding)) }
         }
     }
 

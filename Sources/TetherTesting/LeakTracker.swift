@@ -34,32 +34,25 @@ public final class LeakTracker: Sendable {
     @TaskLocal package static var scope: LeakTracker?
 
     /// An object that is to go, which is not kept.
-    ///
-    /// SAFETY: the weak reference is written once; loading it is atomic.
-    final class Tracked: @unchecked Sendable {
-        private(set) weak var object: AnyObject?
+    struct Tracked: Sendable {
+        let object: WatchedObject
         let label: String
         let site: Site
         /// Whether it is here as the owner of an observer, and not because it was given to `track`.
         let isOwner: Bool
-
-        init(_ object: AnyObject, label: String, site: Site, isOwner: Bool) {
-            self.object = object
-            self.label = label
-            self.site = site
-            self.isOwner = isOwner
-        }
     }
 
     struct State: Sendable {
         var tracked: [Tracked] = []
+        /// The objects of which this knows, by their addresses; another one may have that of one that has ended.
+        var objects: [UInt: WatchedObject] = [:]
         var registrations: [WatchedRegistration] = []
         /// The centers that were made or used here.
         var centers: Set<RegistrationWatch.CenterNumber> = []
         /// The objects that the test keeps on purpose.
-        var kept: [Tracked] = []
+        var kept: [WatchedObject] = []
         /// Owners that were kept by their own handlers when their center went.
-        var keptUntilCenterEnded: [(owner: Tracked, finding: Finding)] = []
+        var keptUntilCenterEnded: [(owner: WatchedObject, finding: Finding)] = []
         /// Called when a registration of this scope has ended, while someone waits for that.
         var ended: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
     }
@@ -101,7 +94,8 @@ public final class LeakTracker: Sendable {
     ) -> Object {
         ObjectArgument.tracked.check(object, call: "track(_:)")
         let site = Site(file: "\(file)", line: Int(line))
-        let tracked = Tracked(object, label: label ?? "\(type(of: object))", site: site, isOwner: false)
+        let tracked = Tracked(
+            object: watched(object), label: label ?? "\(type(of: object))", site: site, isOwner: false)
         state.withLock { $0.tracked.append(tracked) }
         return object
     }
@@ -111,8 +105,7 @@ public final class LeakTracker: Sendable {
     public func keep<Object: AnyObject>(
         _ object: Object, file: StaticString = #fileID, line: UInt = #line
     ) -> Object {
-        let kept = Tracked(
-            object, label: "\(type(of: object))", site: Site(file: "\(file)", line: Int(line)), isOwner: false)
+        let kept = watched(object)
         state.withLock { $0.kept.append(kept) }
         return object
     }
@@ -130,9 +123,21 @@ public final class LeakTracker: Sendable {
         public func touch() {}
     }
 
+    /// Watches for the end of an object that the caller holds. Here, and not when the end is waited for, because then
+    /// nobody but the verification may hold it.
+    private func watched(_ object: AnyObject) -> WatchedObject {
+        let address = HeapObject(object).address
+        if let known = state.withLock({ $0.objects[address] }), !known.hasEnded { return known }
+        let watched = WatchedObject(object)
+        state.withLock { $0.objects[address] = watched }
+        return watched
+    }
+
     func add(_ registration: WatchedRegistration, owner: AnyObject?) {
         let site = Site(file: registration.file, line: registration.line)
-        let owner = owner.map { Tracked($0, label: "\(type(of: $0))", site: site, isOwner: true) }
+        let owner = owner.map {
+            Tracked(object: watched($0), label: "\(type(of: $0))", site: site, isOwner: true)
+        }
         state.withLock { state in
             state.registrations.append(registration)
             state.centers.insert(registration.center)
@@ -169,7 +174,7 @@ public final class LeakTracker: Sendable {
     /// The tracked objects that are alive now, and the observers that the given centers have now. It waits for nothing:
     /// ask after what you wait for.
     public func leaks(in centers: any NotifyingCenter...) -> [Leak] {
-        let objects = state.withLock(\.tracked).filter { !$0.isOwner && $0.object != nil }.map { tracked in
+        let objects = state.withLock(\.tracked).filter { !$0.isOwner && !$0.object.hasEnded }.map { tracked in
             Leak(
                 "\(tracked.label) is still alive, tracked at \(tracked.site)",
                 LeakPicture(tracked.lines, .yellow).diagram)

@@ -5,8 +5,8 @@ final class Registrations: Sendable {
     private static let shared = Registrations()
 
     private struct State: Sendable {
-        /// The scopes of live registrations.
-        var scopes: [WatchedRegistration.ID: WeakScope] = [:]
+        /// Live registrations and their scopes.
+        var scopes: [WatchedRegistration.ID: (registration: WatchedRegistration, scope: WeakScope)] = [:]
         /// Live registrations that belong to no scope.
         var unattributed: [WatchedRegistration.ID: WatchedRegistration] = [:]
         var reported: Set<String> = []
@@ -37,7 +37,7 @@ final class Registrations: Sendable {
         let current = LeakTracker.current
         state.withLock { state in
             if let current {
-                state.scopes[registration.id] = WeakScope(scope: current)
+                state.scopes[registration.id] = (registration, WeakScope(scope: current))
             } else {
                 state.unattributed[registration.id] = registration
             }
@@ -48,16 +48,18 @@ final class Registrations: Sendable {
     }
 
     private func end(_ id: WatchedRegistration.ID) {
-        let (scope, unattributed) = state.withLock { state in
-            (state.scopes.removeValue(forKey: id)?.scope, state.unattributed.removeValue(forKey: id))
+        let (known, unattributed) = state.withLock { state in
+            (state.scopes.removeValue(forKey: id), state.unattributed.removeValue(forKey: id))
         }
-        scope?.registrationEnded(id)
-        withExtendedLifetime(unattributed) {}
+        known?.registration.end()
+        unattributed?.end()
+        known?.scope.scope?.registrationEnded(id)
     }
 
     private func centerEnds(_ center: RegistrationWatch.CenterNumber) {
         let scopes = state.withLock { state in
-            Dictionary(state.scopes.values.compactMap(\.scope).map { (ObjectIdentifier($0), $0) }) { first, _ in first }
+            let scopes = state.scopes.values.compactMap(\.scope.scope)
+            return Dictionary(scopes.map { (ObjectIdentifier($0), $0) }) { first, _ in first }
         }
         for scope in scopes.values { scope.centerEnds(center) }
     }

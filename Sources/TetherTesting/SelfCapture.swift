@@ -39,16 +39,16 @@ enum SelfCapture {
 
     /// Looks into a handler, if that was asked for.
     static func check(
-        _ handler: WatchedRegistration.Handler, of owner: AnyObject?, at registration: WatchedRegistration
+        _ handler: ValueBytes, of owner: AnyObject?, at registration: WatchedRegistration
     ) {
         #if DEBUG
         guard let owner, isReportedHere ?? isReported.load(ordering: .relaxed),
-            let path = ObjectGraph(limit: limit).path(from: handler, to: owner)
+            let path = ObjectGraph(limit: limit).path(from: handler, to: HeapObject(owner))
         else { return }
         let finding = Finding(
             message: "\(type(of: owner)) will be kept by its own handler registered at \(registration.site) "
                 + "(\(registration.subject)), which \(path.sentence(from: .closure)). \(remedy)",
-            site: registration.site, picture: registration.picture(path, to: owner, ["\(type(of: owner))"]))
+            site: registration.site, picture: registration.picture(path, to: HeapObject(owner), ["\(type(of: owner))"]))
         finding.tell()
         #endif
     }

@@ -12,8 +12,6 @@ final class WaitGroup: Sendable {
     }
 
     private let state = Guarded(State())
-    /// Has an observer for each object whose end is waited for; ends with this.
-    private let watches = LeakTracker.$scope.withValue(nil) { ObserverCenter() }
 
     /// Adds one; call what this returns when it is done.
     func add() -> @Sendable () -> Void {
@@ -23,15 +21,6 @@ final class WaitGroup: Sendable {
             return state.last
         }
         return { [weak self] in self?.finish(number) }
-    }
-
-    /// Adds the end of an object.
-    func watch(_ object: AnyObject) {
-        // An observer's captures are released when its owner ends.
-        let end = AtRelease(add())
-        LeakTracker.$scope.withValue(nil) {
-            _ = watches.observe(nil, owner: object) { _, _ in withExtendedLifetime(end) {} }
-        }
     }
 
     private func finish(_ number: Int) {

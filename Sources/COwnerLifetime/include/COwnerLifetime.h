@@ -48,6 +48,7 @@ void tether_hook_unmark(const void *_Nonnull object);
 void tether_unowned_retain(void *_Nonnull object);
 void tether_unowned_release(void *_Nonnull object);
 size_t tether_unowned_count(void *_Nonnull object);
+size_t tether_strong_count(void *_Nonnull object);
 
 /// Whether the object's last strong reference has gone. Its memory is held by any reference.
 bool tether_has_ended(void *_Nonnull object);

@@ -2,8 +2,9 @@ package import Foundation
 
 /// A registration as `TetherTesting` sees it: it is not kept, and neither is what its handler captured.
 ///
-/// SAFETY: the weak reference is written once; loading it is atomic. All else never changes.
-package final class WatchedRegistration: @unchecked Sendable, Identifiable {
+/// Whoever looks is never the last to let go of anything of the user's: of the registration, because the thread that ends
+/// it waits for a look that is under way; of the token and the owner, because they are not held at all.
+package final class WatchedRegistration: Sendable, Identifiable {
     /// Unique as long as this lives, which pins the registration's memory.
     package typealias ID = UInt
 
@@ -13,39 +14,59 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
     package let line: Int
     package let center: RegistrationWatch.CenterNumber
     /// Whether an owner's life bounds it.
-    package let isAttached: Bool
+    package var isAttached: Bool { owner != nil }
     /// Whether it is that of an async sequence, which takes the deliveries in a target's place.
     package let isSequence: Bool
+    /// The address of the object whose life bounds it.
+    package let owner: UInt?
     private let reference: OwnerReference<Registration>?
-    /// The registration's token, as long as it lives.
-    package private(set) weak var token: AnyObject?
+    private let tokenReference: OwnerReference<AnyObject>?
+    private let tokenAddress: UInt
+    /// Whether its end was told, after which nobody looks at it any more.
+    private let isOver = Guarded(false)
 
     init(_ registration: Registration, name: Notification.Name?, token: AnyObject) {
         reference = OwnerReference(registration)
-        self.token = token
+        tokenReference = OwnerReference(token)
+        tokenAddress = UInt(bitPattern: ObjectIdentifier(token))
+        owner = registration.owned?.record.map { UInt(bitPattern: $0.identity) }
         self.name = name
         id = registration.address
         file = registration.site.file
         line = registration.site.line
         center = registration.center.number
-        isAttached = registration.owned?.record != nil
         isSequence = registration.keeper != nil
     }
 
-    package var isActive: Bool { reference?.take()?.hasEnded == false }
+    /// Returns what `body` makes of the registration, which is held for the call.
+    ///
+    /// While it is not over the center holds it, too, or the thread that ends it.
+    private func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? {
+        isOver.withLock { isOver in isOver ? nil : reference?.take().flatMap(body) }
+    }
 
-    /// The object whose life bounds it; `nil` once that has gone, too.
-    package var owner: AnyObject? { reference?.take()?.owned?.record?.reference.take() }
+    /// Takes note of the end, called by the thread where it happens, which holds the registration: waits for a look that
+    /// is under way, so that this thread lets go of it last.
+    package func end() { isOver.withLock { $0 = true } }
+
+    package var isActive: Bool { look { !$0.hasEnded } ?? false }
+
+    /// The registration's token, not held: its address, and the number of strong references to it; `nil` once it has gone.
+    package var token: (address: UInt, strongCount: Int)? {
+        tokenReference?.strongCount().map { (tokenAddress, $0) }
+    }
+
+    private var inbox: Inbox? { look(\.inbox) }
 
     /// How many deliveries wait for it, and where.
     package var pending: (count: Int, target: String) {
-        guard let inbox = reference?.take()?.inbox else { return (0, "poster") }
+        guard let inbox else { return (0, "poster") }
         return (inbox.counts.pending, inbox.target.description)
     }
 
     /// Whether what waits for it waits for the end of the caller's own turn of the main queue.
     package var waitsForCaller: Bool {
-        guard let inbox = reference?.take()?.inbox, inbox.counts.pending > 0,
+        guard let inbox, inbox.counts.pending > 0,
             inbox.route.mailbox?.isCurrent == true, MainDrains().isCurrent
         else { return false }
         let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
@@ -53,22 +74,28 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
         return !Thread.isMainThread || isInTask
     }
 
+    /// A notification that waits for it, for looking into.
+    package struct PendingNotification: Sendable {
+        package let name: Notification.Name
+        package let object: ValueBytes
+        package let userInfo: ValueBytes
+    }
+
     /// The deliveries that wait for it.
-    package var pendingNotifications: [Notification] {
-        reference?.take()?.inbox?.notifications ?? []
+    package var pendingNotifications: [PendingNotification] {
+        inbox?.mapNotifications { notification in
+            PendingNotification(
+                name: notification.name, object: ValueBytes(of: notification.object),
+                userInfo: ValueBytes(of: notification.userInfo))
+        } ?? []
     }
 
     /// The handler as Tether keeps it, often one of its own around the user's, for looking into.
-    package var handler: Handler? {
-        guard let registration = reference?.take() else { return nil }
-        if let owned = registration.owned { return .owned(owned.handler) }
-        return .plain(unsafe unsafeDowncast(registration, to: PlainRegistration.self).handler)
-    }
-
-    /// A handler as it was given, or one of Tether's around it.
-    package enum Handler {
-        case plain(@Sendable (Notification) -> Void)
-        case owned(@Sendable (AnyObject, Notification) -> Void)
+    package var handler: ValueBytes? {
+        look { registration in
+            if let owned = registration.owned { return .owned(owned.handler) }
+            return .plain(unsafe unsafeDowncast(registration, to: PlainRegistration.self).handler)
+        }
     }
 
     // MARK: Waiting
@@ -76,7 +103,7 @@ package final class WatchedRegistration: @unchecked Sendable, Identifiable {
     /// Has `signal` released when what is pending for it now, and what is being delivered, is behind it: delivered, or
     /// dropped, and let go of. False if nothing is pending, or if only a post could deliver it.
     package func releaseBehindPending(_ signal: any AnyObject & Sendable) -> Bool {
-        guard let inbox = reference?.take()?.inbox else { return false }
+        guard let inbox else { return false }
         let route = inbox.route
         guard let mailbox = route.mailbox, mailbox.isDraining || inbox.counts.pending > 0 else { return false }
         // A registration that is in no center, with the same mailbox: its one delivery is behind all others there.

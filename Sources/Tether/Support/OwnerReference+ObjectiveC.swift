@@ -1,5 +1,7 @@
 #if canImport(ObjectiveC)
 
+internal import COwnerLifetime
+internal import Dispatch
 internal import ObjectiveC
 
 /// A reference that does not keep its object alive, where objects may be Objective-C's: a weak one.
@@ -27,6 +29,20 @@ internal import ObjectiveC
 
     /// Whether the object is being deinitialised, or has gone.
     var hasEnded: Bool { object == nil }
+
+    /// A weak reference is loaded to be asked, so the one who asks may be the last to let go of the object.
+    static var asksWithoutHolding: Bool { false }
+
+    /// The number of strong references, or `nil` once the last one has gone. The one that is taken to count them is let
+    /// go on the main queue, because the object may be one that must end there.
+    func strongCount() -> Int? {
+        // SAFETY: the retain is given back below; the load's own is over by then, so it is not the last one.
+        guard let held = unsafe (object.map { unsafe Unmanaged.passRetained($0) }) else { return nil }
+        let count = unsafe tether_strong_count(held.toOpaque()) - 1
+        nonisolated(unsafe) let last = unsafe held
+        DispatchQueue.main.async { unsafe last.release() }
+        return count
+    }
 
     /// Unowned counts are not to be had for Objective-C objects.
     var unownedCount: Int { 1 }

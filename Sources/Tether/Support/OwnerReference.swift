@@ -44,6 +44,15 @@ internal import COwnerLifetime
         unsafe tether_has_ended(address)
     }
 
+    /// Whether `hasEnded` never makes the one who asks the last to let go of the object.
+    static var asksWithoutHolding: Bool { true }
+
+    /// The number of strong references, or `nil` once the last one has gone; the object is not retained to find out.
+    func strongCount() -> Int? {
+        // SAFETY: the memory is kept by our unowned count.
+        hasEnded ? nil : unsafe tether_strong_count(address)
+    }
+
     /// The number of unowned references, ours and the one that all strong references share included.
     var unownedCount: Int {
         // SAFETY: the memory is kept by our unowned count.

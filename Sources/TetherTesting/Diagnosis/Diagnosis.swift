@@ -15,17 +15,20 @@ struct Diagnosis {
 
     /// A finding for each object, then for each of the observers that no owner accounts for.
     func findings(observers: [WatchedRegistration]) -> [Finding] {
-        let objects = objects.compactMap { tracked in Held({ tracked.object }).map { (tracked, $0) } }
-        let observers = observers.map { observer in (observer, token: Held({ observer.token })) }
+        let objects = objects.compactMap { tracked in LeftObject(tracked.object).map { (tracked, $0) } }
+        let observers = observers.map { observer in (observer, token: observer.token.map(LeftObject.init)) }
         let holders = Holders(
             registrations: registrations, objects: objects,
             targets: objects.map(\.1.heap) + observers.compactMap(\.token?.heap), limit: limit)
-        return objects.map { finding($0, $1, holders) } + observers.map { finding($0, token: $1, holders) }
+        let findings = objects.map { ($0.0, finding($0.0, $0.1, holders)) }
+        // What went while it was looked into is not left.
+        return findings.filter { !$0.0.object.hasEnded }.map(\.1)
+            + observers.map { finding($0, token: $1, holders) }
     }
 
     // MARK: Objects
 
-    private func finding(_ tracked: LeakTracker.Tracked, _ object: Held, _ holders: Holders) -> Finding {
+    private func finding(_ tracked: LeakTracker.Tracked, _ object: LeftObject, _ holders: Holders) -> Finding {
         let reason =
             reason(for: object, tracked, holders)
             ?? Reason(
@@ -44,18 +47,18 @@ struct Diagnosis {
         let picture: Diagram
     }
 
-    private func reason(for object: Held, _ tracked: LeakTracker.Tracked, _ holders: Holders) -> Reason? {
+    private func reason(for object: LeftObject, _ tracked: LeakTracker.Tracked, _ holders: Holders) -> Reason? {
         if let (registration, path) = holders.handler(of: object.heap) {
             return Reason(
                 words: "it is kept by \(registration.handlerDescription), which \(path.sentence(from: .closure)). "
                     + Diagnosis.remedy(path, isAttached: registration.isAttached),
-                site: registration.site, picture: registration.picture(path, to: object.object, tracked.lines))
+                site: registration.site, picture: registration.picture(path, to: object.heap, tracked.lines))
         }
-        if let (registration, notification, path) = holders.notification(of: object.heap) {
+        if let (registration, name, path) = holders.notification(of: object.heap) {
             var picture = LeakPicture(handlerOf: registration)
-            picture.hold([notification.name.rawValue], "pending on \(registration.pending.target)", .pill, .green)
+            picture.hold([name.rawValue], "pending on \(registration.pending.target)", .pill, .green)
             return Reason(
-                words: "it is kept by a notification, \(notification.name.rawValue), that is pending on "
+                words: "it is kept by a notification, \(name.rawValue), that is pending on "
                     + "\(registration.pending.target) for \(registration.handlerDescription)",
                 site: registration.site, picture: picture.following(path, from: .object, to: tracked.lines).diagram)
         }
@@ -80,7 +83,7 @@ struct Diagnosis {
 
     // MARK: Observers
 
-    private func finding(_ registration: WatchedRegistration, token: Held?, _ holders: Holders) -> Finding {
+    private func finding(_ registration: WatchedRegistration, token: LeftObject?, _ holders: Holders) -> Finding {
         if registration.isSequence {
             return Finding(
                 message:
@@ -99,7 +102,7 @@ struct Diagnosis {
             picture: reason.picture)
     }
 
-    private func tokenHolder(_ token: Held, of registration: WatchedRegistration, _ holders: Holders) -> Reason {
+    private func tokenHolder(_ token: LeftObject, of registration: WatchedRegistration, _ holders: Holders) -> Reason {
         if let (holder, path) = holders.handler(of: token.heap, preferring: registration) {
             var picture = LeakPicture(handlerOf: holder)
                 .following(path, from: .closure, to: registration.tokenLines)

@@ -1,20 +1,22 @@
 internal import Foundation
 internal import Tether
 
-/// An object, kept while it is asked who else does.
-struct Held {
-    let object: AnyObject
-    /// How many strong references to it there are beside the one here.
+/// An object that is left, which is not held to find out by whom it is.
+struct LeftObject {
+    let heap: HeapObject
+    /// How many strong references to it there are.
     let count: Int
 
-    /// Takes what `load` returns, which must be the only reference that the call makes.
-    init?(_ load: () -> AnyObject?) {
-        guard let object = load() else { return nil }
-        count = strongReferences(to: object) - 1
-        self.object = object
+    /// Describes a watched object; `nil` if it has ended.
+    init?(_ object: WatchedObject) {
+        guard let count = object.strongCount else { return nil }
+        self.init((object.address, count))
     }
 
-    var heap: HeapObject { HeapObject(object) }
+    init(_ token: (address: UInt, strongCount: Int)) {
+        heap = HeapObject(address: token.address)
+        count = token.strongCount
+    }
 }
 
 /// The holders of objects that are left: handlers, pending notifications, and objects that are left themselves.
@@ -23,11 +25,11 @@ struct Held {
 final class Holders {
     private let graph: ObjectGraph
     private let registrations: [WatchedRegistration]
-    private let objects: [(LeakTracker.Tracked, Held)]
+    private let objects: [(LeakTracker.Tracked, LeftObject)]
     private let targets: [HeapObject]
 
     init(
-        registrations: [WatchedRegistration], objects: [(LeakTracker.Tracked, Held)], targets: [HeapObject],
+        registrations: [WatchedRegistration], objects: [(LeakTracker.Tracked, LeftObject)], targets: [HeapObject],
         limit: Duration
     ) {
         graph = ObjectGraph(until: .after(limit))
@@ -65,16 +67,16 @@ final class Holders {
     private lazy var notifications = registrations.flatMap { registration in
         registration.pendingNotifications.map { notification in
             let roots =
-                ReferencePath.roots(of: notification.object).map { $0.inside("object") }
-                + ReferencePath.roots(of: notification.userInfo).map { $0.inside("userInfo") }
+                ReferencePath.roots(notification.object).map { $0.inside("object") }
+                + ReferencePath.roots(notification.userInfo).map { $0.inside("userInfo") }
             return (registration, notification, paths: graph.paths(from: roots, to: targets))
         }
     }
 
     /// The first pending notification that holds a target, and how.
-    func notification(of target: HeapObject) -> (WatchedRegistration, Notification, ReferencePath)? {
+    func notification(of target: HeapObject) -> (WatchedRegistration, Notification.Name, ReferencePath)? {
         notifications.lazy.compactMap { registration, notification, paths in
-            paths[target].map { (registration, notification, $0) }
+            paths[target].map { (registration, notification.name, $0) }
         }.first
     }
 

@@ -56,9 +56,9 @@ extension WatchedRegistration {
     var tokenLines: [String] { ["token for \(subject)", "\(site)"] }
 
     /// A handler that holds an object: that holds the handler, too, if it is the owner.
-    func picture(_ path: ReferencePath, to object: AnyObject, _ lines: [String]) -> Diagram {
+    func picture(_ path: ReferencePath, to object: HeapObject, _ lines: [String]) -> Diagram {
         var picture = LeakPicture(handlerOf: self).following(path, from: .closure, to: lines)
-        if owner === object { picture.close("keeps, while it lives") }
+        if owner == object.address { picture.close("keeps, while it lives") }
         return picture.diagram
     }
 }

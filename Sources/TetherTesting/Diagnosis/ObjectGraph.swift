@@ -86,8 +86,8 @@ final class ObjectGraph {
     }
 
     /// The shortest path from a handler to an object; `nil` if there is none.
-    func path(from handler: WatchedRegistration.Handler, to object: AnyObject) -> ReferencePath? {
-        paths(from: ReferencePath.roots(handler), to: [HeapObject(object)]).values.first
+    func path(from handler: ValueBytes, to object: HeapObject) -> ReferencePath? {
+        paths(from: ReferencePath.roots(handler), to: [object]).values.first
     }
 
     private func search(_ roots: [Edge], for targets: Set<Int>) -> [HeapObject: ReferencePath] {
@@ -123,7 +123,7 @@ final class ObjectGraph {
         while let current = position {
             var reference = steps[current].edge.reference
             let node = nodes[steps[current].edge.node]
-            // The last one, which its asker holds, may not have been copied yet.
+            // The last one may not have been copied yet.
             let type = node.type ?? (current == end ? node.object.contents()?.type : nil)
             position = steps[current].from
             while let outer = position, nodes[steps[outer].edge.node].boxed != nil {

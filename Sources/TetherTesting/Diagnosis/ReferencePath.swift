@@ -17,22 +17,9 @@ struct ReferencePath {
 
     // MARK: Roots
 
-    /// The reference that a closure is to its context.
-    static func roots(_ handler: WatchedRegistration.Handler) -> [HeapObject.Reference] {
-        // In structs, so that the functions keep their forms.
-        struct Function { let function: @Sendable (Notification) -> Void }
-        struct OwnedFunction { let function: @Sendable (AnyObject, Notification) -> Void }
-        return switch handler {
-        case .plain(let function): roots(of: Function(function: function))
-        case .owned(let function): roots(of: OwnedFunction(function: function))
-        }
-    }
-
-    /// The references of a value.
-    static func roots<Value>(of value: Value) -> [HeapObject.Reference] {
-        // SAFETY: the bytes are copied while the value lives.
-        let bytes = unsafe withUnsafeBytes(of: value) { unsafe [UInt8]($0) }
-        return TypeLayout.value(of: RuntimeType(Value.self)).references(in: bytes)
+    /// The references of a value; of a handler, the one that it is to its context.
+    static func roots(_ value: ValueBytes) -> [HeapObject.Reference] {
+        TypeLayout.value(of: RuntimeType(value.type)).references(in: value.bytes)
     }
 
     // MARK: In words

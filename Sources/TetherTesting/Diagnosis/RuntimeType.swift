@@ -272,12 +272,3 @@ private func reflectedChild(
 
 @_silgen_name("swift_reflectionMirror_recursiveChildOffset")
 private func reflectedOffset(_ type: Any.Type, _ index: Int) -> Int
-
-@_silgen_name("swift_retainCount")
-private func retainCount(_ object: UInt) -> Int
-
-/// The number of strong references to an object that the caller holds, the caller's included.
-func strongReferences(to object: AnyObject) -> Int {
-    // SAFETY: only counts; the caller holds the object for the call.
-    unsafe retainCount(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
-}

@@ -76,7 +76,7 @@ import TetherVerification
             }
         }
         let state = scope.state.withLock(\.self)
-        let objects = state.tracked.compactMap { tracked in Held({ tracked.object }).map { (tracked, $0) } }
+        let objects = state.tracked.compactMap { tracked in LeftObject(tracked.object).map { (tracked, $0) } }
         let holders = Holders(
             registrations: state.registrations, objects: objects, targets: objects.map(\.1.heap), limit: .seconds(300))
         for (_, object) in objects {

@@ -24,7 +24,7 @@ import Testing
         center.post(.sample, number: 3)
         #expect(watched.isActive)
         #expect(watched.pending == (2, "custom ManualScheduler"))
-        #expect(watched.pendingNotifications.map(\.number) == [1, 2, 3])
+        #expect(watched.pendingNotifications.map(\.name) == [.sample, .sample, .sample])
         #expect(watched.handler != nil)
         token.stop()
         #expect(log.entries == ["released"])

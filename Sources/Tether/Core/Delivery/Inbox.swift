@@ -33,13 +33,12 @@ final class Inbox: Sendable {
     /// Where it delivers now; another target may have been asked for.
     var route: Route { withState(\.route) }
 
-    /// The pending notifications, oldest first, and the one that is kept while muted.
-    var notifications: [Notification] {
+    /// Returns what `body` makes of the pending notifications, oldest first, and of the one that is kept while muted.
+    ///
+    /// `body` is called under the lock, where they are held by this, so that whoever looks is not the last to let them go.
+    func mapNotifications<Result: Sendable>(_ body: @Sendable (Notification) -> Result) -> [Result] {
         withState { state in
-            let deliveries = state.pending.elements + (state.flow.kept.map { [$0] } ?? [])
-            // SAFETY: whoever looks does not change it; see `StoredNotification`.
-            nonisolated(unsafe) let notifications = deliveries.map(\.stored.notification)
-            return unsafe notifications
+            (state.pending.elements + (state.flow.kept.map { [$0] } ?? [])).map { body($0.stored.notification) }
         }
     }
 

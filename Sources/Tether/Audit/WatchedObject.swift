@@ -1,0 +1,79 @@
+internal import Foundation
+
+/// An object as `TetherTesting` sees it: its end is told, and nobody holds it to ask.
+///
+/// So whoever looks, on whatever thread, is never the last to let go of it. What tells the end is a registration that is
+/// attached to the object; it is in no center, and has no observer, so that it is listed nowhere.
+package final class WatchedObject: Sendable {
+    /// Its address, which is no other object's before the end.
+    package let address: UInt
+    package let type: AnyClass
+    private let hook = EndHook()
+
+    /// The center that the registrations name, and are not in.
+    private static let center = CenterCore(usesExactLifetimes: true)
+
+    /// Watches an object that the caller holds. One that is being deinitialised has ended.
+    package init(_ object: AnyObject) {
+        address = UInt(bitPattern: ObjectIdentifier(object))
+        type = Swift.type(of: object)
+        // Not covered: the handler; this one is in no center, so no post calls it.
+        let registration = OwnedRegistration(
+            center: WatchedObject.center, details: Registration.Details(hooks: hook), flags: 0,
+            site: RegistrationSite(file: #fileID, line: #line), handler: { (_: AnyObject, _: Notification) in })
+        hook.watch(registration)
+        if !OwnerTable.shared.attach(nil, to: object, as: registration, exactly: true) { hook.ended(registration) }
+    }
+
+    deinit { hook.registration?.end() }
+
+    private var record: OwnerRecord? { hook.registration?.record }
+
+    /// Whether its last strong reference has gone.
+    package var hasEnded: Bool {
+        guard let record else { return true }
+        return OwnerReference<AnyObject>.asksWithoutHolding && record.reference.hasEnded
+    }
+
+    /// The number of strong references to it; `nil` if it has ended.
+    package var strongCount: Int? { record?.reference.strongCount() }
+
+    /// Calls `action` when it ends, or at once if it has. Where ends are not seen as they happen, a sweep tells (O10).
+    package func whenEnded(_ action: @escaping @Sendable () -> Void) {
+        if !hook.add(action) { action() }
+    }
+}
+
+/// The end of the registration that is attached to a watched object.
+///
+/// SAFETY: the state is guarded.
+private final class EndHook: RegistrationHook, @unchecked Sendable {
+    private struct State: Sendable {
+        /// Until the end.
+        var registration: OwnedRegistration?
+        var actions: [@Sendable () -> Void] = []
+    }
+
+    private let state = Guarded(State())
+
+    var registration: OwnedRegistration? { state.withLock(\.registration) }
+
+    func watch(_ registration: OwnedRegistration) { state.withLock { $0.registration = registration } }
+
+    /// Adds what is to be called at the end; false if that has come.
+    func add(_ action: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            if state.registration != nil { state.actions.append(action) }
+            return state.registration != nil
+        }
+    }
+
+    override func ended(_ registration: Registration) {
+        let ended = state.withLock { state in
+            let ended = state
+            state = State()
+            return ended
+        }
+        for action in ended.actions { action() }
+    }
+}

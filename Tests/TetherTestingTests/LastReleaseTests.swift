@@ -1,0 +1,104 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+
+@testable import TetherTesting
+
+/// Objects that the main actor lets go of while another thread looks for what is left.
+@Suite struct LastReleaseTests {
+    /// The ends of objects, by whether each came on the main queue.
+    final class Ends: Sendable {
+        private let counts = Guarded((all: 0, elsewhere: 0))
+
+        private static let key: DispatchSpecificKey<Bool> = {
+            let key = DispatchSpecificKey<Bool>()
+            DispatchQueue.main.setSpecific(key: key, value: true)
+            return key
+        }()
+
+        init() { _ = Ends.key }
+
+        func add() {
+            let isOnMain = DispatchQueue.getSpecific(key: Ends.key) == true
+            counts.withLock { $0 = ($0.all + 1, $0.elsewhere + (isOnMain ? 0 : 1)) }
+        }
+
+        var all: Int { counts.withLock(\.all) }
+        var elsewhere: Int { counts.withLock(\.elsewhere) }
+    }
+
+    @MainActor final class Model {
+        private let ends: Ends
+
+        init(_ ends: Ends) { self.ends = ends }
+
+        func show() {}
+
+        deinit { ends.add() }
+    }
+
+    /// The part in which a model is in the scope that is verified.
+    nonisolated enum Role: CaseIterable {
+        case tracked, owner, captured
+
+        /// What the main actor then keeps.
+        @MainActor func take(_ model: Model, _ center: ObserverCenter) -> Any {
+            switch self {
+            case .tracked: return track(model)
+            case .owner:
+                center.observe(.modelDidChange, owner: model) { _, _ in }
+                return model
+            case .captured: return center.observe(.modelDidChange) { _ in _ = model }
+            }
+        }
+    }
+
+    /// Has the main actor let go of models, one after the other, while a body looks for them on another thread, and
+    /// returns how many ended elsewhere than on the main queue.
+    private func endsElsewhere(_ role: Role, whileLooking look: (LeakTracker) async -> Void) async -> Int {
+        let (center, ends, rounds) = (ObserverCenter(), Ends(), 1000)
+        for round in 0..<rounds {
+            let (scope, keep) = (LeakTracker(), Keep())
+            await MainActor.run { keep.add(scope.adopt { role.take(Model(ends), center) }) }
+            DispatchQueue.main.async {
+                // Not always at the same moment of the look.
+                for _ in 0..<(round % 64) * 8 { _ = keep.isEmpty }
+                keep.drop()
+            }
+            await look(scope)
+        }
+        while ends.all < rounds { await MainActor.run {} }
+        return ends.elsewhere
+    }
+
+    private func verify(_ scope: LeakTracker, within limit: Duration) async {
+        _ = await scope.verify(LeakTracker.Limits(deliveries: limit, release: limit, explanation: .seconds(300)))
+    }
+
+    @Test(arguments: Role.allCases)
+    func `L3 R8 a verification is never the last to let go of what the main actor lets go of meanwhile`(
+        _ role: Role
+    ) async {
+        #expect(await endsElsewhere(role) { await verify($0, within: .seconds(300)) } == 0)
+    }
+
+    @Test(arguments: Role.allCases)
+    func `L3 R8 a search why something is left is never the last to let go of it`(_ role: Role) async {
+        #expect(await endsElsewhere(role) { await verify($0, within: .zero) } == 0)
+    }
+
+    @Test(arguments: Role.allCases)
+    func `L2 R8 who asks for leaks is never the last to let go of one`(_ role: Role) async {
+        let elsewhere = await endsElsewhere(role) { scope in
+            let registrations = scope.state.withLock(\.registrations)
+            for _ in 0..<200 {
+                _ = scope.leaks()
+                for registration in registrations where registration.isActive {
+                    _ = (registration.pending, registration.handler)
+                }
+            }
+        }
+        #expect(elsewhere == 0)
+    }
+}
