@@ -24,7 +24,7 @@ public func findLeaks(
     _ body: () throws -> Void
 ) rethrows -> [LeakTracker.Leak] {
     let scope = LeakTracker()
-    try LeakTracker.$scope.withValue(scope) { try body() }
+    try LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try body() }
     return scope.verifyBlocking(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map {
         LeakTracker.Leak($0.message, $0.picture)
     }
@@ -39,7 +39,7 @@ public func findLeaks(
     _ body: () async throws -> Void
 ) async rethrows -> [LeakTracker.Leak] {
     let scope = LeakTracker()
-    try await LeakTracker.$scope.withValue(scope) { try await body() }
+    try await LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try await body() }
     return await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map {
         LeakTracker.Leak($0.message, $0.picture)
     }

@@ -22,16 +22,39 @@ public import Tether
 /// | `keep(_:)` | for an object that is to outlive the test, such as a cache that all tests share |
 /// | `adopt(_:)` | on a queue or a thread to which the test hands work that registers observers |
 ///
-/// A registration belongs to the scope that is `current` where it is made: in the test's own tasks that goes by itself.
+/// A registration belongs to the scope that is `current` where it is made: in the test's own tasks that goes by itself, and
+/// in a handler, whichever test's post calls it, it is the scope of the handler's observer.
 /// A registration without a scope, on a center that this one uses, is reported as belonging to nobody: a warning,
 /// which fails no test.
 ///
 /// *Thread safety*: any thread.
 public final class LeakTracker: Sendable {
-    /// The scope of the test that is running, in this task or on this thread.
-    public static var current: LeakTracker? { scope }
+    /// The scope of the test that is running, in this task or on this thread; in a handler, that of the test whose observer
+    /// it is, though another one's post calls it. In an async handler, whose calls have a task of their own, there is none.
+    public static var current: LeakTracker? {
+        let running = RegistrationWatch.running
+        let outer = scope?.thread == running.thread ? scope?.depth ?? 0 : 0
+        // An observer that nobody made in a scope does as its poster.
+        for handler in running.handlers.dropFirst(outer).reversed() {
+            if let known = Registrations.scope(of: handler) { return known.tracker }
+        }
+        return scope?.tracker
+    }
 
-    @TaskLocal package static var scope: LeakTracker?
+    @TaskLocal package static var scope: Scope?
+
+    /// A tracker as it becomes current, and the handlers outside of that, which it goes before.
+    package struct Scope: Sendable {
+        fileprivate let tracker: LeakTracker
+        fileprivate let thread: ObjectIdentifier
+        fileprivate let depth: Int
+
+        package init(_ tracker: LeakTracker) {
+            self.tracker = tracker
+            let running = RegistrationWatch.running
+            (thread, depth) = (running.thread, running.handlers.count)
+        }
+    }
 
     /// An object that is to go, which is not kept.
     struct Tracked: Sendable {
@@ -64,6 +87,8 @@ public final class LeakTracker: Sendable {
         Registrations.listen()
     }
 
+    deinit { Registrations.forget(state.withLock(\.registrations)) }
+
     // MARK: Being current
 
     /// Runs a body with this scope as the current one: what it registers, and its child tasks register, belongs here.
@@ -78,7 +103,7 @@ public final class LeakTracker: Sendable {
     /// ```
     public func adopt<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         // `withValue` rethrows anything.
-        let outcome: Swift.Result<Result, Failure> = LeakTracker.$scope.withValue(self) {
+        let outcome: Swift.Result<Result, Failure> = LeakTracker.$scope.withValue(Scope(self)) {
             do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
         }
         return try outcome.get()

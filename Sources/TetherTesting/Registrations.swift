@@ -7,12 +7,15 @@ final class Registrations: Sendable {
     private struct State: Sendable {
         /// Live registrations and their scopes.
         var scopes: [WatchedRegistration.ID: (registration: WatchedRegistration, scope: WeakScope)] = [:]
+        /// The scopes of registrations whose handlers may be running, though they have ended, until the scope has gone.
+        var scopesOfHandlers: [WatchedRegistration.ID: WeakScope] = [:]
         /// Live registrations that belong to no scope.
         var unattributed: [WatchedRegistration.ID: WatchedRegistration] = [:]
         var reported: Set<String> = []
     }
 
-    private struct WeakScope: Sendable { weak var scope: LeakTracker? }
+    /// A scope, which the test keeps.
+    struct WeakScope: Sendable { weak var tracker: LeakTracker? }
 
     private let state = Guarded(State())
 
@@ -37,7 +40,8 @@ final class Registrations: Sendable {
         let current = LeakTracker.current
         state.withLock { state in
             if let current {
-                state.scopes[registration.id] = (registration, WeakScope(scope: current))
+                state.scopes[registration.id] = (registration, WeakScope(tracker: current))
+                state.scopesOfHandlers[registration.id] = WeakScope(tracker: current)
             } else {
                 state.unattributed[registration.id] = registration
             }
@@ -53,12 +57,24 @@ final class Registrations: Sendable {
         }
         known?.registration.end()
         unattributed?.end()
-        known?.scope.scope?.registrationEnded(id)
+        known?.scope.tracker?.registrationEnded(id)
+    }
+
+    /// The scope of a registration that belongs, or belonged, to one; `nil` if it never did.
+    static func scope(of id: WatchedRegistration.ID) -> WeakScope? {
+        shared.state.withLock { $0.scopes[id]?.scope ?? $0.scopesOfHandlers[id] }
+    }
+
+    /// Lets go of what is known of the registrations of a scope that goes, and keeps their memory until now.
+    static func forget(_ registrations: [WatchedRegistration]) {
+        shared.state.withLock { state in
+            for registration in registrations { state.scopesOfHandlers[registration.id] = nil }
+        }
     }
 
     private func centerEnds(_ center: RegistrationWatch.CenterNumber) {
         let scopes = state.withLock { state in
-            let scopes = state.scopes.values.compactMap(\.scope.scope)
+            let scopes = state.scopes.values.compactMap(\.scope.tracker)
             return Dictionary(scopes.map { (ObjectIdentifier($0), $0) }) { first, _ in first }
         }
         for scope in scopes.values { scope.centerEnds(center) }

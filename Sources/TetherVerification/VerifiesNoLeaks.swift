@@ -15,7 +15,7 @@ public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         let scope = LeakTracker()
-        try await LeakTracker.$scope.withValue(scope) { try await function() }
+        try await LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try await function() }
         let findings = await scope.verify(limits)
         Verdict(findings: findings, unattributed: scope.unattributed()).report(at: test.sourceLocation)
     }

@@ -36,7 +36,7 @@ public func verifyNoLeaks<Result>(
     line: UInt = #line, column: UInt = #column, _ body: () throws -> Result
 ) rethrows -> Result {
     let scope = LeakTracker()
-    let result = try LeakTracker.$scope.withValue(scope) { try body() }
+    let result = try LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try body() }
     let findings = scope.verifyBlocking(
         LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation))
     Verdict(findings: findings, unattributed: scope.unattributed())
@@ -55,7 +55,7 @@ public func verifyNoLeaks<Result>(
     _ body: () async throws -> Result
 ) async rethrows -> Result {
     let scope = LeakTracker()
-    let result = try await LeakTracker.$scope.withValue(scope) { try await body() }
+    let result = try await LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try await body() }
     let findings = await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation))
     Verdict(findings: findings, unattributed: scope.unattributed())
         .report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))

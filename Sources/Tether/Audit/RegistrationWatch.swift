@@ -27,6 +27,13 @@ package enum RegistrationWatch {
         }
     }
 
+    /// The calling thread, and the registrations whose handlers it is in, outermost first: one for each post, and each
+    /// drain, that is under way on it; 0 for a post that has not come to an observer.
+    package static var running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID]) {
+        let thread = PostingThread.current
+        return (ObjectIdentifier(thread), thread.announced)
+    }
+
     /// Starts the listening, for the rest of the process.
     package static func listen(_ listener: Listener) {
         RegistrationEvents.listen(

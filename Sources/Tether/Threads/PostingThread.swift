@@ -117,14 +117,23 @@ internal import Synchronization
         }
     }
 
-    /// Frees the pins of a thread that a handler has ended (`Thread.exit()`), innermost first; returns their centers.
-    private func unpinAll() -> [UInt] {
+    /// The pins of the calling thread's posts and drains, outermost first.
+    private var pinsInUse: [UnsafeMutablePointer<Pin>] {
         var (pin, pins) = unsafe (first, [UnsafeMutablePointer<Pin>]())
         // SAFETY: pins are never freed, and one in use has another behind it.
         while unsafe pin != firstFree, let next = unsafe pin.pointee.next.load(ordering: .relaxed) {
             unsafe pins.append(pin)
             unsafe pin = next
         }
+        return unsafe pins
+    }
+
+    /// The registrations that they announce, whose handlers the thread is in; 0 for a post that has not come to one.
+    var announced: [UInt] { unsafe pinsInUse.map { unsafe $0.pointee.registration.load(ordering: .relaxed) } }
+
+    /// Frees the pins of a thread that a handler has ended (`Thread.exit()`), innermost first; returns their centers.
+    private func unpinAll() -> [UInt] {
+        var pins = unsafe pinsInUse
         let centers = unsafe pins.map { unsafe $0.pointee.center.load(ordering: .relaxed) }
         let called = unsafe pins.map { unsafe $0.pointee.registration.load(ordering: .relaxed) }
         let actions = PostingThread.threadEndActions.withLock(\.self)

@@ -1,0 +1,127 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+
+@testable import TetherTesting
+
+/// What a handler registers belongs to the test whose observer it is, whichever test posts.
+@Suite struct HandlerScopeTests {
+    private let center = ObserverCenter()
+    private let first = LeakTracker()
+    private let second = LeakTracker()
+    private let keep = Keep()
+
+    /// The scopes that are current in what is called with this.
+    private final class Seen: @unchecked Sendable {
+        private let lock = NSLock()
+        private var scopes: [LeakTracker?] = []
+
+        func look() {
+            let scope = LeakTracker.current
+            lock.withLock { scopes.append(scope) }
+        }
+
+        var all: [LeakTracker?] { lock.withLock { scopes } }
+    }
+
+    private func post(_ name: Notification.Name = .modelDidChange) { center.post(name: name, object: nil) }
+
+    @Test func `L2 L4 a handler that another test's post calls leaves what it registers to its own test`() async {
+        let (center, keep) = (center, keep)
+        let token = first.adopt {
+            center.observe(.modelDidChange) { _ in keep.add(center.observe(.modelDidClose) { _ in }) }
+        }
+        second.adopt { post() }
+        let limits = LeakTracker.Limits(deliveries: .zero, release: .zero, explanation: .seconds(300))
+        #expect(await second.verify(limits).map(\.message) == [])
+        #expect(await first.verify(limits).count { $0.message.contains("the observer of modelDidClose") } == 1)
+        #expect(second.unattributed().isEmpty && first.unattributed().isEmpty)
+        token.stop()
+        keep.drop()
+    }
+
+    @Test func `L4 the scope of a handler is its observer's, and that of its poster is so again behind the post`() {
+        let (seen, foreign) = (Seen(), NotificationCenter())
+        let tokens = first.adopt {
+            [
+                center.observe(.modelDidChange) { _ in seen.look() },
+                foreign.observe(.modelDidChange) { _ in seen.look() },
+            ]
+        }
+        second.adopt {
+            post()
+            foreign.post(name: .modelDidChange, object: nil)
+            #expect(LeakTracker.current === second)
+        }
+        post()
+        #expect(LeakTracker.current == nil)
+        #expect(seen.all.map { $0 === first } == [true, true, true])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L4 the scope of a handler without one is that of the handler, or test, that posts`() {
+        let (center, seen) = (center, Seen())
+        let tokens = [
+            center.observe(.modelDidClose) { _ in seen.look() },
+            first.adopt {
+                center.observe(.modelDidChange) { _ in center.post(name: .modelDidClose, object: nil) }
+            },
+        ]
+        second.adopt {
+            post()
+            post(.modelDidClose)
+        }
+        #expect(seen.all.count == 2 && seen.all[0] === first && seen.all[1] === second)
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L4 a scope that is adopted in a handler is current in it, and not in what it posts to another's`() {
+        let (center, second, seen) = (center, second, Seen())
+        let tokens = first.adopt {
+            [
+                center.observe(.modelDidClose) { _ in seen.look() },
+                center.observe(.modelDidChange) { _ in
+                    second.adopt {
+                        seen.look()
+                        center.post(name: .modelDidClose, object: nil)
+                    }
+                },
+            ]
+        }
+        second.adopt { post() }
+        #expect(seen.all.count == 2 && seen.all[0] === second && seen.all[1] === first)
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L4 a handler that has stopped itself still has its scope`() {
+        let (seen, keep) = (Seen(), keep)
+        first.adopt {
+            keep.add(
+                center.observe(.modelDidChange) { _ in
+                    keep.drop()
+                    seen.look()
+                })
+        }
+        second.adopt { post() }
+        #expect(seen.all.count == 1 && seen.all[0] === first)
+    }
+
+    @Test func `L4 a handler on a queue has its observer's scope`() {
+        let seen = Seen()
+        let queue = DispatchQueue(label: "queue")
+        let token = first.adopt { center.observe(.modelDidChange, on: .dispatchQueue(queue)) { _ in seen.look() } }
+        second.adopt { post() }
+        queue.sync {}
+        #expect(seen.all.count == 1 && seen.all[0] === first)
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `L4 a handler that outlives its test leaves nothing to the test that posts`() {
+        let seen = Seen()
+        let token = LeakTracker().adopt { center.observe(.modelDidChange) { _ in seen.look() } }
+        second.adopt { post() }
+        #expect(seen.all.count == 1 && seen.all[0] == nil)
+        withExtendedLifetime(token) {}
+    }
+}
