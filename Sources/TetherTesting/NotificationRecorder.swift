@@ -101,17 +101,23 @@ public final class NotificationRecorder: @unchecked Sendable {
     }
 
     /// Waits on this thread until so many have been delivered in all.
+    ///
+    /// If it is the main thread, or the recorder is delivered to on a thread's run loop, the run loop of this thread runs
+    /// meanwhile, so that deliveries to it come through. In a turn of the main queue, such as a test on the main actor,
+    /// deliveries to `.main` cannot come before it returns: make it async, and write `await` there.
     /// - Returns: Whether they were, within the limit.
     @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) -> Bool {
-        let semaphore = DispatchSemaphore(value: 0)
+        let waitGroup = WaitGroup()
         let outcome = Guarded(false)
+        let done = waitGroup.add()
         whenDelivered(count, limit: limit) { isDelivered in
             outcome.withLock { $0 = isDelivered }
-            semaphore.signal()
+            done()
         }
-        semaphore.wait()
+        let runsLoop = Thread.isMainThread || token.target.description.contains("thread")
+        waitGroup.wait(until: .after(limit), runningLoop: runsLoop)
         return outcome.withLock(\.self)
     }
 

@@ -1,0 +1,44 @@
+import Dispatch
+import Foundation
+import Tether
+import TetherTesting
+import XCTest
+
+/// A recorder that is waited for on the thread to which it is delivered.
+final class NotificationRecorderXCTests: XCTestCase {
+    private let center = ObserverCenter()
+
+    /// Posts on another thread, and waits for that.
+    private func postElsewhere() {
+        let (center, posted) = (center, DispatchSemaphore(value: 0))
+        Thread.detachNewThread {
+            center.post(name: .modelDidChange, object: nil)
+            posted.signal()
+        }
+        XCTAssertEqual(posted.wait(timeout: .now() + 300), .success)
+    }
+
+    func testD3AWaitOnTheMainThreadIsForDeliveriesToItToo() {
+        let changes = NotificationRecorder(center, .modelDidChange, on: .main)
+        postElsewhere()
+        XCTAssertEqual(changes.count, 0)
+        XCTAssertTrue(changes.wait(for: 1, within: .seconds(20)))
+        XCTAssertEqual(changes.names, [.modelDidChange])
+    }
+
+    func testD5AWaitOnAThreadIsForDeliveriesToItToo() {
+        let (center, isDelivered) = (center, expectation(description: "delivered"))
+        Thread.detachNewThread {
+            let changes = NotificationRecorder(center, .modelDidChange, on: .currentThread)
+            Thread.detachNewThread { center.post(name: .modelDidChange, object: nil) }
+            if changes.wait(for: 1, within: .seconds(20)) { isDelivered.fulfill() }
+        }
+        wait(for: [isDelivered], timeout: 30)
+    }
+
+    func testD3AWaitOnTheMainThreadHasItsLimit() {
+        let changes = NotificationRecorder(center, .modelDidChange, on: .main)
+        XCTAssertFalse(changes.wait(for: 1, within: .zero))
+        XCTAssertFalse(changes.wait(for: 1, within: .milliseconds(1)))
+    }
+}
