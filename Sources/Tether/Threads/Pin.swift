@@ -13,3 +13,17 @@ internal import Synchronization
     /// The pin of what begins inside of this one: a handler may post.
     let next = unsafe Atomic<UnsafeMutablePointer<Pin>?>(nil)
 }
+
+extension Atomic<UInt> {
+    /// Stores what other threads look for, in front of the look at `tether_attention`.
+    ///
+    /// On ARM64 that look does not pass this, which is the same instruction as a release there.
+    @inline(__always)
+    borrowing func announce(_ value: UInt) {
+        #if arch(arm64) || arch(arm64_32)
+        store(value, ordering: .sequentiallyConsistent)
+        #else
+        store(value, ordering: .releasing)
+        #endif
+    }
+}

@@ -292,17 +292,3 @@ internal import Synchronization
         return running
     }
 }
-
-extension Atomic<UInt> {
-    /// Stores what other threads look for, in front of the look at `tether_attention`.
-    ///
-    /// On ARM64 that look does not pass this, which is the same instruction as a release there.
-    @inline(__always)
-    fileprivate borrowing func announce(_ value: UInt) {
-        #if arch(arm64) || arch(arm64_32)
-        store(value, ordering: .sequentiallyConsistent)
-        #else
-        store(value, ordering: .releasing)
-        #endif
-    }
-}
