@@ -19,6 +19,7 @@ public import Tether
 ///
 /// *Thread safety*: any thread.
 public final class NotificationRecorder: @unchecked Sendable {
+    /// SAFETY: only touched under the lock; a notification in it is handed from the poster to who asks for it.
     private struct State: @unchecked Sendable {
         var notifications: [Notification] = []
         var waiters: [Int: (count: Int, resume: @Sendable () -> Void)] = [:]

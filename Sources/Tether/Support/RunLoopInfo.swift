@@ -20,5 +20,8 @@ struct RunLoopInfo: Hashable {
         number = Int(bitPattern: pointer)
     }
 
+    /// The same, as CoreFoundation takes it.
+    ///
+    /// SAFETY: nobody reads through it; see above.
     var pointer: UnsafeMutableRawPointer? { unsafe UnsafeMutableRawPointer(bitPattern: number) }
 }
