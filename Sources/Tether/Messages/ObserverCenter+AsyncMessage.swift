@@ -34,7 +34,7 @@ extension ObserverCenter {
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable (Message) async -> Void
+        _ handler: @escaping @Sendable @isolated(any) (Message) async -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message, Message.Subject: AnyObject {
         observeMessages(
             AsyncObservationRequest(
@@ -51,7 +51,7 @@ extension ObserverCenter {
     /// ```
     ///
     /// The owner is not retained, but from when the handler is called until it has returned
-    /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4)); an owner that is not `Sendable` is handed to another thread, and
+    /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4), [O9](doc:Contract#O9)); an owner that is not `Sendable` is handed to another thread, and
     /// the caller answers for that being right. The token need not be kept. All else is as without an owner.
     @discardableResult
     public func observe<
@@ -60,7 +60,7 @@ extension ObserverCenter {
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier, owner: Owner, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable (Owner, Message) async -> Void
+        _ handler: @escaping @Sendable @isolated(any) (Owner, Message) async -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message, Message.Subject: AnyObject {
         observeMessages(
             AsyncObservationRequest(

@@ -49,26 +49,26 @@ extension ObserverCenter {
     // MARK: Async messages for async handlers
 
     func observeMessages<Message: NotificationCenter.AsyncMessage>(
-        _ request: AsyncObservationRequest, _ handler: @escaping @Sendable (Message) async -> Void
+        _ request: AsyncObservationRequest, _ handler: @escaping @Sendable @isolated(any) (Message) async -> Void
     ) -> NotificationObserver {
         let hook = request.hook
         return observe(request.request) { notification in
             if let message: Message = MessageEnvelope.message(in: notification) {
-                hook.call { await handler(message) }
+                hook.call(on: handler.isolation) { _ in await handler(message) }
             }
         }
     }
 
     func observeMessages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
         _ request: AsyncObservationRequest, for owner: Owner,
-        _ handler: @escaping @Sendable (Owner, Message) async -> Void
+        _ handler: @escaping @Sendable @isolated(any) (Owner, Message) async -> Void
     ) -> NotificationObserver {
         let hook = request.hook
         return observe(request.request, for: owner) { owner, notification in
             // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
             nonisolated(unsafe) let owner = owner
             if let message: Message = MessageEnvelope.message(in: notification) {
-                hook.call { unsafe await handler(owner, message) }
+                hook.call(on: handler.isolation) { _ in unsafe await handler(owner, message) }
             }
         }
     }

@@ -59,13 +59,13 @@ extension NotifyingCenter {
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable (Notification) async -> Void
+        _ handler: @escaping @Sendable @isolated(any) (Notification) async -> Void
     ) -> NotificationObserver {
         let request = AsyncObservationRequest(name, from: sender, once: once, key: key, at: fileID, line)
         return observe(request.request) { [hook = request.hook] notification in
             // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
             nonisolated(unsafe) let notification = notification
-            hook.call { unsafe await handler(notification) }
+            hook.call(on: handler.isolation) { _ in unsafe await handler(notification) }
         }
     }
 

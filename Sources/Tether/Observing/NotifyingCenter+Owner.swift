@@ -77,20 +77,21 @@ extension NotifyingCenter {
     /// pending when the observer ends is dropped. A call that is under way is cancelled, unless it stopped the observer
     /// itself, is that of a `once` observer, or the sender has ended; `await stopAndWait()` waits for it. A call that
     /// has yet to get to its actor is under way, too. The owner is held from when the handler is called until it has
-    /// returned. The token's `target` cannot be switched.
+    /// returned, and let go of on the actor that the handler is isolated to (`{ @MainActor library, note in … }`), if it is to
+    /// any ([O9](doc:Contract#O9)). The token's `target` cannot be switched.
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+        _ handler: @escaping @Sendable @isolated(any) (Owner, Notification) async -> Void
     ) -> NotificationObserver {
         let request = AsyncObservationRequest(name, from: sender, once: once, key: key, at: fileID, line)
         return observe(request.request, for: owner) { [hook = request.hook] owner, notification in
             // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
             nonisolated(unsafe) let (owner, notification) = (owner, notification)
-            hook.call { unsafe await handler(owner, notification) }
+            hook.call(on: handler.isolation) { _ in unsafe await handler(owner, notification) }
         }
     }
 

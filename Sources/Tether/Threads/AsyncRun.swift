@@ -5,6 +5,9 @@
 ///
 /// SAFETY: `work` is only touched by the task that performs it.
 final class AsyncRun: @unchecked Sendable {
+    /// The call of a handler, on the handler's actor.
+    typealias Work = @Sendable (isolated (any Actor)?) async -> Void
+
     /// Its identity. An object of its own, because tasks that the handler starts inherit it, and may outlive the call.
     final class Identity: Sendable {}
 
@@ -16,18 +19,24 @@ final class AsyncRun: @unchecked Sendable {
 
     private let registration: any AnyObject & Sendable
     private let identity = Identity()
-    private var work: (@Sendable () async -> Void)?
+    /// The actor that the handler is isolated to.
+    private let actor: (any Actor)?
+    private var work: Work?
 
     /// Begins a call, on the thread on which the registration is still announced.
-    init(of registration: any AnyObject & Sendable, _ work: @escaping @Sendable () async -> Void) {
+    init(of registration: any AnyObject & Sendable, on actor: (any Actor)?, _ work: @escaping Work) {
         self.registration = registration
+        self.actor = actor
         self.work = work
         AsyncRun.underWay.withLock { [identity, address] in $0[address] = identity }
     }
 
     /// Calls the handler, lets go of what it was called with, and ends the call. To be called once.
-    func perform() async {
-        await AsyncRun.$current.withValue(identity) { await work?() }
+    func perform() async { await perform(on: actor) }
+
+    /// All on the handler's actor, so that the owner and the notification go there (O9).
+    private func perform(on actor: isolated (any Actor)?) async {
+        await AsyncRun.$current.withValue(identity) { await work?(actor) }
         work = nil
         AsyncRun.underWay.withLock { [address] in $0[address] = nil }
         Quiescence.handlerReturned(address)

@@ -7,10 +7,10 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
 
     override func attached(to registration: Registration) { reference = OwnerReference(registration) }
 
-    /// Has the task make a call; called where the registration is announced.
-    func call(_ work: @escaping @Sendable () async -> Void) {
+    /// Has the task make a call, on the handler's actor; called where the registration is announced.
+    func call(on actor: (any Actor)?, _ work: @escaping AsyncRun.Work) {
         if let registration = reference?.take() {
-            drains.take(AsyncRun(of: registration, TraceEvent.isOn ? registration.traced(work) : work))
+            drains.take(AsyncRun(of: registration, on: actor, TraceEvent.isOn ? registration.traced(work) : work))
         }
     }
 

@@ -12,11 +12,11 @@ extension Registration {
     }
 
     /// An async handler's call under a trace.
-    final func traced(_ work: @escaping @Sendable () async -> Void) -> @Sendable () async -> Void {
+    final func traced(_ work: @escaping AsyncRun.Work) -> AsyncRun.Work {
         let site = site
-        return {
+        return { actor in
             let begun = TraceEvent.write(.asyncBegin, "async handler", site: site)
-            await work()
+            await work(actor)
             if begun > 0 { TraceEvent.write(.asyncEnd, "async handler", begun: begun) }
         }
     }
