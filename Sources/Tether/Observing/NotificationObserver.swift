@@ -146,7 +146,11 @@ internal import Synchronization
     /// program that takes it away from itself later, with a sandbox, is to be started with `TETHER_WITHOUT_MEMBARRIER=1`
     /// in its environment, for which every call of a handler pays some nanoseconds.
     /// - Returns: `.wouldDeadlock`, at once, where waiting could not have ended.
-    @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
+    @available(
+        *, noasync,
+        message:
+            "Write 'await' before it, which suspends instead of blocking; at the top level of main.swift, in a task."
+    )
     @discardableResult
     public func stopAndWait() -> WaitResult {
         guard let registration else { return NotificationObserver.afterAllHandlers() }

@@ -117,6 +117,29 @@ import Testing
         #expect(text.contains("marked with 'await'"))
     }
 
+    @Test(arguments: [5, 6])
+    func `P4 S1 R2 what is async compiles at the top level of main.swift, if waiting is in a task`(mode: Int) throws {
+        let program = """
+            import Foundation
+            import Tether
+            final class Owner: Sendable {}
+            func save() async {}
+            let (center, owner) = (ObserverCenter(), Owner())
+            let token = center.observe(nil) { _ in await save() }
+            let there = center.observe(nil) { @MainActor _ in await save() }
+            center.observe(nil, owner: owner) { _, _ in await save() }
+            for await _ in center.notifications(of: .init("name")) { break }
+            _ = await Task { await token.stopAndWait() }.value
+
+            """
+        let compiler = try Compiler(mode: mode)
+        let silence = try compiler.diagnostics(of: program, isMain: true)
+        #expect(silence == "")
+        // A compiler that takes the async form has nothing to say.
+        let text = try compiler.diagnostics(of: program + "await there.stopAndWait()", isMain: true)
+        #expect(text.isEmpty || text.contains("at the top level of main.swift, in a task"))
+    }
+
     @Test func `M8 the center cannot be subclassed`() throws {
         let text = try Compiler().diagnostics(of: "import Tether\nclass Mine: ObserverCenter {}")
         #expect(text.contains("error:") && text.contains("final class"))

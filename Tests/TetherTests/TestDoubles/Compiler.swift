@@ -45,12 +45,12 @@ struct Compiler {
         return path.split(separator: ":").map { URL(filePath: String($0)).appending(path: "swiftc") }
     }
 
-    /// What the compiler says of a source file that may import Tether.
-    func diagnostics(of source: String) throws -> String {
+    /// What the compiler says of a source file that may import Tether; of a main.swift, which has code at its top level.
+    func diagnostics(of source: String, isMain: Bool = false) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "Tether-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appending(path: "Snippet.swift")
+        let file = folder.appending(path: isMain ? "main.swift" : "Snippet.swift")
         try source.write(to: file, atomically: true, encoding: .utf8)
 
         let process = Process()
@@ -59,10 +59,10 @@ struct Compiler {
             [
                 // Not `-typecheck`, which does not look at what is sent between isolations.
                 "-emit-sil", "-o", folder.appending(path: "Snippet.sil").path,
-                "-parse-as-library", "-I", products.appending(path: "Modules").path,
+                "-I", products.appending(path: "Modules").path,
                 "-Xcc", "-fmodule-map-file=\(products.appending(path: "COwnerLifetime.build/module.modulemap").path)",
                 "-module-cache-path", products.appending(path: "ModuleCache").path, file.path,
-            ] + options
+            ] + (isMain ? [] : ["-parse-as-library"]) + options
         let output = Pipe()
         process.standardError = output
         process.standardOutput = output
