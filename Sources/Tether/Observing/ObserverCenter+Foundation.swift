@@ -90,7 +90,7 @@ extension ObserverCenter {
             for: observer, call)
     }
 
-    /// Removes an observer: a token of this center, or all observers attached to an object.
+    /// Removes an observer: a token of this center, and all observers attached to an object, which may be a token itself.
     ///
     /// A token of another center, or an object with no observers here, changes nothing ([M8](doc:Contract#M8)).
     public func removeObserver(_ observer: Any) {
@@ -106,11 +106,8 @@ extension ObserverCenter {
         let key = SenderKey(sender)
         // A value that no observer can have been registered for.
         if key == nil, case .value = sender { return }
-        if let token = instance as? NotificationObserver {
-            core.end(token, named: name, from: key)
-        } else {
-            core.endAll(of: OwnerTable.shared.observers(of: instance), named: name, from: key)
-        }
+        if let token = instance as? NotificationObserver { core.end(token, named: name, from: key) }
+        core.endAll(of: OwnerTable.shared.observers(of: instance), named: name, from: key)
     }
 }
 

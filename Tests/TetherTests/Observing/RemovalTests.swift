@@ -144,6 +144,25 @@ import Testing
         withExtendedLifetime((sender, stranger)) {}
     }
 
+    @Test func `R9 M8 removing a token ends the observers that have it as their owner, too`() {
+        let (stranger, other) = (ObserverCenter(), Object())
+        let property = NotificationObserver(center: center)
+        property.observe(.other) { _ in }
+        for owner in [center.observe(.other) { _ in }, stranger.observe(.other) { _ in }, property] {
+            let tokens = [
+                center.observe(.sample, owner: owner) { _, _ in }, center.observe(.other, owner: owner) { _, _ in },
+                stranger.observe(.other, owner: owner) { _, _ in }, center.observe(.other, owner: other) { _, _ in },
+            ]
+            center.removeObserver(owner, name: .sample, object: nil)
+            #expect(owner.isActive)
+            #expect(tokens.map(\.isActive) == [false, true, true, true])
+            let isForeign = owner.registration?.center === stranger.core
+            center.removeObserver(owner)
+            #expect(owner.isActive == isForeign)
+            #expect(tokens.map(\.isActive) == [false, false, true, true])
+        }
+    }
+
     @Test func `R9 removing what was never added changes nothing`() {
         let token = center.observe(.sample) { _ in }
         center.removeObserver(Object())
