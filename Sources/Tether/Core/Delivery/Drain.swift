@@ -5,13 +5,17 @@ final class Drain: Sendable {
     /// Not held, because a queue that never runs its drain must not keep itself through it. Observers with something
     /// pending hold their mailbox, so one that has gone has nothing to deliver.
     private let mailbox: OwnerReference<Mailbox>?
+    /// The mailbox, held on a dispatch queue, which what waits there keeps anyway: otherwise each observer that came and went
+    /// while the queue is blocked would leave a drain of its own.
+    private let kept: Mailbox?
     let number: UInt64
     /// The actor that it runs on, held from when something waits for it.
     let actor: (any Actor)?
     private let isUsed = Atomic<Bool>(false)
 
-    init(mailbox: Mailbox, number: UInt64, holding actor: (any Actor)? = nil) {
+    init(mailbox: Mailbox, number: UInt64, isKeeping: Bool = false, holding actor: (any Actor)? = nil) {
         self.actor = actor
+        kept = isKeeping ? mailbox : nil
         self.mailbox = OwnerReference(mailbox)
         self.number = number
     }

@@ -14,6 +14,9 @@ protocol DrainScheduler: Sendable {
     /// Whether the drains that it has can be cancelled, all that there are at one moment (D2).
     var canCancel: Bool { get }
 
+    /// Whether a drain keeps its mailbox, so that one which waits long serves whoever comes meanwhile, too.
+    var keepsMailbox: Bool { get }
+
     /// The actor that drains run on, held for one of them.
     var heldActor: (any Actor)? { get }
 }
@@ -23,5 +26,6 @@ extension DrainScheduler {
     var mayBeCurrent: Bool { false }
     var isSerial: Bool { false }
     var canCancel: Bool { false }
+    var keepsMailbox: Bool { false }
     var heldActor: (any Actor)? { nil }
 }

@@ -66,7 +66,7 @@ final class Mailbox: Sendable {
 
     /// A drain that is about to be scheduled. Made under the lock, so that who finds it scheduled finds its actor held.
     private func makeDrain(_ number: UInt64) -> Drain {
-        Drain(mailbox: self, number: number, holding: scheduler.heldActor)
+        Drain(mailbox: self, number: number, isKeeping: scheduler.keepsMailbox, holding: scheduler.heldActor)
     }
 
     /// Takes entries back that have not come. The caller has the inbox's lock, and has taken the deliveries out.

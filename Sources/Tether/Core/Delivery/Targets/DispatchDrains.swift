@@ -5,6 +5,9 @@ struct DispatchDrains: DrainScheduler {
     let queue: DispatchQueue
     let isSerial: Bool
 
+    /// Nobody else has the mailbox of a concurrent queue.
+    var keepsMailbox: Bool { isSerial }
+
     func schedule(_ drain: Drain) { queue.async { drain.run() } }
 
     /// Where a queue itself keeps its mailbox: on Linux the same queue comes in many wrappers, so that identity is
