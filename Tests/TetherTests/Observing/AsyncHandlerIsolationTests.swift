@@ -84,25 +84,77 @@ import Testing
         #expect(found == ends("owner", 200) + ends("payload", 200))
     }
 
-    @MainActor @Test func `O9 P4 so does one whose observer ends before the call has got to the main actor`() async {
-        let center = ObserverCenter()
-        let isCancelled = Log<Bool>()
+    /// An actor whose jobs run when the test says so.
+    @globalActor private actor ManualActor {
+        static let shared = ManualActor()
+        static let executor = ManualExecutor()
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe ManualActor.executor.asUnownedSerialExecutor() }
+    }
+
+    @Test func `O9 P4 one whose observer ends before the call has got to its actor lets them go there, too`() async {
+        let (center, isCancelled, ended) = (ObserverCenter(), Log<Bool>(), Log<ObjectIdentifier>())
+        var expected: [ObjectIdentifier] = []
         for _ in 1...100 {
-            let owner = Holder(ending("owner"))
-            let token = center.observe(.sample, owner: owner.object!) { @MainActor owner, note in
+            let owner = Holder(Ending { ended.add(ObjectIdentifier(Thread.current)) })
+            let token = center.observe(.sample, owner: owner.object!) { @ManualActor owner, note in
                 isCancelled.add(Task.isCancelled)
                 await Task.yield()
             }
             let address = token.registration?.address ?? 0
-            center.post(name: .sample, object: nil, userInfo: ["payload": ending("payload")])
-            // The main actor is kept meanwhile.
-            while AsyncRun.underWay(for: address) == nil { sched_yield() }
+            let payload = Ending { ended.add(ObjectIdentifier(Thread.current)) }
+            center.post(name: .sample, object: nil, userInfo: ["payload": consume payload])
+            while AsyncRun.underWay(for: address) == nil { await Task.yield() }
             token.stop()
             owner.release()
-            #expect(log.entries.count % 2 == 0)
-            await token.stopAndWait()
+            #expect(ended.entries.count == expected.count)
+            while AsyncRun.underWay(for: address) != nil {
+                if let thread = runNext() { expected += ended.entries.dropFirst(expected.count).map { _ in thread } }
+                await Task.yield()
+            }
         }
         #expect(isCancelled.entries == Array(repeating: true, count: 100))
-        #expect(log.entries.sorted { $0.name < $1.name } == ends("owner", 100) + ends("payload", 100))
+        #expect(expected.count == 200 && ended.entries == expected)
+    }
+
+    /// Runs a job of the actor, if there is one; returns where.
+    private func runNext() -> ObjectIdentifier? {
+        guard ManualActor.executor.count > 0 else { return nil }
+        ManualActor.executor.runNext()
+        return ObjectIdentifier(Thread.current)
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func `P4 O9 a function that runs where it is called is one that is isolated to no actor`() async {
+        let (center, names, called) = (ObserverCenter(), Log<String>(), AsyncGate())
+        let owner = Holder(ending("owner"))
+        // Their types, by which the compiler chooses the form.
+        let plain: nonisolated(nonsending) @Sendable (Notification) async -> Void = { _ in
+            names.add("plain")
+            called.open()
+        }
+        let owned: nonisolated(nonsending) @Sendable (Ending, Notification) async -> Void = { _, _ in
+            names.add("owned")
+            called.open()
+        }
+        let message: nonisolated(nonsending) @Sendable (AlbumDidSave) async -> Void = { _ in
+            names.add("message")
+            called.open()
+        }
+        let ownedMessage: nonisolated(nonsending) @Sendable (Ending, AlbumDidSave) async -> Void = { _, _ in
+            names.add("owned message")
+            called.open()
+        }
+        let tokens = [
+            center.observe(.sample, plain), center.observe(.sample, owner: owner.object!, owned),
+            center.observe(for: .didSave, message), center.observe(for: .didSave, owner: owner.object!, ownedMessage),
+        ]
+        center.post(name: .sample, object: nil)
+        center.post(AlbumDidSave(number: 1))
+        for _ in tokens { await called.pass() }
+        for token in tokens { await token.stopAndWait() }
+        #expect(names.entries.sorted() == ["message", "owned", "owned message", "plain"])
+        owner.release()
+        #expect(log.entries.count == 1)
     }
 }
