@@ -56,7 +56,7 @@ extension LeakTracker {
     }
 
     private var hasRunLoopTargets: Bool {
-        state.withLock(\.registrations).contains { $0.pending.target.contains("thread") }
+        state.withLock(\.registrations).contains(where: \.usesRunLoop)
     }
 
     // MARK: Waiting for deliveries

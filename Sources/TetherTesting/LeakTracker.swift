@@ -33,9 +33,8 @@ public final class LeakTracker: Sendable {
     /// it is, though another one's post calls it. In an async handler, whose calls have a task of their own, there is none.
     public static var current: LeakTracker? {
         let running = RegistrationWatch.running
-        let outer = scope?.thread == running.thread ? scope?.depth ?? 0 : 0
         // An observer that nobody made in a scope does as its poster.
-        for handler in running.handlers.dropFirst(outer).reversed() {
+        for handler in running.handlers.dropFirst(scope?.countOfOuter(in: running) ?? 0).reversed() {
             if let known = Registrations.scope(of: handler) { return known.tracker }
         }
         return scope?.tracker
@@ -46,13 +45,18 @@ public final class LeakTracker: Sendable {
     /// A tracker as it becomes current, and the handlers outside of that, which it goes before.
     package struct Scope: Sendable {
         fileprivate let tracker: LeakTracker
-        fileprivate let thread: ObjectIdentifier
-        fileprivate let depth: Int
+        private let thread: ObjectIdentifier
+        private let outer: [WatchedRegistration.ID]
 
         package init(_ tracker: LeakTracker) {
             self.tracker = tracker
-            let running = RegistrationWatch.running
-            (thread, depth) = (running.thread, running.handlers.count)
+            (thread, outer) = RegistrationWatch.running
+        }
+
+        /// How many of the handlers that are running are outside of this; none in a task that inherits it, on whatever thread.
+        fileprivate func countOfOuter(in running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID])) -> Int
+        {
+            thread == running.thread && running.handlers.starts(with: outer) ? outer.count : 0
         }
     }
 

@@ -117,7 +117,7 @@ public final class NotificationRecorder: @unchecked Sendable {
             outcome.withLock { $0 = isDelivered }
             done()
         }
-        let runsLoop = Thread.isMainThread || token.target.description.contains("thread")
+        let runsLoop = Thread.isMainThread || token.target.usesRunLoop
         waitGroup.wait(until: .after(limit), runningLoop: runsLoop)
         return outcome.withLock(\.self)
     }

@@ -13,16 +13,19 @@ import Tether
     private let keep = Keep()
 
     /// The scopes that are current in what is called with this.
-    private final class Seen: @unchecked Sendable {
-        private let lock = NSLock()
-        private var scopes: [LeakTracker?] = []
+    private final class Seen: Sendable {
+        private let scopes = Guarded<[LeakTracker?]>([])
+        private let lastTask = Guarded<Task<Void, Never>?>(nil)
 
         func look() {
             let scope = LeakTracker.current
-            lock.withLock { scopes.append(scope) }
+            scopes.withLock { $0.append(scope) }
         }
 
-        var all: [LeakTracker?] { lock.withLock { scopes } }
+        func wait(for task: Task<Void, Never>) { lastTask.withLock { $0 = task } }
+
+        var all: [LeakTracker?] { scopes.withLock(\.self) }
+        var task: Task<Void, Never>? { lastTask.withLock(\.self) }
     }
 
     private func post(_ name: Notification.Name = .modelDidChange) { center.post(name: name, object: nil) }
@@ -91,6 +94,27 @@ import Tether
         }
         second.adopt { post() }
         #expect(seen.all.count == 2 && seen.all[0] === second && seen.all[1] === first)
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L4 a task that a handler starts with a scope has that handler around it on no thread`() async {
+        let (center, second, seen) = (center, second, Seen())
+        let tokens = first.adopt {
+            [
+                center.observe(.modelDidClose) { _ in seen.look() },
+                center.observe(.modelDidChange) { _ in
+                    second.adopt {
+                        seen.wait(for: Task { center.post(name: .modelDidClose, object: nil) })
+                    }
+                },
+            ]
+        }
+        for _ in 0..<100 {
+            post()
+            // The task may get the thread that posted.
+            await seen.task?.value
+        }
+        #expect(seen.all.count == 100 && seen.all.allSatisfy { $0 === first })
         withExtendedLifetime(tokens) {}
     }
 

@@ -33,14 +33,20 @@ import Tether
 
         init(_ ends: Ends) { self.ends = ends }
 
-        func show() {}
-
         deinit { ends.add() }
+    }
+
+    private nonisolated struct Key: Hashable {
+        let model: Model
+
+        static func == (left: Key, right: Key) -> Bool { left.model === right.model }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(model)) }
     }
 
     /// The part in which a model is in the scope that is verified.
     nonisolated enum Role: CaseIterable {
-        case tracked, owner, captured
+        case tracked, owner, captured, keyed
 
         /// What the main actor then keeps.
         @MainActor func take(_ model: Model, _ center: ObserverCenter) -> Any {
@@ -49,7 +55,8 @@ import Tether
             case .owner:
                 center.observe(.modelDidChange, owner: model) { _, _ in }
                 return model
-            case .captured: return center.observe(.modelDidChange) { _ in _ = model }
+            case .captured: return center.observe(.modelDidChange) { _ in withExtendedLifetime(model) {} }
+            case .keyed: return center.observe(.modelDidChange, on: .main, key: Key(model: model)) { _ in }
             }
         }
     }
@@ -99,6 +106,8 @@ import Tether
                     isLeft = true
                     _ = (registration.pending, registration.handler)
                 }
+                // The main queue may be waiting for this thread.
+                await Task.yield()
             }
         }
         #expect(elsewhere == 0)

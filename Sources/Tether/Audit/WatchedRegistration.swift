@@ -56,18 +56,20 @@ package final class WatchedRegistration: Sendable, Identifiable {
         tokenReference?.strongCount().map { (tokenAddress, $0) }
     }
 
-    private var inbox: Inbox? { look(\.inbox) }
-
     /// How many deliveries wait for it, and where.
     package var pending: (count: Int, target: String) {
-        guard let inbox else { return (0, "poster") }
-        return (inbox.counts.pending, inbox.target.description)
+        look { registration in registration.inbox.map { ($0.counts.pending, $0.target.description) } } ?? (0, "poster")
     }
+
+    /// Whether it is delivered to on a thread's run loop.
+    package var usesRunLoop: Bool { look { $0.inbox?.target.usesRunLoop } ?? false }
 
     /// Whether what waits for it waits for the end of the caller's own turn of the main queue.
     package var waitsForCaller: Bool {
-        guard let inbox, inbox.counts.pending > 0,
-            inbox.route.mailbox?.isCurrent == true, MainDrains().isCurrent
+        guard MainDrains().isCurrent,
+            look({ registration in
+                registration.inbox.map { $0.counts.pending > 0 && $0.route.mailbox?.isCurrent == true }
+            }) == true
         else { return false }
         let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
         // The main thread runs its loop, which takes other turns of the queue, unless a task is in one.
@@ -83,10 +85,12 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// The deliveries that wait for it.
     package var pendingNotifications: [PendingNotification] {
-        inbox?.mapNotifications { notification in
-            PendingNotification(
-                name: notification.name, object: ValueBytes(of: notification.object),
-                userInfo: ValueBytes(of: notification.userInfo))
+        look { registration in
+            registration.inbox?.mapNotifications { notification in
+                PendingNotification(
+                    name: notification.name, object: ValueBytes(of: notification.object),
+                    userInfo: ValueBytes(of: notification.userInfo))
+            }
         } ?? []
     }
 
@@ -103,9 +107,11 @@ package final class WatchedRegistration: Sendable, Identifiable {
     /// Has `signal` released when what is pending for it now, and what is being delivered, is behind it: delivered, or
     /// dropped, and let go of. False if nothing is pending, or if only a post could deliver it.
     package func releaseBehindPending(_ signal: any AnyObject & Sendable) -> Bool {
-        guard let inbox else { return false }
-        let route = inbox.route
-        guard let mailbox = route.mailbox, mailbox.isDraining || inbox.counts.pending > 0 else { return false }
+        let waiting = look { registration -> Route? in
+            guard let inbox = registration.inbox, let mailbox = inbox.route.mailbox else { return nil }
+            return mailbox.isDraining || inbox.counts.pending > 0 ? inbox.route : nil
+        }
+        guard let route = waiting else { return false }
         // A registration that is in no center, with the same mailbox: its one delivery is behind all others there.
         let barrier = PlainRegistration(
             center: CenterCore(usesExactLifetimes: true), flags: Registration.State.once,

@@ -3,7 +3,7 @@
 /// Such a call may change threads, so it is not seen in the posting threads' pins. It keeps its registration, so that
 /// who waits for its end has something to wait for.
 ///
-/// SAFETY: `work` is only touched by the task that performs it.
+/// SAFETY: `work` and `registration` are only touched by the task that performs it.
 final class AsyncRun: @unchecked Sendable {
     /// The call of a handler, on the handler's actor.
     typealias Work = @Sendable (isolated (any Actor)?) async -> Void
@@ -17,7 +17,9 @@ final class AsyncRun: @unchecked Sendable {
     /// The calls under way, by the address of their registration; an observer has at most one at a time (P4).
     private static let underWay = Guarded<[UInt: Identity]>([:])
 
-    private let registration: any AnyObject & Sendable
+    /// The registration, until its handler has returned; then its address alone.
+    private var registration: (any AnyObject & Sendable)?
+    private let address: UInt
     private let identity = Identity()
     /// The actor that the handler is isolated to.
     private let actor: (any Actor)?
@@ -26,6 +28,7 @@ final class AsyncRun: @unchecked Sendable {
     /// Begins a call, on the thread on which the registration is still announced.
     init(of registration: any AnyObject & Sendable, on actor: (any Actor)?, _ work: @escaping Work) {
         self.registration = registration
+        address = UInt(bitPattern: ObjectIdentifier(registration))
         self.actor = actor
         self.work = work
         AsyncRun.underWay.withLock { [identity, address] in $0[address] = identity }
@@ -34,15 +37,15 @@ final class AsyncRun: @unchecked Sendable {
     /// Calls the handler, lets go of what it was called with, and ends the call. To be called once.
     func perform() async { await perform(on: actor) }
 
-    /// All on the handler's actor, so that the owner and the notification go there (O9).
+    /// All on the handler's actor, so that the owner and the notification go there (O9), and what the handler captured, if
+    /// this is the last to hold it.
     private func perform(on actor: isolated (any Actor)?) async {
         await AsyncRun.$current.withValue(identity) { await work?(actor) }
         work = nil
         AsyncRun.underWay.withLock { [address] in $0[address] = nil }
         Quiescence.handlerReturned(address)
+        registration = nil
     }
-
-    private var address: UInt { UInt(bitPattern: ObjectIdentifier(registration)) }
 
     /// Whether the current task belongs to the call that is under way for a registration.
     static func isCurrent(for registration: UInt) -> Bool {

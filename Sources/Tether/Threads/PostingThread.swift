@@ -269,17 +269,15 @@ internal import Synchronization
         return earliest.map { ($0, isElsewhere) }
     }
 
-    /// Whether a post under way on a center announces a registration.
-    static func isAnnounced(_ registration: UInt, on center: UInt) -> Bool {
-        var isAnnounced = false
+    /// The registrations that posts under way on a center announce.
+    static func calledRegistrations(on center: UInt) -> [UInt] {
+        var called: [UInt] = []
         forEachPin { _, pin in
-            if pin.center.load(ordering: .acquiring) == center,
-                pin.registration.load(ordering: .acquiring) == registration
-            {
-                isAnnounced = true
+            if pin.center.load(ordering: .acquiring) == center {
+                called.append(pin.registration.load(ordering: .acquiring))
             }
         }
-        return isAnnounced
+        return called
     }
 
     /// The threads on which a registration is announced.

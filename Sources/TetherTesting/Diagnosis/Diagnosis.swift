@@ -23,7 +23,7 @@ struct Diagnosis {
         let findings = objects.map { ($0.0, finding($0.0, $0.1, holders)) }
         // What went while it was looked into is not left.
         return findings.filter { !$0.0.object.hasEnded }.map(\.1)
-            + observers.map { finding($0, token: $1, holders) }
+            + observers.map { ($0.0, finding($0.0, token: $0.token, holders)) }.filter(\.0.isActive).map(\.1)
     }
 
     // MARK: Objects

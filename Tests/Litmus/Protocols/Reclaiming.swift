@@ -45,7 +45,7 @@ struct Reclaiming: Modelled {
             "state.load(ordering: .sequentiallyConsistent) & ~State.owned == State.routed"),
         Code(
             "Tether/Threads/PostingThread.swift", "func pin(", "func unpin(", "func oldestPin(",
-            "func isAnnounced(", "pin.registration.load(ordering: .acquiring) == registration",
+            "func calledRegistrations(", "called.append(pin.registration.load(ordering: .acquiring))",
             "pin.pointee.epoch.store(epoch, ordering: .releasing)", "pin.epoch.load(ordering: .acquiring)"),
     ]
 
@@ -90,7 +90,7 @@ struct Reclaiming: Modelled {
 
     private func close() { gate.exchange(.acquiringAndReleasing) { _ in 1 } }
 
-    /// `CenterCore.takeUncalled`, with `PostingThread.isAnnounced`: the captures alone are released.
+    /// `CenterCore.takeUncalled`, with `PostingThread.calledRegistrations`: the captures alone are released.
     func takeUncalled() {
         if posting.visit() != 0, posting.center.load(.acquiring) == 1, posting.registration.load(registrationLoad) == 1
         {

@@ -35,6 +35,9 @@ public struct DeliveryTarget: Sendable {
 
     var isPoster: Bool { if case .poster = kind { true } else { false } }
 
+    /// Whether it is a thread, which delivers by its run loop.
+    package var usesRunLoop: Bool { if case .thread = kind { true } else { false } }
+
     /// The posting thread, inside the post. The default.
     public static let poster = DeliveryTarget(kind: .poster)
 

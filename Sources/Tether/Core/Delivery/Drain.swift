@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// One scheduled run of a mailbox: it runs once, or is cancelled, or is dropped, which cancels it.
 final class Drain: Sendable {
-    /// Not held, because a queue that never runs its drain must not keep itself through it. Observers with something
-    /// pending hold their mailbox, so one that has gone has nothing to deliver.
+    /// Not held, because an operation queue or a scheduler that never runs its drain must not keep itself through it.
+    /// Observers with something pending hold their mailbox, so one that has gone has nothing to deliver.
     private let mailbox: OwnerReference<Mailbox>?
-    /// The mailbox, held on a dispatch queue, which what waits there keeps anyway: otherwise each observer that came and went
-    /// while the queue is blocked would leave a drain of its own.
+    /// The same, held on a serial dispatch queue, which what waits there keeps anyway: otherwise each observer that came and
+    /// went while the queue is blocked would leave a drain of its own.
     private let kept: Mailbox?
     let number: UInt64
     /// The actor that it runs on, held from when something waits for it.

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The slots of a bucket: registrations in the order of their ids, with holes where some have ended.
 ///
-/// Posts read it without a lock and without retaining what is in it: the center keeps slots and registrations until
-/// no post that may have seen them is under way. Slots and `used` are sequentially consistent, as is what a post announces
+/// Posts read it without a lock and without retaining what is in it: the center keeps slots, and the memory
+/// of registrations, until no post that may have seen them is under way. Slots and `used` are sequentially consistent, as is what a post announces
 /// before it reads them: either it sees what was taken out, or who took it out sees the post. On x86 such a load is a
 /// plain one.
 ///
@@ -30,7 +30,7 @@ internal import Synchronization
     /// The registration in a slot, not retained.
     @inline(__always)
     func registration(at index: Int) -> Unmanaged<Registration>? {
-        // SAFETY: a slot holds a registration that the center keeps (see above), or nothing.
+        // SAFETY: a slot holds a registration whose memory the center keeps (see above), or nothing.
         guard let address = unsafe slots[index].load(ordering: .sequentiallyConsistent) else { return nil }
         return unsafe Unmanaged.fromOpaque(address)
     }

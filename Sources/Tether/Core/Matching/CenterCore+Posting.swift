@@ -104,7 +104,8 @@ extension CenterCore {
         _ entry: Registry.Matches.Entry, with notification: Notification, stored: StoredNotification? = nil,
         at pin: UnsafeMutablePointer<Pin>
     ) {
-        // SAFETY: slots and registrations outlive every post that may see them; see `retire`.
+        // SAFETY: slots and the memory of registrations outlive every post that may see them, see `retire`; what is done with
+        // a registration that has gone, see there.
         unsafe entry.slots._withUnsafeGuaranteedRef { slots in
             var previous: UInt = 0
             unsafe slots.forEach(ofFirst: entry.used) { registration in

@@ -25,7 +25,7 @@ extension CenterCore {
             PostingThread.fenceOthers()
         }
         guard let removed else { return reclaimable(in: &state) }
-        if PostingThread.isAnnounced(removed.address, on: address) {
+        if PostingThread.calledRegistrations(on: address).contains(removed.address) {
             state.called.append(removed)
             return reclaimable(in: &state)
         }
@@ -57,9 +57,11 @@ extension CenterCore {
     private func takeUncalled(in state: inout State) -> Registry.Unlinked {
         var released: Registry.Unlinked = []
         let ended = state.called
+        if ended.isEmpty, state.leftToMain.isEmpty { return [] }
+        let called = PostingThread.calledRegistrations(on: address)
         state.called = []
         for registration in ended {
-            if PostingThread.isAnnounced(registration.address, on: address) {
+            if called.contains(registration.address) {
                 state.called.append(registration)
             } else if registration.isDeliveredOnMain {
                 // Handed over by way of the state, so that no reference here can be the last one.

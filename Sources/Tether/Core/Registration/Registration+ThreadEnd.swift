@@ -1,7 +1,7 @@
 extension Registration {
     /// Ends a once observer whose handler has ended its thread: the handler has used it up (R7).
     ///
-    /// SAFETY: a pin that is in use announces the address, and what it announces outlives it.
+    /// SAFETY: a pin that is in use announces the address, and its handler runs, so that the center keeps it, or who delivers.
     static func threadEnded(at address: UInt) {
         // Not covered: a pin between two handlers, in which no thread ends.
         guard let called = unsafe UnsafeRawPointer(bitPattern: address) else { return }
