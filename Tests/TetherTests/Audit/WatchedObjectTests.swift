@@ -24,7 +24,9 @@ import Testing
         var object: Ending? = Ending { log.add("deinit") }
         let watched = WatchedObject(object!)
         watched.whenEnded { log.add("told") }
-        #expect(!watched.hasEnded && watched.strongCount != nil && watched.type == Ending.self)
+        #expect(!watched.hasEnded && watched.type == Ending.self)
+        // Elsewhere who counts holds the object, until the main queue has let it go.
+        if OwnerReference<AnyObject>.asksWithoutHolding { #expect(watched.strongCount != nil) }
         #expect(OwnerObservers(of: object!).isEmpty)
         object = nil
         #expect(watched.hasEnded && watched.strongCount == nil)
