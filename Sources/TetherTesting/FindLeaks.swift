@@ -33,6 +33,12 @@ public func findLeaks(
 /// Runs an asynchronous body in a scope of its own, and returns what it leaves behind; for programs that are no tests.
 ///
 /// See `findLeaks(within:release:explanation:_:)`; here nothing blocks.
+/// - Parameters:
+///   - limit: How long deliveries that are pending when the body returns may take.
+///   - release: How long to wait then for what is still there; not longer than `limit`.
+///   - explanation: How long the search may take, in all, for why things are still there.
+///   - isolation: The actor of the caller, on which the body runs; leave it out.
+///   - body: What to run, in a scope of its own: `LeakTracker.current`.
 public func findLeaks(
     within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
     isolation: isolated (any Actor)? = #isolation,

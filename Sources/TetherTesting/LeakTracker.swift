@@ -105,6 +105,7 @@ public final class LeakTracker: Sendable {
     ///     }
     /// }
     /// ```
+    /// - Parameter body: What to run, on this thread.
     public func adopt<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         // `withValue` rethrows anything.
         let outcome: Swift.Result<Result, Failure> = LeakTracker.$scope.withValue(Scope(self)) {
@@ -117,6 +118,11 @@ public final class LeakTracker: Sendable {
 
     /// Tracks an object, without keeping it, and returns it. A value in a box that a cast to `AnyObject` made stops the
     /// program with a sentence, because that object would not be the value's.
+    /// - Parameters:
+    ///   - object: The object.
+    ///   - label: What findings call it; its type, if left out.
+    ///   - file: The file of the call, which findings name.
+    ///   - line: The line of the call.
     @discardableResult
     public func track<Object: AnyObject>(
         _ object: Object, _ label: String? = nil, file: StaticString = #fileID, line: UInt = #line
@@ -130,6 +136,10 @@ public final class LeakTracker: Sendable {
     }
 
     /// Says that the test keeps an object on purpose beyond its scope: it, and what is attached to it, is no leak.
+    /// - Parameters:
+    ///   - object: The object, which is not kept by this.
+    ///   - file: The file of the call; leave it out.
+    ///   - line: The line of the call; leave it out.
     @discardableResult
     public func keep<Object: AnyObject>(
         _ object: Object, file: StaticString = #fileID, line: UInt = #line
@@ -140,6 +150,10 @@ public final class LeakTracker: Sendable {
     }
 
     /// Makes an object to capture, and tracks it: as long as it lives, whatever captured it does.
+    /// - Parameters:
+    ///   - label: What findings call it.
+    ///   - file: The file of the call, which findings name.
+    ///   - line: The line of the call.
     public func probe(_ label: String = "a captured value", file: StaticString = #fileID, line: UInt = #line) -> Probe {
         track(Probe(), label, file: file, line: line)
     }
@@ -202,6 +216,7 @@ public final class LeakTracker: Sendable {
 
     /// The tracked objects that are alive now, and the observers that the given centers have now. It waits for nothing:
     /// ask after what you wait for.
+    /// - Parameter centers: The centers whose observers count as left; none, if left out.
     public func leaks(in centers: any NotifyingCenter...) -> [Leak] {
         let objects = state.withLock(\.tracked).filter { !$0.isOwner && !$0.object.hasEnded }.map { tracked in
             Leak(
@@ -223,6 +238,11 @@ public final class LeakTracker: Sendable {
 /// ```swift
 /// let sidebar = track(Sidebar())
 /// ```
+/// - Parameters:
+///   - object: The object, which is not kept.
+///   - label: What findings call it; its type, if left out.
+///   - file: The file of the call, which findings name.
+///   - line: The line of the call.
 /// - Returns: The object.
 @discardableResult
 public func track<Object: AnyObject>(

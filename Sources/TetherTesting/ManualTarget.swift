@@ -59,5 +59,6 @@ public final class ManualTarget: SteppingScheduler {
     }
 
     /// Keeps a job until it is to be run; called by the observers' side.
+    /// - Parameter job: What `runOne()` or `runAll(limit:)` runs.
     public func schedule(_ job: @escaping @Sendable () -> Void) { jobs.withLock { $0.append(job) } }
 }

@@ -93,6 +93,9 @@ public final class NotificationRecorder: @unchecked Sendable {
     public func stop() { token.stop() }
 
     /// Suspends until so many have been delivered in all.
+    /// - Parameters:
+    ///   - count: How many deliveries, of all since the recorder was made or last cleared.
+    ///   - limit: How long to wait at most.
     /// - Returns: Whether they were, within the limit.
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) async -> Bool {
@@ -106,6 +109,9 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// If it is the main thread, or the recorder is delivered to on a thread's run loop, the run loop of this thread runs
     /// meanwhile, so that deliveries to it come through. In a turn of the main queue, such as a test on the main actor,
     /// deliveries to `.main` cannot come before it returns: make it async, and write `await` there.
+    /// - Parameters:
+    ///   - count: How many deliveries, of all since the recorder was made or last cleared.
+    ///   - limit: How long to wait at most.
     /// - Returns: Whether they were, within the limit.
     @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
     @discardableResult

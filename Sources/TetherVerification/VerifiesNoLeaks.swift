@@ -11,6 +11,10 @@ public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
     public var isRecursive: Bool { true }
 
     /// Runs a test in a scope of its own, and verifies that. A test that throws has failed, and is not verified.
+    /// - Parameters:
+    ///   - test: The test.
+    ///   - testCase: Its arguments; `nil` around a whole suite.
+    ///   - function: What runs the test.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {

@@ -48,6 +48,16 @@ public func verifyNoLeaks<Result>(
 /// observer, an owner that was observed for, or an object given to `track(_:)`.
 ///
 /// See `verifyNoLeaks(within:release:explanation:fileID:filePath:line:column:_:)`; here nothing blocks.
+/// - Parameters:
+///   - limit: How long deliveries that are pending when the body returns may take.
+///   - release: How long to wait then for what is still there; not longer than `limit`.
+///   - explanation: How long the search may take, in all, for why things are still there.
+///   - fileID: The file of the call, which audits and reports name.
+///   - filePath: The path of that file, which a failure opens.
+///   - line: The line of the call.
+///   - column: The column of the call.
+///   - isolation: The actor of the caller, on which the body runs; leave it out.
+///   - body: What to run, in a scope of its own: `LeakTracker.current`.
 public func verifyNoLeaks<Result>(
     within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath,

@@ -30,10 +30,12 @@ extension NotificationCenter.MessageIdentifier {
     ///     of: model, for: .type(ModelDidChange.self), owner: self
     /// ) { sidebar, message in sidebar.show(message) }
     /// ```
+    /// - Parameter type: The type of the messages.
     public static func type<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> Self
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }
 
     /// Async messages of a type, which need not have an identifier of their own.
+    /// - Parameter type: The type of the messages.
     public static func type<Message: NotificationCenter.AsyncMessage>(_ type: Message.Type) -> Self
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }
 }

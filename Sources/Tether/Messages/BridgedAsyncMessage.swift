@@ -31,9 +31,11 @@ public protocol BridgedAsyncMessage: NotificationCenter.AsyncMessage {
     /// Makes a message of a plain notification; `nil` if it is not one.
     ///
     /// Called on the posting thread, inside the post.
+    /// - Parameter notification: A notification that was posted under `name`.
     static func makeMessage(_ notification: Notification) -> Self?
 
     /// Makes a plain notification of a message. Its name and its object are set by the post.
+    /// - Parameter message: A message that is being posted.
     static func makeNotification(_ message: Self) -> Notification
 }
 
@@ -44,9 +46,11 @@ extension BridgedAsyncMessage {
     public static var name: Notification.Name { Notification.Name(String(reflecting: Self.self)) }
 
     /// Makes nothing.
+    /// - Parameter notification: Any notification.
     public static func makeMessage(_ notification: Notification) -> Self? { nil }
 
     /// Makes a notification without `userInfo`.
+    /// - Parameter message: Any message.
     public static func makeNotification(_ message: Self) -> Notification {
         Notification(name: MessageNames.name(of: Self.self))
     }

@@ -14,9 +14,11 @@ public protocol BridgedMainActorMessage: NotificationCenter.MainActorMessage {
     static var name: Notification.Name { get }
 
     /// Makes a message of a plain notification; `nil` if it is not one.
+    /// - Parameter notification: A notification that was posted under `name`.
     @MainActor static func makeMessage(_ notification: Notification) -> Self?
 
     /// Makes a plain notification of a message. Its name and its object are set by the post.
+    /// - Parameter message: A message that is being posted.
     @MainActor static func makeNotification(_ message: Self) -> Notification
 }
 
@@ -27,9 +29,11 @@ extension BridgedMainActorMessage {
     public static var name: Notification.Name { Notification.Name(String(reflecting: Self.self)) }
 
     /// Makes nothing.
+    /// - Parameter notification: Any notification.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? { nil }
 
     /// Makes a notification without `userInfo`.
+    /// - Parameter message: Any message.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
         Notification(name: MessageNames.name(of: Self.self))
     }

@@ -53,6 +53,19 @@ extension ObserverCenter {
     /// The owner is not retained, but from when the handler is called until it has returned
     /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4), [O9](doc:Contract#O9)); an owner that is not `Sendable` is handed to another thread, and
     /// the caller answers for that being right. The token need not be kept. All else is as without an owner.
+    /// - Parameters:
+    ///   - subject: The object that the messages are about, matched by identity and not retained
+    ///     ([M5](doc:Contract#M5)). Leave it out for any subject.
+    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
+    ///   - owner: The object whose life bounds the observer, which is not retained.
+    ///   - once: Whether the observer ends after one message ([R7](doc:Contract#R7)). Notifications that make no
+    ///     message do not count.
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
+    ///     ([M7](doc:Contract#M7)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - handler: What to run, in a task of the observer's own, with the owner and the message. It is released when
+    ///     the observer ends ([R8](doc:Contract#R8)).
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
@@ -82,6 +95,17 @@ extension ObserverCenter {
     ///
     /// *Delivery*: as `DeliveryTarget` says; `.poster` calls the handler inside the post. The target can be switched.
     /// All else is as for a handler that is async.
+    /// - Parameters:
+    ///   - subject: The object that the messages are about, matched by identity and not retained
+    ///     ([M5](doc:Contract#M5)). Leave it out for any subject.
+    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
+    ///   - target: Where the handler runs; `.poster` is inside the post.
+    ///   - once: Whether the observer ends after one message ([R7](doc:Contract#R7)). Notifications that make no
+    ///     message do not count.
+    ///   - key: At most one live observer of this center has a given key; this one replaces it ([M7](doc:Contract#M7)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - handler: What to run. It is released when the observer ends ([R8](doc:Contract#R8)).
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier, on target: DeliveryTarget, once: Bool = false, key: (any Hashable)? = nil,
@@ -98,6 +122,20 @@ extension ObserverCenter {
     ///
     /// The owner is not retained, but while the handler runs, which is handed it
     /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4)). The token need not be kept.
+    /// - Parameters:
+    ///   - subject: The object that the messages are about, matched by identity and not retained
+    ///     ([M5](doc:Contract#M5)). Leave it out for any subject.
+    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
+    ///   - owner: The object whose life bounds the observer, which is not retained.
+    ///   - target: Where the handler runs; `.poster` is inside the post.
+    ///   - once: Whether the observer ends after one message ([R7](doc:Contract#R7)). Notifications that make no
+    ///     message do not count.
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
+    ///     ([M7](doc:Contract#M7)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - handler: What to run, with the owner and the message. It is released when the observer ends
+    ///     ([R8](doc:Contract#R8)).
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject

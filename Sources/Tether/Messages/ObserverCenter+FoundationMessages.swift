@@ -11,6 +11,9 @@ extension ObserverCenter {
     /// Observers of the message have returned when this returns ([T3](doc:Contract#T3)). Plain observers of the
     /// message's name, and of any name, get a notification with `subject` as its object, and the `userInfo` of the one
     /// that the message makes (`BridgedMainActorMessage`) with one entry more, which holds the message.
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - subject: The object that it is about.
     @MainActor
     public func post<Message: NotificationCenter.MainActorMessage>(_ message: Message, subject: Message.Subject)
     where Message.Subject: AnyObject {
@@ -18,6 +21,9 @@ extension ObserverCenter {
     }
 
     /// Posts a main-actor message that is about no object in particular; it reaches observers of any subject.
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - subject: The type of its subject; leave it out.
     @MainActor
     public func post<Message: NotificationCenter.MainActorMessage>(
         _ message: Message, subject: Message.Subject.Type = Message.Subject.self
@@ -29,12 +35,18 @@ extension ObserverCenter {
     ///
     /// Never waits for async handlers. Plain observers get a notification, as they do of a main-actor message
     /// (`BridgedAsyncMessage`). Any thread.
+    /// - Parameters:
+    ///   - message: The message. Observers' tasks take it to other threads.
+    ///   - subject: The object that it is about.
     public func post<Message: NotificationCenter.AsyncMessage>(_ message: Message, subject: Message.Subject)
     where Message.Subject: AnyObject {
         post(message, about: subject)
     }
 
     /// Posts an async message that is about no object in particular; it reaches observers of any subject.
+    /// - Parameters:
+    ///   - message: The message. Observers' tasks take it to other threads.
+    ///   - subject: The type of its subject; leave it out.
     public func post<Message: NotificationCenter.AsyncMessage>(
         _ message: Message, subject: Message.Subject.Type = Message.Subject.self
     ) {
@@ -70,6 +82,13 @@ extension ObserverCenter {
     ///
     /// Two things differ from Foundation's. The token is a `NotificationObserver`. And an optional subject does not
     /// compile, so that one which is `nil` never widens to any ([M5](doc:Contract#M5)).
+    /// - Parameters:
+    ///   - subject: The object that the messages are about, matched by identity and not retained
+    ///     ([M5](doc:Contract#M5)).
+    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - observer: What to run, on the main actor.
     public func addObserver<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage
     >(
@@ -82,6 +101,12 @@ extension ObserverCenter {
     }
 
     /// Adds an observer of main-actor messages about any subject.
+    /// - Parameters:
+    ///   - subject: The type of the subjects, any of which is observed.
+    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - observer: What to run, on the main actor.
     public func addObserver<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage
     >(
@@ -94,6 +119,13 @@ extension ObserverCenter {
     }
 
     /// Adds an observer of main-actor messages, given their type; about any subject, if that is left out.
+    /// - Parameters:
+    ///   - subject: The object that the messages are about, matched by identity and not retained
+    ///     ([M5](doc:Contract#M5)). Leave it out for any subject.
+    ///   - type: Which messages: their type.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - observer: What to run, on the main actor.
     public func addObserver<Message: NotificationCenter.MainActorMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for type: Message.Type, fileID: StaticString = #fileID, line: UInt = #line,
@@ -105,6 +137,13 @@ extension ObserverCenter {
     }
 
     /// Adds an observer of async messages about an object; see `observe(of:for:once:key:fileID:line:_:)`.
+    /// - Parameters:
+    ///   - subject: The object that the messages are about, matched by identity and not retained
+    ///     ([M5](doc:Contract#M5)).
+    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - observer: What to run, in a task of the observer's own, one message after the other.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: Message.Subject, for identifier: Identifier,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -115,6 +154,12 @@ extension ObserverCenter {
     }
 
     /// Adds an observer of async messages about any subject.
+    /// - Parameters:
+    ///   - subject: The type of the subjects, any of which is observed.
+    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - observer: What to run, in a task of the observer's own, one message after the other.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: Message.Subject.Type, for identifier: Identifier,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -126,6 +171,13 @@ extension ObserverCenter {
     }
 
     /// Adds an observer of async messages, given their type; about any subject, if that is left out.
+    /// - Parameters:
+    ///   - subject: The object that the messages are about, matched by identity and not retained
+    ///     ([M5](doc:Contract#M5)). Leave it out for any subject.
+    ///   - type: Which messages: their type.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - observer: What to run, in a task of the observer's own, one message after the other.
     public func addObserver<Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for type: Message.Type, fileID: StaticString = #fileID, line: UInt = #line,

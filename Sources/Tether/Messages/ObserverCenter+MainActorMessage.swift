@@ -48,6 +48,19 @@ extension ObserverCenter {
     ///
     /// The owner is not retained, but while the handler runs, which is handed it
     /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4)). The token need not be kept. All else is as without an owner.
+    /// - Parameters:
+    ///   - subject: The object that the messages are about, matched by identity and not retained
+    ///     ([M5](doc:Contract#M5)). Leave it out for any subject.
+    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
+    ///   - owner: The object whose life bounds the observer, which is not retained.
+    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)). Notifications that make no
+    ///     message do not count.
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
+    ///     ([M7](doc:Contract#M7)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - handler: What to run, on the main actor, with the owner and the message. It is released when the observer
+    ///     ends ([R8](doc:Contract#R8)).
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage, Owner: AnyObject

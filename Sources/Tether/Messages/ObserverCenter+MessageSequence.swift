@@ -35,6 +35,14 @@ extension ObserverCenter {
     }
 
     /// The async messages about any subject that are posted from now on, as Foundation's center has it.
+    /// - Parameters:
+    ///   - subject: The type of the subjects, any of which is observed.
+    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
+    ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
+    ///   - policy: How much is kept until it is taken; all of it, if left out. A number of less than 1 stops the
+    ///     program.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     public func messages<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
     >(
@@ -45,6 +53,15 @@ extension ObserverCenter {
     }
 
     /// The async messages that are posted from now on, given their type.
+    /// - Parameters:
+    ///   - subject: The object that the messages are about, matched by identity and not retained
+    ///     ([M5](doc:Contract#M5)). Leave it out for any subject.
+    ///   - type: Which messages: their type.
+    ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
+    ///   - policy: How much is kept until it is taken; all of it, if left out. A number of less than 1 stops the
+    ///     program.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     public func messages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for type: Message.Type, owner: Owner = Omitted.argument, bufferSize policy: BufferingPolicy = .unbounded,

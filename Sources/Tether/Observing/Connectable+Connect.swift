@@ -75,6 +75,18 @@ extension Connectable {
     }
 
     /// Observes by calling a method that takes nothing.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - method: The method, as `Type.method`.
+    ///   - object: The object whose method is called.
+    ///   - owner: The object among whose observers this one is listed, if that is not `object`.
+    ///   - target: Where the method runs: on the posting thread, inside the post, if left out.
+    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
+    ///     ([M7](doc:Contract#M7)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
@@ -89,6 +101,18 @@ extension Connectable {
     }
 
     /// Observes by calling a method of the main actor, on the main actor ([P1](doc:Contract#P1)).
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - method: The method, as `Type.method`.
+    ///   - object: The object whose method is called.
+    ///   - owner: The object among whose observers this one is listed, if that is not `object`.
+    ///   - target: The main actor; leave it out.
+    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
+    ///     ([M7](doc:Contract#M7)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
@@ -103,6 +127,18 @@ extension Connectable {
     }
 
     /// Observes by calling a method of the main actor that takes nothing, on the main actor ([P1](doc:Contract#P1)).
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - method: The method, as `Type.method`.
+    ///   - object: The object whose method is called.
+    ///   - owner: The object among whose observers this one is listed, if that is not `object`.
+    ///   - target: The main actor; leave it out.
+    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
+    ///     ([M7](doc:Contract#M7)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
@@ -116,39 +152,8 @@ extension Connectable {
             to: Calling.mainActorMethod(method), of: object, owner: owner)
     }
 
-    /// Observes by calling a closure with an object, as long as that object lives.
-    ///
-    /// ```swift
-    /// center.connect(.modelDidChange, to: catalog) { $0.reload() }
-    /// ```
-    ///
-    /// As `observe(_:from:owner:on:once:key:_:)`, for a closure that has no need of the notification. The object is its
-    /// owner.
-    @discardableResult
-    public func connect<Object: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, to object: Object,
-        on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line, _ call: @escaping @Sendable (Object) -> Void
-    ) -> NotificationObserver {
-        connect(
-            ObservationRequest(name, from: sender, on: target, once: once, key: key, at: fileID, line),
-            to: { object, _ in call(object) }, of: object, owner: Omitted.argument)
-    }
-
-    /// Observes by calling a closure with an object, on the main actor ([P1](doc:Contract#P1)).
-    @discardableResult
-    public func connect<Object: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, to object: Object,
-        on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line, _ call: @escaping @MainActor @Sendable (Object) -> Void
-    ) -> NotificationObserver {
-        connect(
-            ObservationRequest(name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
-            to: Calling.mainActorClosure(call), of: object, owner: Omitted.argument)
-    }
-
     /// Registers the call of an object's method.
-    private func connect<Object: AnyObject, Owner: AnyObject>(
+    func connect<Object: AnyObject, Owner: AnyObject>(
         _ request: ObservationRequest, to call: @escaping Calling<Object>.Body, of object: Object, owner: Owner
     ) -> NotificationObserver {
         let property = self as? NotificationObserver
@@ -275,26 +280,5 @@ extension Connectable {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, to method: (Notification) -> Void,
         of object: Object, owner: Any? = nil, on target: DeliveryTarget = .poster, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @_documentation(visibility: internal)
-    @available(
-        *, unavailable,
-        message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
-    )
-    @discardableResult
-    public func connect<Object: AnyObject>(
-        _ name: Notification.Name?, from sender: Any?, to object: Object, on target: Any? = nil, once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        _ call: @escaping @Sendable (Object) -> Void
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @_documentation(visibility: internal)
-    @available(*, unavailable, message: "an owner is a class instance or an actor, and not optional")
-    @discardableResult
-    public func connect<Object, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, to object: Object, on target: Any? = nil,
-        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        _ call: @escaping @Sendable (Object) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }

@@ -64,6 +64,7 @@ extension NotificationObserver {
     ///
     /// *Thread safety*: any thread, also inside a handler; never waits. A handler that a post on another thread has
     /// begun to call may still run. On an observer that has ended it does nothing. Complexity: O(1).
+    /// - Parameter keepingNewest: Whether the newest of what is posted meanwhile is kept for the last `unmute()`.
     public func mute(keepingNewest: Bool = false) {
         guard let property else {
             registration?.mute(by: .token, keepingNewest: keepingNewest)

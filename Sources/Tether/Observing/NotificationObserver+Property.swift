@@ -37,6 +37,15 @@ extension NotificationObserver {
 
     /// Registers this observer's only handler, one of the main actor, in place of the one it had
     /// ([P1](doc:Contract#P1)).
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe; any, if left out. It is not retained.
+    ///   - target: The main actor, as `.mainActor`.
+    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it ([M7](doc:Contract#M7)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - handler: What to run, on the main actor. Capture the object that keeps this observer weakly.
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,

@@ -48,6 +48,7 @@ internal import Synchronization
     /// Makes an idle observer, to be kept as a property and configured with its `observe` methods.
     ///
     /// The center is held as long as the observer is: Tether's, Foundation's, or any other.
+    /// - Parameter center: The center to observe, which is held as long as this observer is.
     public init(center: any NotifyingCenter) {
         super.init()
         // SAFETY: `deinit` gives back what this retains.
@@ -58,6 +59,7 @@ internal import Synchronization
     ///
     /// The center is held as long as the observer is. `.default` is ``ObserverCenter/default``; another initializer of this
     /// name takes any ``NotifyingCenter``.
+    /// - Parameter center: The center to observe, which is held as long as this observer is.
     public convenience init(center: ObserverCenter) {
         self.init(center: center as any NotifyingCenter)
     }

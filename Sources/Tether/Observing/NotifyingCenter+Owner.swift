@@ -46,6 +46,17 @@ extension NotifyingCenter {
     }
 
     /// Observes on the main actor as long as an object, the owner, lives ([P1](doc:Contract#P1)).
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - owner: The object whose life bounds the observer.
+    ///   - target: The main actor, as `.mainActor`.
+    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
+    ///     ([M7](doc:Contract#M7)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - handler: What to run, on the main actor, with the owner and the notification.
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
@@ -79,6 +90,16 @@ extension NotifyingCenter {
     /// has yet to get to its actor is under way, too. The owner is held from when the handler is called until it has
     /// returned, and let go of on the actor that the handler is isolated to (`{ @MainActor library, note in … }`), if it is to
     /// any ([O9](doc:Contract#O9)). The token's `target` cannot be switched.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - owner: The object whose life bounds the observer.
+    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
+    ///     ([M7](doc:Contract#M7)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - handler: What to run, in a task of the observer's own, with the owner and the notification.
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(

@@ -41,6 +41,14 @@ extension ObserverCenter {
     ///
     /// As `connect`, which is not there in Swift 5 mode either, with the sender as Foundation passes it. The observer ends
     /// with the object.
+    /// - Parameters:
+    ///   - observer: The object whose method is called, which is not retained. The observer ends with it.
+    ///   - action: The method, as `Type.method`.
+    ///   - name: The name to observe; `nil` for any.
+    ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
+    ///     equality; any other value stops the program with a sentence ([M4](doc:Contract#M4)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> (Notification) -> Void, name: Notification.Name?,
@@ -50,6 +58,14 @@ extension ObserverCenter {
     }
 
     /// Adds an object and one of its methods that takes nothing.
+    /// - Parameters:
+    ///   - observer: The object whose method is called, which is not retained. The observer ends with it.
+    ///   - action: The method, as `Type.method`.
+    ///   - name: The name to observe; `nil` for any.
+    ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
+    ///     equality; any other value stops the program with a sentence ([M4](doc:Contract#M4)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> () -> Void, name: Notification.Name?,
@@ -59,6 +75,14 @@ extension ObserverCenter {
     }
 
     /// Adds an object and one of its methods of the main actor, which is called there ([P1](doc:Contract#P1)).
+    /// - Parameters:
+    ///   - observer: The object whose method is called, which is not retained. The observer ends with it.
+    ///   - action: The method, as `Type.method`.
+    ///   - name: The name to observe; `nil` for any.
+    ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
+    ///     equality; any other value stops the program with a sentence ([M4](doc:Contract#M4)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> @MainActor (Notification) -> Void,
@@ -69,6 +93,14 @@ extension ObserverCenter {
     }
 
     /// Adds an object and one of its methods of the main actor that takes nothing ([P1](doc:Contract#P1)).
+    /// - Parameters:
+    ///   - observer: The object whose method is called, which is not retained. The observer ends with it.
+    ///   - action: The method, as `Type.method`.
+    ///   - name: The name to observe; `nil` for any.
+    ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
+    ///     equality; any other value stops the program with a sentence ([M4](doc:Contract#M4)).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func addObserver<Owner: AnyObject>(
         _ observer: Owner, action: @escaping @Sendable (Owner) -> @MainActor () -> Void, name: Notification.Name?,
@@ -93,6 +125,7 @@ extension ObserverCenter {
     /// Removes an observer: a token of this center, and all observers attached to an object, which may be a token itself.
     ///
     /// A token of another center, or an object with no observers here, changes nothing ([M8](doc:Contract#M8)).
+    /// - Parameter observer: A token, or an object that has observers.
     public func removeObserver(_ observer: Any) {
         removeObserver(observer, name: nil, object: nil)
     }
@@ -100,6 +133,10 @@ extension ObserverCenter {
     /// Removes an observer as far as it was registered for a name and a sender; `nil` for any.
     ///
     /// Complexity: O(observers of the object).
+    /// - Parameters:
+    ///   - observer: A token, or an object that has observers.
+    ///   - name: The name that was given for it; `nil` for whatever name.
+    ///   - object: The sender that was given for it; `nil` for whatever sender.
     public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
         guard case .object(let instance) = Unwrapped(observer) else { return }
         let sender = object.map(Unwrapped.init) ?? .nothing
@@ -111,7 +148,7 @@ extension ObserverCenter {
     }
 }
 
-// Calls that do not compile, and stand here for the reasons that Connectable.swift gives.
+// Calls that do not compile, and stand here for the reasons that Connectable+Connect.swift gives.
 
 // Not covered: no program that calls one of these compiles.
 

@@ -50,6 +50,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     ///
     /// Complexity: O(1), plus O(1) for each observer that is reached, whatever else is registered. Observers on
     /// `.poster` have returned when this returns.
+    /// - Parameter notification: The notification, which is handed to the observers as it is.
     public func post(_ notification: Notification) {
         core.post(
             name: notification.name, sender: { notification.object.flatMap(SenderKey.init(any:)) },
@@ -60,6 +61,10 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     ///
     /// A class instance as `object` matches by identity; a `Hashable` value by equality within its type
     /// ([M4](doc:Contract#M4)).
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - object: The object that the post speaks for; `nil` for none.
+    ///   - userInfo: What the notification tells beyond that; `nil` for nothing.
     public func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]? = nil) {
         core.post(
             name: name, isBare: object == nil && userInfo == nil, sender: { object.flatMap(SenderKey.init(any:)) },
@@ -69,6 +74,10 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     // MARK: NotifyingCenter
 
     /// Registers a closure; the `observe` methods are the better way.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not retained; `nil` for any.
+    ///   - handler: What to run, on the posting thread, inside the post.
     public func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {

@@ -27,6 +27,7 @@ public struct OwnerObservers: Sequence, Sendable {
     private let owner: Owner
 
     /// The observers of an owner, which need not have any.
+    /// - Parameter owner: The owner, which is not retained.
     public init(of owner: AnyObject) {
         self.owner = Owner(owner)
     }
@@ -65,6 +66,8 @@ public struct OwnerObservers: Sequence, Sendable {
     ///
     /// Counted apart from what each token mutes: an observer is muted while either is. The count ends with the owner. On
     /// an owner that is being deinitialised it does nothing. See `NotificationObserver.mute(keepingNewest:)`.
+    /// - Parameter keepingNewest: Whether each observer keeps the newest of what is posted meanwhile for the last
+    ///   `unmute()`.
     public func mute(keepingNewest: Bool = false) {
         let registrations = withOwner { OwnerTable.shared.mute($0, keepingNewest: keepingNewest) } ?? []
         for registration in registrations {

@@ -17,6 +17,10 @@ extension NotificationCenter: NotifyingCenter {
     /// Registers a closure; the `observe` methods are the better way.
     ///
     /// The closure is called on the posting thread, inside the post.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe; `nil` for any.
+    ///   - handler: What to run, on the posting thread, inside the post.
     public func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {

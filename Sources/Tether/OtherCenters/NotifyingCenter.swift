@@ -12,6 +12,10 @@ public protocol NotifyingCenter: Connectable {
     ///
     /// A center keeps the closure until it is taken off; one that lets it go before, as it does when the center goes, ends
     /// the observer. What this returns should refer to the center weakly, or the center lives as long as its observers.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not to be retained; `nil` for any.
+    ///   - handler: The closure to call with each notification that matches.
     func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration

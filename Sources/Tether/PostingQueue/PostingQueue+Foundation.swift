@@ -5,5 +5,6 @@ extension PostingQueue {
     public static var `default`: PostingQueue { current }
 
     /// Makes a queue that posts to a center on the calling thread: see `init(center:)`.
+    /// - Parameter notificationCenter: The center to post to, which is held as long as the queue is.
     public convenience init(notificationCenter: ObserverCenter) { self.init(center: notificationCenter) }
 }

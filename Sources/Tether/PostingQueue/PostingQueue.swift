@@ -70,6 +70,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     /// Makes a queue that posts to a center on the calling thread, by its run loop.
     ///
     /// The center is held as long as the queue is.
+    /// - Parameter center: The center to post to, which is held as long as the queue is.
     public convenience init(center: ObserverCenter) {
         let isMain = MainDrains().isCurrent
         self.init(center: center, loop: isMain ? CFRunLoopGetMain() : CFRunLoopGetCurrent(), isMain: isMain)
@@ -91,6 +92,9 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     ///
     /// There `.asap` is as soon as the queue is free, `.whenIdle` one turn behind what is on the queue then. Modes are
     /// without meaning, and `.now` posts on the calling thread.
+    /// - Parameters:
+    ///   - center: The center to post to, which is held as long as the queue is.
+    ///   - queue: The dispatch queue on which notifications are posted.
     public init(center: ObserverCenter, queue: DispatchQueue) {
         self.center = center
         number = center.core.ledger.makeNumber()
@@ -182,6 +186,9 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     /// the same as none, so such a notification is not found by its sender.
     ///
     /// Complexity: O(1), plus O(1) for each that is taken out.
+    /// - Parameters:
+    ///   - notification: The notification to compare with. It need not be one that was enqueued.
+    ///   - coalesceMask: What must be the same; empty for all of it.
     public func dequeueNotifications(matching notification: Notification, coalesceMask: NotificationCoalescing) {
         let removed = state.withLock { state in
             let removed =

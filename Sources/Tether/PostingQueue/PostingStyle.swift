@@ -15,6 +15,7 @@ extension PostingQueue {
         public let rawValue: UInt
 
         /// Makes a set of its bits.
+        /// - Parameter rawValue: The bits: those of `onName` and `onSender`.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }

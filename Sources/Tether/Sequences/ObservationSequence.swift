@@ -32,6 +32,7 @@ public struct ObservationSequence<Element>: AsyncSequence, Sendable {
         public mutating func next() async -> Element? { await subscription.next(isolation: nil) }
 
         /// The next element, as soon as it is there; `nil` at the end.
+        /// - Parameter actor: The actor on which the caller waits; `nil` for none.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
             await subscription.next(isolation: actor)
         }

@@ -48,6 +48,9 @@ public enum Trace {
     /// The file may take `limit` bytes, a quarter of a gigabyte if that is left out, which is more than a million events;
     /// what happens after that is counted, and not written. Throws a ``Failure`` if there is a trace already, if another
     /// process writes one to the file, or if the file cannot be written.
+    /// - Parameters:
+    ///   - file: The URL of the file. Any other URL is a ``Failure``.
+    ///   - limit: How many bytes the file may take, 65,536 or more. Fewer are a ``Failure``.
     public static func start(writingTo file: URL, limit: Int = 256 << 20) throws {
         guard file.isFileURL else {
             throw Failure(
@@ -84,6 +87,9 @@ public enum Trace {
     }
 
     /// Writes a trace of what happens while a body runs, on all threads.
+    /// - Parameters:
+    ///   - file: The URL of the file, as in ``start(writingTo:limit:)``.
+    ///   - body: What to run. The trace ends when it returns or throws.
     public static func recording<Result>(to file: URL, _ body: () throws -> Result) throws -> Result {
         try start(writingTo: file)
         defer { stop() }
@@ -91,6 +97,10 @@ public enum Trace {
     }
 
     /// Writes a trace of what happens while an async body runs, on all threads.
+    /// - Parameters:
+    ///   - file: The URL of the file, as in ``start(writingTo:limit:)``.
+    ///   - isolation: The actor of the caller, on which the body runs; leave it out.
+    ///   - body: What to run. The trace ends when it returns or throws.
     public static func recording<Result>(
         to file: URL, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Result
     ) async throws -> sending Result {

@@ -23,16 +23,22 @@ public struct BufferingPolicy: Sendable, Hashable, ExpressibleByIntegerLiteral {
     public static let unbounded = BufferingPolicy(limit: .max, keepsOldest: false)
 
     /// The newest `count`: what is posted to a full buffer drops the oldest.
+    /// - Parameter count: How many are kept, 1 or more. A number of less than 1 stops the program with a sentence
+    ///   ([X1](doc:Contract#X1)).
     public static func newest(_ count: Int) -> BufferingPolicy {
         BufferingPolicy(checking: count, keepsOldest: false, call: "BufferingPolicy.newest(_:)")
     }
 
     /// The oldest `count`: what is posted to a full buffer is dropped.
+    /// - Parameter count: How many are kept, 1 or more. A number of less than 1 stops the program with a sentence
+    ///   ([X1](doc:Contract#X1)).
     public static func oldest(_ count: Int) -> BufferingPolicy {
         BufferingPolicy(checking: count, keepsOldest: true, call: "BufferingPolicy.oldest(_:)")
     }
 
     /// The newest `value`.
+    /// - Parameter value: How many are kept, 1 or more. A number of less than 1 stops the program with a sentence
+    ///   ([X1](doc:Contract#X1)).
     public init(integerLiteral value: Int) {
         self.init(checking: value, keepsOldest: false, call: "BufferingPolicy(integerLiteral:)")
     }

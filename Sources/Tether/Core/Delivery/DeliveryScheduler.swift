@@ -7,5 +7,6 @@
 /// *Thread safety*: `schedule(_:)` is called on posting threads, with no lock of Tether's held.
 public protocol DeliveryScheduler: AnyObject, Sendable {
     /// Arranges for `job` to run once. Running it again does nothing.
+    /// - Parameter job: What to run later, once.
     func schedule(_ job: @escaping @Sendable () -> Void)
 }

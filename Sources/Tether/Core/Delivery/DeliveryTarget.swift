@@ -53,6 +53,7 @@ public struct DeliveryTarget: Sendable {
     /// runs different observers at the same time, never one observer's handler twice at a time. Cancelling the queue's
     /// operations drops what is pending, counted in the audit, and nothing that is posted later
     /// ([D2](doc:Contract#D2)).
+    /// - Parameter queue: The queue, which is held as long as the observer lives. `OperationQueue.main` is `.main`.
     public static func operationQueue(_ queue: OperationQueue) -> DeliveryTarget {
         queue === OperationQueue.main ? .main : DeliveryTarget(kind: .operationQueue(queue))
     }
@@ -61,12 +62,16 @@ public struct DeliveryTarget: Sendable {
     ///
     /// A dispatch queue does not tell whether it is concurrent: with `concurrently: true` different observers run at
     /// the same time there, never one observer's handler twice at a time. Global queues always do so.
+    /// - Parameters:
+    ///   - queue: The queue, which is held as long as the observer lives. `DispatchQueue.main` is `.main`.
+    ///   - concurrently: Whether different observers may run at the same time, on a queue that is concurrent.
     public static func dispatchQueue(_ queue: DispatchQueue, concurrently: Bool = false) -> DeliveryTarget {
         MainDrains.isMain(queue)
             ? .main : DeliveryTarget(kind: .dispatchQueue(queue, concurrently: concurrently || queue.isGlobal))
     }
 
     /// A scheduler of your own. All observers that are given the same instance share one order.
+    /// - Parameter scheduler: The scheduler, which is held as long as the observer lives.
     public static func custom(_ scheduler: any DeliveryScheduler) -> DeliveryTarget {
         DeliveryTarget(kind: .custom(scheduler))
     }
