@@ -9,7 +9,7 @@ internal import Synchronization
 /// ```
 ///
 /// A program that is started with `TETHER_AUDIT=exit` in its environment prints the audit of the process to the standard
-/// error when it ends by `exit` or by returning from `main`.
+/// error when it ends by `exit` or by returning from `main`: see [Watching a program](doc:WatchingAProgram).
 ///
 /// Once taken it keeps nothing; while it is being taken it holds the one observer that it is looking at. It calls nothing of
 /// yours but the descriptions of keys. Complexity: O(n log n) for n observers; a lock of the center is held for as long, so

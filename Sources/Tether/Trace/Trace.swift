@@ -16,7 +16,9 @@ public import Foundation
 ///
 /// A trace is in its file as soon as it happens, whatever becomes of the process ([L5](doc:Contract#L5)). While none is
 /// written, a post that calls handlers where it is made pays nothing, any other a look at a number; while one is, each event
-/// takes a part of a microsecond, and posts to one center take turns. On Apple platforms each event is a signpost as well. A process that was forked off writes nothing.
+/// takes a part of a microsecond, and posts to one center take turns. On Apple platforms each event is a signpost as well,
+/// but for the arrow from where a delivery begins to wait to the handler's call. A process that was forked off writes
+/// nothing.
 ///
 /// *Thread safety*: all of it may be called from any thread.
 public enum Trace {
