@@ -119,7 +119,7 @@ public final class LeakTracker: Sendable {
     /// Tracks an object, without keeping it, and returns it. A value in a box that a cast to `AnyObject` made stops the
     /// program with a sentence, because that object would not be the value's.
     /// - Parameters:
-    ///   - object: The object.
+    ///   - object: The object, which is not kept.
     ///   - label: What findings call it; its type, if left out.
     ///   - file: The file of the call, which findings name.
     ///   - line: The line of the call.

@@ -50,7 +50,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     ///
     /// Complexity: O(1), plus O(1) for each observer that is reached, whatever else is registered. Observers on
     /// `.poster` have returned when this returns.
-    /// - Parameter notification: The notification, which is handed to the observers as it is.
+    /// - Parameter notification: The notification. Its name and its object are what observers are matched by.
     public func post(_ notification: Notification) {
         core.post(
             name: notification.name, sender: { notification.object.flatMap(SenderKey.init(any:)) },
