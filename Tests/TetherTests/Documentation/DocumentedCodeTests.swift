@@ -5,7 +5,7 @@ import Testing
 
 /// The code in the README, the articles and the comments, as a user's compiler sees it.
 @Suite struct DocumentedCodeTests {
-    private static let imports = """
+    static let imports = """
         import Dispatch
         import Foundation
         import Tether
@@ -16,7 +16,7 @@ import Testing
         """
 
     /// What the code speaks of: its names, and objects that are not shown.
-    private static let world = """
+    static let world = """
         extension Notification.Name {
             static let modelDidChange = Notification.Name("modelDidChange")
             static let modelDidOpen = Notification.Name("modelDidOpen")
