@@ -58,6 +58,7 @@ import Testing
                 #expect(call.thread != start.thread)
                 let waited = try #require(call.arguments["waited µs"] as? Double)
                 #expect(waited >= 10_000 && abs(call.time - start.time - waited) < 0.01)
+                #expect(call.arguments["on"] as? String == DeliveryTarget.dispatchQueue(queue).description)
             }
             withExtendedLifetime(token) {}
         }
