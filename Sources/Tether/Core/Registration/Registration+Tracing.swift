@@ -8,6 +8,7 @@ extension Registration {
         let begun: UInt64
         if posted > 0 {
             // The target that it has now, and may have been switched to while the delivery waited.
+            // Not covered: the empty text, because what has waited has done so in an inbox.
             let target = inbox?.target.description ?? ""
             begun = TraceEvent.write(.begin, "", name.rawValue, site: site, "on", target, waitedSince: posted)
             TraceEvent.write(.flowFinish, "delivery", at: begun, begun: posted)
