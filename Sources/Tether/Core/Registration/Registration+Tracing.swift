@@ -5,16 +5,11 @@ extension Registration {
     /// Calls a body, which calls the handler, under a trace. `posted`: the moment from which the delivery waited, or 0.
     @inline(never)
     final func traceCall(of name: Notification.Name, posted: UInt64, _ body: () -> Void) {
-        let begun: UInt64
-        if posted > 0 {
-            // The target that it has now, and may have been switched to while the delivery waited.
-            // Not covered: the empty text, because what has waited has done so in an inbox.
-            let target = inbox?.target.description ?? ""
-            begun = TraceEvent.write(.begin, "", name.rawValue, site: site, "on", target, waitedSince: posted)
-            TraceEvent.write(.flowFinish, "delivery", at: begun, begun: posted)
-        } else {
-            begun = TraceEvent.write(.begin, "", name.rawValue, site: site)
-        }
+        // The target that it has now, and may have been switched to while the delivery waited.
+        let target = posted > 0 ? inbox?.target.description : nil
+        let begun = TraceEvent.write(
+            .begin, "", name.rawValue, site: site, target == nil ? "" : "on", target ?? "", waitedSince: posted)
+        if posted > 0 { TraceEvent.write(.flowFinish, "delivery", at: begun, begun: posted) }
         body()
         TraceEvent.end(begun)
     }
