@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Tether
 import TetherTesting
@@ -8,19 +7,9 @@ import XCTest
 final class NotificationRecorderXCTests: XCTestCase {
     private let center = ObserverCenter()
 
-    /// Posts on another thread, and waits for that.
-    private func postElsewhere() {
-        let (center, posted) = (center, DispatchSemaphore(value: 0))
-        Thread.detachNewThread {
-            center.post(name: .modelDidChange, object: nil)
-            posted.signal()
-        }
-        XCTAssertEqual(posted.wait(timeout: .now() + 300), .success)
-    }
-
     func testD3AWaitOnTheMainThreadIsForDeliveriesToItToo() {
         let changes = NotificationRecorder(center, .modelDidChange, on: .main)
-        postElsewhere()
+        center.postElsewhere()
         XCTAssertEqual(changes.count, 0)
         XCTAssertTrue(changes.wait(for: 1, within: .seconds(20)))
         XCTAssertEqual(changes.names, [.modelDidChange])

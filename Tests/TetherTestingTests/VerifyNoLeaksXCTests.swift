@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Tether
 import TetherTesting
@@ -47,7 +46,7 @@ final class VerifyNoLeaksXCTests: XCTestCase {
         expected = []
         verifyNoLeaks(within: .zero) {
             keep.add(center.observe(.modelDidChange, on: .main) { _ in })
-            postElsewhere()
+            center.postElsewhere()
         }
         let failures = try XCTUnwrap(expected).map(\.description)
         expected = nil
@@ -56,16 +55,6 @@ final class VerifyNoLeaksXCTests: XCTestCase {
         keep.drop()
     }
     #endif
-
-    /// Posts on another thread, and waits for that.
-    private func postElsewhere() {
-        let (center, posted) = (center, DispatchSemaphore(value: 0))
-        Thread.detachNewThread {
-            center.post(name: .modelDidChange, object: nil)
-            posted.signal()
-        }
-        XCTAssertEqual(posted.wait(timeout: .now() + 300), .success)
-    }
 
     func testL4APassingBodyPasses() {
         verifyNoLeaks {
@@ -86,7 +75,7 @@ final class VerifyNoLeaksXCTests: XCTestCase {
                 keep.drop()
             }
             keep.add(owner)
-            postElsewhere()
+            center.postElsewhere()
             XCTAssertEqual(calls.count, 0)
         }
         XCTAssertEqual(calls.count, 1)

@@ -6,10 +6,12 @@ internal import Synchronization
 /// The center holds the only lasting reference, so that what the handler captured is released when the center lets
 /// the registration go (R8); a token refers to it without holding it.
 ///
+/// A post may come to one that has been deinitialised, of which the center keeps the memory: until it has announced it and
+/// then found the gate open, it reads nothing but `state` and `number`, whose bits stay where they are, and never retains it,
+/// because the runtime ends a process in which what is being freed is retained.
+///
 /// SAFETY: `state` and `rare` are atomic; `slot` and `bucket` are only touched under the center's lock; `number` never changes
-/// after the registration was published. A post may come to one that has been deinitialised, of which the center keeps the
-/// memory: until it has announced it and then found the gate open, it reads nothing but `state` and `number`, whose bits stay
-/// where they are, and never retains it, because the runtime ends a process in which what is being freed is retained.
+/// after the registration was published; of one that has gone no more is read than is said above.
 @safe class Registration: @unchecked Sendable {
     /// The gate: 0 lets a post call the handler at once.
     struct State {
