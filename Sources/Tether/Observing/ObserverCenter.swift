@@ -53,8 +53,8 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// - Parameter notification: The notification. Its name and its object are what observers are matched by.
     public func post(_ notification: Notification) {
         core.post(
-            name: notification.name, sender: { notification.object.flatMap(SenderKey.init(any:)) },
-            notify: { $0(notification) })
+            name: notification.name, isBare: notification.isBare,
+            sender: { notification.object.flatMap(SenderKey.init(any:)) }, notify: { $0(notification) })
     }
 
     /// Makes a notification and posts it.

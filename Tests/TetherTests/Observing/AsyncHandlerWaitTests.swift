@@ -1,4 +1,3 @@
-import COwnerLifetime
 import Foundation
 import Testing
 
@@ -149,7 +148,7 @@ import Testing
         let (watched, own) = (SharedHolder<WatchedRegistration>(), SharedHolder<UInt>())
         let two = center.observe(for: .didSave) { _ in
             begun.open()
-            while let own = own.value, !tether_is_waited_for(own) { await Task.yield() }
+            while let own = own.value, !Quiescence.isAwaited(own) { await Task.yield() }
             watched.value?.whenQuiescent { log.add("told") }
             log.add("returns")
         }

@@ -1,5 +1,6 @@
-import COwnerLifetime
 import Testing
+
+@testable import Tether
 
 /// Lets one async waiter through for each time that it is opened, also one whose task is cancelled; a wait that is too
 /// long is a failure.
@@ -41,5 +42,5 @@ func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
 
 /// Whether someone comes in time to wait for a registration's handlers.
 func isWaitedFor(_ registration: UInt) async -> Bool {
-    await inTime { while !tether_is_waited_for(registration), !Task.isCancelled { await Task.yield() } }
+    await inTime { while !Quiescence.isAwaited(registration), !Task.isCancelled { await Task.yield() } }
 }

@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
 import Testing
-import Tether
+
+@testable import Tether
 
 @Suite struct StopAndWaitTests {
     private static let targets: [@Sendable () -> DeliveryTarget] = [
@@ -130,6 +131,36 @@ import Tether
         onThreads({ center.post(.sample, number: 1) }, { center.post(.sample, number: 2) })
         #expect(log.entries == ["first returned", "second true"])
         token.set(nil)
+    }
+
+    @Test func `R2 stopAndWait goes on waiting when one of two handlers has returned`() {
+        let (center, log) = (ObserverCenter(), Log<String>())
+        let (isRunning, mayReturn) = (Gate(), [Gate(), Gate()])
+        let token = center.observe(.sample) { notification in
+            isRunning.open()
+            mayReturn[notification.number].pass()
+        }
+        let address = token.registration?.address ?? 0
+        let firstHasReturned = Gate()
+        onThreads(
+            {
+                center.post(.sample, number: 0)
+                firstHasReturned.open()
+            },
+            { center.post(.sample, number: 1) },
+            {
+                for _ in 0..<2 { isRunning.pass() }
+                token.stopAndWait()
+                log.add("waited")
+            },
+            {
+                while !Quiescence.isAwaited(address) { sched_yield() }
+                mayReturn[0].open()
+                firstHasReturned.pass()
+                log.add(Quiescence.isAwaited(address) ? "waits" : "does not wait")
+                mayReturn[1].open()
+            })
+        #expect(log.entries == ["waits", "waited"])
     }
 
     @Test func `R2 stopAndWait on an observer that has ended or never ran returns at once`() {

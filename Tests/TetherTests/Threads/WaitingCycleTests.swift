@@ -1,4 +1,3 @@
-import COwnerLifetime
 import Dispatch
 import Foundation
 import Testing
@@ -195,5 +194,5 @@ import Testing
 
 /// Returns when someone waits for a registration's handlers.
 private func waitUntilWaitedFor(_ registration: Registration) {
-    while !tether_is_waited_for(registration.address) { sched_yield() }
+    while !Quiescence.isAwaited(registration.address) { sched_yield() }
 }

@@ -22,6 +22,17 @@ extension Notification {
         return isEnding ?? hasEndingCopy
     }
 
+    /// Whether it is a name alone: has neither an object nor further information.
+    @inline(__always)
+    var isBare: Bool {
+        // Not covered: the object of the other Foundation's notification, whose layout is not known.
+        guard let offset = Notification.offsetOfObject else { return object == nil && userInfo == nil }
+        // SAFETY: an `Any?` is there; the pointer does not leave the closure.
+        return unsafe withUnsafePointer(to: self) {
+            unsafe Unwrapped.isNothing(at: UnsafeRawPointer($0) + offset)
+        } && userInfo == nil
+    }
+
     private static let offsetOfObject = MemoryLayout<Notification>.offset(of: \.object)
 
     @inline(never)
