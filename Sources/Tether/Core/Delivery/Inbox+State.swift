@@ -68,12 +68,19 @@ extension Inbox {
                 mailbox.finish()
                 return delivery
             }
-            // Not the first one: others before it are being dropped just now, or, as tickets rise, it is not there.
-            guard let first = pending.first, first.ticket < tickets.lowerBound,
+            // Not the first one: others before it are being dropped just now, or, as tickets rise, it is not there. Or they were
+            // spared by a cancelling, because they are to move: it moves with them.
+            guard let first = pending.first, first.ticket < tickets.lowerBound, !mayHaveSpared(from: mailbox),
                 let delivery = pending.remove(where: { tickets.contains($0.ticket) })
             else { return nil }
             mailbox.finish()
             return delivery
+        }
+
+        /// Whether there may be deliveries that a cancelling has spared, and that are yet to move.
+        private func mayHaveSpared(from mailbox: Mailbox) -> Bool {
+            guard nextRoute != nil, let movesFrom else { return false }
+            return mailbox.isCancelled(ticket: movesFrom)
         }
 
         /// Counts deliveries that are dropped.

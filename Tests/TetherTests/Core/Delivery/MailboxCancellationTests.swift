@@ -62,6 +62,33 @@ import Testing
         #expect(second.log.entries == [3])
     }
 
+    @Test func `D6 D4 what a cancelling spares for a new target comes before what is posted as the drain ends`() {
+        let (drains, nextDrains) = (CancellableDrains(), CancellableDrains())
+        let (mailbox, next) = (Mailbox(scheduler: drains), Mailbox(scheduler: nextDrains))
+        let last = Box<(@Sendable () -> Void)?>(nil)
+        let first = MailboxFixture(on: mailbox)
+        let second = MailboxFixture(on: mailbox) { if $0 == 1 { last.value?() } }
+        for fixture in [first, second] { fixture.post(1) }
+        last.set { [first, second] in
+            for fixture in [first, second] {
+                fixture.post(2)
+                fixture.inbox.redirect(to: Route(target: .poster, mailbox: next))
+            }
+            drains.cancelAll()
+        }
+        // The second one has not switched yet when the first one has, and no drain runs any more.
+        nextDrains.hook.set { [second] in
+            second.post(3)
+            for drain in drains.all { drain.run() }
+        }
+        drains.all[0].run()
+        for drain in drains.all + nextDrains.all { drain.run() }
+        #expect(first.log.entries == [1, 2])
+        #expect(second.log.entries == [1, 2, 3])
+        #expect(second.inbox.counts == (pending: 0, dropped: 0))
+        last.set(nil)
+    }
+
     @Test func `D7 a drain that several hand over is there once, and runs once`() {
         let drains = CancellableDrains()
         let mailbox = Mailbox(scheduler: drains)
