@@ -17,10 +17,8 @@ package final class WatchedObject: Sendable {
     package init(_ object: AnyObject) {
         address = UInt(bitPattern: ObjectIdentifier(object))
         type = Swift.type(of: object)
-        // Not covered: the handler; this one is in no center, so no post calls it.
         let registration = OwnedRegistration(
-            center: WatchedObject.center, details: Registration.Details(hooks: hook), flags: 0,
-            site: RegistrationSite(file: #fileID, line: #line), handler: { (_: AnyObject, _: Notification) in })
+            outside: WatchedObject.center, hook: hook, site: RegistrationSite(file: #fileID, line: #line))
         hook.watch(registration)
         if !OwnerTable.shared.attach(nil, to: object, as: registration, exactly: true) { hook.ended(registration) }
     }

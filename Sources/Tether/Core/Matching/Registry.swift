@@ -213,6 +213,7 @@ internal import Synchronization
 
     /// Keeps the cache at two to 32 times as many slots as names have observers: more than twice as many where those would
     /// drive each other out. One that has just grown shrinks when half of the names are gone, and no sooner.
+    @inline(__always)
     private mutating func fitCache(isCrowded: Bool = false) {
         if observedNames > cache.capacity / 2 || (isCrowded && observedNames >= cache.capacity / 4) {
             replaceCache(capacity: cache.capacity * 4)
@@ -221,6 +222,7 @@ internal import Synchronization
         }
     }
 
+    @inline(never)
     private mutating func replaceCache(capacity: Int) {
         let old = cache
         cache = NameCache(capacity: capacity)

@@ -31,6 +31,15 @@ internal import Foundation
         unsafe previous = .passUnretained(self)
     }
 
+    /// Makes one that is in no center, though it names one, and has no observer: the hook tells the end of the object that it
+    /// is going to be attached to.
+    convenience init(outside center: CenterCore, hook: RegistrationHook, site: RegistrationSite) {
+        // Not covered: the handler, because no post calls it.
+        self.init(
+            center: center, details: Details(hooks: hook), flags: 0, site: site,
+            handler: { (_: AnyObject, _: Notification) in })
+    }
+
     private struct Form<Owner: AnyObject> {
         let function: Handler<Owner>
     }

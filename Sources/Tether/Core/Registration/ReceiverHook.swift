@@ -14,10 +14,7 @@ final class ReceiverHook: RegistrationHook, @unchecked Sendable {
     func tie(_ first: Registration, to receiver: AnyObject) {
         let hook = ReceiverHook()
         hook.other = OwnerReference(first)
-        // Not covered: the handler; this one is in no center, so no post calls it.
-        let second = OwnedRegistration(
-            center: first.center, details: Registration.Details(hooks: hook), flags: 0, site: first.site,
-            handler: { (_: AnyObject, _: Notification) in })
+        let second = OwnedRegistration(outside: first.center, hook: hook, site: first.site)
         other = OwnerReference(second)
         _ = OwnerTable.shared.attach(nil, to: receiver, as: second, exactly: first.center.usesExactLifetimes)
     }
