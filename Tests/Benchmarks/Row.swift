@@ -68,7 +68,7 @@ struct Row: Codable {
     }
 
     private static func columns(_ texts: String...) -> String {
-        zip(texts, [46, 10, 14, 6, 32, 6, 8, 9, 0]).map { $0.padded($1) }.joined(separator: " ")
+        zip(texts, [48, 12, 14, 6, 32, 6, 8, 9, 0]).map { $0.padded($1) }.joined(separator: " ")
     }
 
     static func read(from file: URL) throws -> [Row] {

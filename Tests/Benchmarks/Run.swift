@@ -17,9 +17,13 @@ struct Run {
             for benchmark in chosen { print(benchmark.name) }
             return
         }
+        let measured = chosen.filter { !(options.isQuick && $0.isLarge) }
+        guard !measured.isEmpty else {
+            Options.fail("every row whose name contains '\(options.filter ?? "")' is left out by --quick.")
+        }
         let earlier = options.comparison.map { file in named(file) { try Row.read(from: file) } }
         let load = CoreLoad(threads: options.busyCores)
-        let rows = measure(chosen.filter { !(options.isQuick && $0.isLarge) })
+        let rows = measure(measured)
         load.stop()
         summarize(rows)
         if let earlier { Comparison(earlier: earlier, later: rows).print() }
