@@ -55,8 +55,7 @@ final class Registrations: Sendable {
         let (known, unattributed) = state.withLock { state in
             (state.scopes.removeValue(forKey: id), state.unattributed.removeValue(forKey: id))
         }
-        known?.registration.end()
-        unattributed?.end()
+        withExtendedLifetime(unattributed) {}
         known?.scope.tracker?.registrationEnded(id)
     }
 

@@ -11,8 +11,8 @@ internal import Synchronization
 /// A program that is started with `TETHER_AUDIT=exit` in its environment prints the audit of the process to the standard
 /// error when it ends by `exit` or by returning from `main`: see [Watching a program](doc:WatchingAProgram).
 ///
-/// Once taken it keeps nothing; while it is being taken it holds the one observer that it is looking at. It calls nothing of
-/// yours but the descriptions of keys. Complexity: O(n log n) for n observers; a lock of the center is held for as long, so
+/// Once taken it keeps nothing; while it is being taken it holds the key and the sender of the one observer that it is looking
+/// at, but nothing that a handler captured. It calls nothing of yours but the descriptions of those two. Complexity: O(n log n) for n observers; a lock of the center is held for as long, so
 /// it is for tests and diagnosis.
 public struct Audit: Sendable, RandomAccessCollection {
     /// One observer.
@@ -76,7 +76,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     public let droppedPosts: Int
 
     init(_ registrations: [Unretained<Registration>], ledgers: [PostingLedger] = []) {
-        rows = registrations.compactMap { $0.take().flatMap { Row($0) } }
+        rows = registrations.compactMap { $0.memory.flatMap { Row($0) } }
         waitingPosts = ledgers.flatMap(\.live).compactMap { queue in
             let counts = queue.counts
             guard counts.asap + counts.whenIdle > 0 else { return nil }
@@ -95,31 +95,51 @@ public struct Audit: Sendable, RandomAccessCollection {
 
 extension Audit.Row {
     /// `nil` for an observer that is not registered, or ends while it is looked at: what was read is then of no one moment.
-    fileprivate init?(_ registration: Registration) {
-        guard let subject = registration.center.subject(of: registration) else { return nil }
-        let details = registration.details
-        let (report, kept) = Audit.Row.counts(of: registration)
-        center = Audit.Row.description(of: registration.center)
-        name = subject.name
+    fileprivate init?(_ registration: RegistrationMemory) {
+        guard let seen = registration.look(Look.init), !registration.hasEnded else { return nil }
+        let (report, kept) = seen.counts
+        center = Audit.Row.description(of: seen.center)
+        name = seen.name
         sender =
-            switch subject.sender {
+            switch seen.sender {
             case nil: nil
-            case .object: details?.sender?.description(as: "a sender")
+            case .object: seen.details?.sender?.description(as: "a sender")
             case .value(let value): value.description
             }
-        isSenderObject = if case .object = subject.sender { true } else { false }
-        owner = registration.owned?.record?.description(as: "an owner")
-        file = registration.site.file
-        line = registration.site.line
-        let keeper = registration.keeper
-        target = keeper?.targetDescription ?? report.target
+        isSenderObject = if case .object = seen.sender { true } else { false }
+        owner = seen.owner?.description(as: "an owner")
+        file = seen.site.file
+        line = seen.site.line
+        target = seen.keeper?.targetDescription ?? report.target
         pending = report.pending + report.kept + kept.pending
         dropped = report.dropped + kept.dropped
         muteCount = report.muted
-        isOnce = registration.isOnce
-        key = details?.key?.description
-        holder = keeper == nil ? "token" : "sequence"
-        if registration.hasEnded { return nil }
+        isOnce = seen.isOnce
+        key = seen.details?.key?.description
+        holder = seen.keeper == nil ? "token" : "sequence"
+    }
+
+    /// What is seen of a registration in a look, before anything of the user's is called to describe it.
+    private struct Look: Sendable {
+        let center: CenterCore
+        let site: RegistrationSite
+        let name: Notification.Name?
+        let sender: SenderKey?
+        let details: Registration.Details?
+        let keeper: RegistrationHook?
+        let owner: OwnerRecord?
+        let isOnce: Bool
+        let counts: (Inbox.Report, (pending: Int, dropped: Int))
+
+        init?(_ registration: Registration) {
+            guard let subject = registration.center.subject(of: registration) else { return nil }
+            (center, site) = (registration.center, registration.site)
+            (details, keeper) = (registration.details, registration.keeper)
+            (name, sender) = subject
+            owner = registration.owned?.record
+            isOnce = registration.isOnce
+            counts = Audit.Row.counts(of: registration)
+        }
     }
 
     /// The name of a center: a constant for the shared ones, type and address for others.

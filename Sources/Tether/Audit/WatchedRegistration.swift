@@ -19,14 +19,12 @@ package final class WatchedRegistration: Sendable, Identifiable {
     package let isSequence: Bool
     /// The address of the object whose life bounds it.
     package let owner: UInt?
-    private let reference: OwnerReference<Registration>?
+    private let reference: UnownedReference<Registration>?
     private let tokenReference: OwnerReference<AnyObject>?
     private let tokenAddress: UInt
-    /// Whether its end was told, after which nobody looks at it any more.
-    private let isOver = Guarded(false)
 
     init(_ registration: Registration, name: Notification.Name?, token: AnyObject) {
-        reference = OwnerReference(registration)
+        reference = UnownedReference(registration)
         tokenReference = OwnerReference(token)
         tokenAddress = UInt(bitPattern: ObjectIdentifier(token))
         owner = registration.owned?.record.map { UInt(bitPattern: $0.identity) }
@@ -38,18 +36,18 @@ package final class WatchedRegistration: Sendable, Identifiable {
         isSequence = registration.keeper != nil
     }
 
-    /// Returns what `body` makes of the registration, which is held for the call.
-    ///
-    /// While it is not over the center holds it, too, or the thread that ends it.
-    private func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? {
-        isOver.withLock { isOver in isOver ? nil : reference?.take().flatMap(body) }
+    /// Returns what `body` makes of the registration, unless it has ended.
+    private func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? { memory?.look(body) }
+
+    private var memory: RegistrationMemory? {
+        switch reference {
+        case .some(let reference): reference.memory
+        // Not covered: it was referred to before it could end.
+        case nil: nil
+        }
     }
 
-    /// Takes note of the end, called by the thread where it happens, which holds the registration: waits for a look that
-    /// is under way, so that this thread lets go of it last.
-    package func end() { isOver.withLock { $0 = true } }
-
-    package var isActive: Bool { look { !$0.hasEnded } ?? false }
+    package var isActive: Bool { memory?.hasEnded == false }
 
     /// The registration's token, not held: its address, and the number of strong references to it; `nil` once it has gone.
     package var token: (address: UInt, strongCount: Int)? {
@@ -114,8 +112,8 @@ package final class WatchedRegistration: Sendable, Identifiable {
         guard let route = waiting else { return false }
         // A registration that is in no center, with the same mailbox: its one delivery is behind all others there.
         let barrier = PlainRegistration(
-            center: CenterCore(usesExactLifetimes: true), flags: Registration.State.once,
-            site: RegistrationSite(file: #fileID, line: #line)
+            center: CenterCore(usesExactLifetimes: true), details: Registration.Details(hooks: KeptUntilEnd()),
+            flags: Registration.State.once, site: RegistrationSite(file: #fileID, line: #line)
         ) { _ in withExtendedLifetime(signal) {} }
         barrier.makeInbox(route)
         barrier.receive(Notification(name: Notification.Name("Tether.barrier")))
@@ -126,4 +124,15 @@ package final class WatchedRegistration: Sendable, Identifiable {
     package func whenQuiescent(_ action: @escaping @Sendable () -> Void) {
         if !Quiescence.whenQuiescent(id, resume: action) { action() }
     }
+}
+
+/// Keeps a registration that is in no center, until it ends.
+///
+/// SAFETY: the registration is guarded.
+private final class KeptUntilEnd: RegistrationHook, @unchecked Sendable {
+    private let registration = Guarded<Registration?>(nil)
+
+    override func attached(to registration: Registration) { self.registration.withLock { $0 = registration } }
+
+    override func ended(_ registration: Registration) { self.registration.withLock { $0 = nil } }
 }

@@ -16,20 +16,19 @@ extension NotificationObserver {
     public var backlog: BufferingPolicy {
         get {
             if let property { return property.state.withLock { $0.backlog } }
-            guard let registration, !registration.hasEnded else { return .unbounded }
-            return registration.inbox?.backlog ?? .unbounded
+            return look(\.inbox)?.backlog ?? .unbounded
         }
         set {
             guard let property else {
-                _ = registration?.setBacklog(newValue)
+                _ = look(\.madeInbox)?.setBacklog(newValue)
                 return
             }
             // Under the property's lock, so that of two settings at once the same one wins everywhere. What is let go
             // of goes after the lock.
             let released = property.state.withLock { state -> [any Sendable] in
                 state.backlog = newValue
-                guard let registration = state.current?.take() else { return [] }
-                return [registration, registration.setBacklog(newValue)]
+                guard let inbox = state.current?.memory?.look(\.madeInbox) else { return [] }
+                return [inbox, inbox.setBacklog(newValue)]
             }
             withExtendedLifetime(released) {}
         }
@@ -40,8 +39,7 @@ extension NotificationObserver {
     /// Whether the observer is muted, by itself or with its owner. Complexity: O(1). Any thread.
     public var isMuted: Bool {
         if let property, property.state.withLock({ $0.muting.count > 0 }) { return true }
-        guard let registration, !registration.hasEnded else { return false }
-        return registration.inbox?.isMuted ?? false
+        return look(\.inbox)?.isMuted ?? false
     }
 
     /// Mutes the observer: what is posted from now on does not reach it, until `unmute()` was called as often as this.
@@ -67,14 +65,14 @@ extension NotificationObserver {
     /// - Parameter keepingNewest: Whether the newest of what is posted meanwhile is kept for the last `unmute()`.
     public func mute(keepingNewest: Bool = false) {
         guard let property else {
-            registration?.mute(by: .token, keepingNewest: keepingNewest)
+            look(\.madeInbox)?.mute(by: .token, keepingNewest: keepingNewest)
             return
         }
-        let registration = property.state.withLock { state in
+        let inbox = property.state.withLock { state in
             state.muting.begin(keepingNewest: keepingNewest)
-            return state.current?.take()
+            return state.current?.memory?.look(\.madeInbox)
         }
-        registration?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
+        inbox?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
     }
 
     /// Ends one muting; the last one delivers what was kept.
@@ -89,25 +87,27 @@ extension NotificationObserver {
     /// has ended. Any thread. Complexity: O(1), and what the handler takes.
     public func unmute() {
         guard let property else {
-            guard let registration, !registration.hasEnded else { return }
-            guard let release = registration.unmute(by: .token) else {
+            guard let (inbox, site) = look({ ($0.madeInbox, $0.site) }) else { return }
+            guard let release = inbox.unmute(by: .token) else {
                 // Not covered: ends the process; FlowControlMisuseTests run it apart.
                 fatalError(
-                    "NotificationObserver.unmute(): the observer registered at \(registration.site.file):"
-                        + "\(registration.site.line) was not muted by its token; call unmute() once for each "
+                    "NotificationObserver.unmute(): the observer registered at \(site.file):"
+                        + "\(site.line) was not muted by its token; call unmute() once for each "
                         + "mute(keepingNewest:), and OwnerObservers.unmute() for each OwnerObservers.mute(keepingNewest:)."
                 )
             }
             release.perform()
             return
         }
-        let (isMuted, registration) = property.state.withLock { state in (state.muting.end(), state.current?.take()) }
+        let (isMuted, inbox) = property.state.withLock { state in
+            (state.muting.end(), state.current?.memory?.look(\.madeInbox))
+        }
         guard isMuted else {
             // Not covered: ends the process; FlowControlMisuseTests run it apart.
             fatalError(
                 "NotificationObserver.unmute(): the observer, made with init(center:), was not muted; call unmute() "
                     + "once for each mute(keepingNewest:).")
         }
-        registration?.unmute(by: .others(count: 1))?.perform()
+        inbox?.unmute(by: .others(count: 1))?.perform()
     }
 }

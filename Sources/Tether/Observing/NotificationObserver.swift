@@ -31,8 +31,8 @@ internal import Synchronization
     /// The state of a property form: the center that it will register with, the registration that it has now, and what
     /// stays from one registration to the next.
     final class PropertyState: Sendable {
-        struct State: ~Copyable {
-            var current: OwnerReference<Registration>?
+        struct State {
+            var current: Unretained<Registration>?
             var muting = Muting()
             var backlog = BufferingPolicy.unbounded
         }
@@ -43,6 +43,8 @@ internal import Synchronization
         init(center: any NotifyingCenter) {
             self.center = center
         }
+
+        var current: Unretained<Registration>? { state.withLock(\.current) }
     }
 
     /// Makes an idle observer, to be kept as a property and configured with its `observe` methods.
@@ -98,29 +100,34 @@ internal import Synchronization
             return
         }
         let old = property.state.withLock { state in
-            let old = state.current?.take()
-            state.current = OwnerReference(registration)
+            let old = state.current
+            state.current = Unretained(registration)
             registration.inherit(state.muting, state.backlog)
             return old
         }
-        old?.end()
+        withExtendedLifetime(old) { old?.memory?.end() }
     }
 
-    /// The registration, as long as anything keeps it.
-    var registration: Registration? {
-        if let property { return property.state.withLock { $0.current?.take() } }
-        // SAFETY: our unowned reference keeps the memory; a retain that succeeded is handed to the caller.
-        guard let address = unsafe UnsafeMutableRawPointer(bitPattern: word), unsafe tether_try_retain(address) else {
-            return nil
+    /// Calls `body` with the registration's memory; `nil` for a property that has none.
+    func withRegistration<Result>(_ body: (RegistrationMemory) -> Result?) -> Result? {
+        if let property {
+            let current = property.current
+            return withExtendedLifetime(current) { current?.memory.flatMap(body) }
         }
-        return unsafe Unmanaged<Registration>.fromOpaque(address).takeRetainedValue()
+        return withExtendedLifetime(self) {
+            // SAFETY: our unowned reference keeps the memory.
+            unsafe UnsafeMutableRawPointer(bitPattern: word).flatMap { body(unsafe RegistrationMemory(at: $0)) }
+        }
     }
+
+    /// Returns what `body` makes of the registration, unless it has ended; see `RegistrationMemory.look`.
+    func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? { withRegistration { $0.look(body) } }
 
     // MARK: Ending
 
     /// Whether the observer is registered: false once it was stopped, its owner, sender or center has ended, or it was
     /// a `once` observer and has run. Complexity: O(1).
-    public var isActive: Bool { registration.map { !$0.hasEnded } ?? false }
+    public var isActive: Bool { withRegistration { !$0.hasEnded } ?? false }
 
     /// Ends the observer: no handler of it starts any more, and what it captured is released ([R1](doc:Contract#R1),
     /// [R8](doc:Contract#R8)).
@@ -128,7 +135,7 @@ internal import Synchronization
     /// Stopping again does nothing. A handler that had begun on another thread may still be running when this returns;
     /// `stopAndWait()` excludes that. Never waits. Complexity: O(1) amortised, plus O(p) where p of its deliveries are
     /// pending.
-    public func stop() { registration?.end() }
+    public func stop() { withRegistration { $0.end() } }
 
     /// The outcome of waiting for an observer's handlers.
     public enum WaitResult: Sendable {
@@ -155,12 +162,11 @@ internal import Synchronization
     )
     @discardableResult
     public func stopAndWait() -> WaitResult {
-        guard let registration else { return NotificationObserver.afterAllHandlers() }
-        registration.end()
-        // Held meanwhile, so that its address stands for no other one.
-        return withExtendedLifetime(registration) {
-            Quiescence.wait(for: registration.address) ? .finished : .wouldDeadlock
-        }
+        withRegistration { registration in
+            registration.end()
+            if registration.hasGone { return NotificationObserver.afterAllHandlers() }
+            return Quiescence.wait(for: registration.address) ? .finished : .wouldDeadlock
+        } ?? .finished
     }
 
     /// Ends the observer and suspends until none of its handlers is running ([R2](doc:Contract#R2)).
@@ -169,13 +175,18 @@ internal import Synchronization
     /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
     @discardableResult
     public func stopAndWait() async -> WaitResult {
-        guard let registration else { return NotificationObserver.afterAllHandlers() }
-        registration.end()
+        // Its memory is kept meanwhile, so that its address stands for no other one: by this, or, of a property, here.
+        let current = property?.current
+        let awaited = withRegistration { registration -> UInt? in
+            registration.end()
+            return registration.hasGone ? nil : registration.address
+        }
+        guard let awaited else { return NotificationObserver.afterAllHandlers() }
         let result = await withCheckedContinuation { continuation in
-            let canEnd = Quiescence.whenQuiescent(registration.address) { continuation.resume(returning: true) }
+            let canEnd = Quiescence.whenQuiescent(awaited) { continuation.resume(returning: true) }
             if !canEnd { continuation.resume(returning: false) }
         }
-        withExtendedLifetime(registration) {}
+        withExtendedLifetime((self, current)) {}
         return result ? .finished : .wouldDeadlock
     }
 
@@ -197,12 +208,19 @@ internal import Synchronization
     /// async sequence, which its owner's list has, with the sequence ([S2](doc:Contract#S2)).
     public var target: DeliveryTarget {
         get {
-            guard let registration, !registration.hasEnded else { return .poster }
-            return registration.inbox?.target ?? .poster
+            look(\.inbox)?.target ?? .poster
         }
         set {
-            guard let registration, !registration.hasEnded, !registration.isIsolated else { return }
-            if registration.keeper == nil { registration.redirect(to: Route(to: newValue)) }
+            guard isActive else { return }
+            // Made outside the look, because a scheduler of the user's may be asked what it is.
+            let route = Route(to: newValue)
+            let inbox = look { registration -> Inbox? in
+                if registration.isIsolated { return nil }
+                if registration.keeper != nil { return nil }
+                if TraceEvent.isOn { registration.traceSwitch(to: newValue) }
+                return route.isPoster ? registration.routedInbox : registration.madeInbox
+            }
+            inbox?.redirect(to: route)
         }
     }
 }

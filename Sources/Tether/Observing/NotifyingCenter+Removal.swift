@@ -35,12 +35,15 @@ extension CenterCore {
 
     /// Ends the registration of an observer, if it is this center's and matches what is given.
     func end(_ observer: NotificationObserver, named name: Notification.Name?, from sender: SenderKey?) {
-        guard let registration = observer.registration, registration.center === self else { return }
-        if name != nil || sender != nil {
-            guard let subject = subject(of: registration),
-                name == nil || subject.name == name, sender == nil || subject.sender == sender
-            else { return }
+        observer.withRegistration { registration in
+            guard registration.look({ $0.center === self }) == true else { return }
+            if name != nil || sender != nil {
+                // Compared outside the look, because a value that is a sender may be of the user's.
+                guard let subject = registration.look({ subject(of: $0) }),
+                    name == nil || subject.name == name, sender == nil || subject.sender == sender
+                else { return }
+            }
+            registration.end()
         }
-        registration.end()
     }
 }

@@ -108,8 +108,12 @@ struct ObservationRequest {
         if let owner, let owned = registration.owned {
             isAttached = OwnerTable.shared.attach(observer, to: owner, as: owned, exactly: core.usesExactLifetimes)
         }
+        guard isAttached else {
+            // Another that a property had ends all the same.
+            observer.stop()
+            return registration.end()
+        }
         if observer.isProperty { observer.set(registration) }
-        guard isAttached else { return registration.end() }
         RegistrationEvents.registered(registration, name: name, by: observer)
         core.add(registration, name: name, sender: sender.key)
         if let foreign { connect(registration, with: center, through: foreign) }

@@ -51,7 +51,7 @@ public struct OwnerObservers: Sequence, Sendable {
     }
 
     /// The live observers, in order of attachment, with what each observes and where ([L1](doc:Contract#L1)).
-    public func audit() -> Audit { Audit(attached.compactMap { $0.registration.map(Unretained.init) }) }
+    public func audit() -> Audit { Audit(withOwner(OwnerTable.shared.registrations) ?? []) }
 
     // MARK: Ending
 
@@ -71,7 +71,7 @@ public struct OwnerObservers: Sequence, Sendable {
     public func mute(keepingNewest: Bool = false) {
         let registrations = withOwner { OwnerTable.shared.mute($0, keepingNewest: keepingNewest) } ?? []
         for registration in registrations {
-            registration.take()?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
+            registration.memory?.look(\.madeInbox)?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
         }
     }
 
@@ -92,10 +92,10 @@ public struct OwnerObservers: Sequence, Sendable {
             }
             return muted
         }
-        let registrations = (muted ?? []).compactMap { $0.take() }
-            .map { (ticket: $0.inbox?.ticketOfKept ?? 0, registration: $0) }
+        let inboxes = (muted ?? []).compactMap { $0.memory?.look(\.madeInbox) }
+            .map { (ticket: $0.ticketOfKept ?? 0, inbox: $0) }
             .sorted { $0.ticket < $1.ticket }
-        var releases = registrations.compactMap { $0.registration.unmute(by: .others(count: 1)) }
+        var releases = inboxes.compactMap { $0.inbox.unmute(by: .others(count: 1)) }
         // First what runs elsewhere: a handler that runs here must not find its mailbox waiting for a drain of ours.
         for index in releases.indices { releases[index].schedule() }
         var rest = ArraySlice(releases)

@@ -6,11 +6,12 @@ internal import COwnerLifetime
 /// makes it. In release a rank is nothing.
 package enum LockRank: UInt32, Sendable {
     case property = 1
-    case owner = 2
-    case center = 4
-    case inbox = 8
-    case mailbox = 16
-    case batch = 32
+    case look = 2
+    case owner = 4
+    case center = 8
+    case inbox = 16
+    case mailbox = 32
+    case batch = 64
 
     #if DEBUG
 

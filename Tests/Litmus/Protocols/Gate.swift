@@ -16,8 +16,10 @@ struct Gate: Modelled {
         Code(
             "Tether/Core/Registration/Registration.swift", "func claim(", "func receivePrepared(", "func close(",
             "expected: seen, desired: new, ordering: .acquiringAndReleasing",
-            "state.bitwiseOr(State.ended, ordering: .acquiringAndReleasing)"),
-        Code("Tether/Core/Matching/CenterCore.swift", "func add(", "func unlink(", "if registration.hasEnded"),
+            "state.bitwiseOr(State.ended, ordering: .sequentiallyConsistent)"),
+        Code(
+            "Tether/Core/Matching/CenterCore.swift", "func add(", "func unlink(",
+            "registration.bucket == Registration.neverInABucket", "registration.bucket = Registration.neverInABucket"),
     ]
 
     /// `Registration.claim`
@@ -62,7 +64,7 @@ struct Gate: Modelled {
                 },
                 // `Registration.end`: `close`, and then `CenterCore.unlink`.
                 .init("end") {
-                    code.state.exchange(.acquiringAndReleasing) { _ in 1 }
+                    code.state.exchange(.sequentiallyConsistent) { _ in 1 }
                     code.lock.withLock { note("taken out", code.bucket.load(.plain)) }
                 })
         },

@@ -17,7 +17,7 @@ struct OwnersPin: Modelled {
 
     static let code = [
         Code(
-            "Tether/Support/OwnerReference.swift", "func take(", "tether_try_retain(address)",
+            "Tether/Support/UnownedReference.swift", "func take(", "tether_try_retain(address)",
             "tether_unowned_retain(address)"),
         Code("Tether/Core/Registration/OwnedRegistration.swift", "func callHandler("),
         Code("COwnerLifetime/include/COwnerLifetime.h", "tether_try_retain("),

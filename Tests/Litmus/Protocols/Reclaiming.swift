@@ -88,7 +88,7 @@ struct Reclaiming: Modelled {
         }
     }
 
-    private func close() { gate.exchange(.acquiringAndReleasing) { _ in 1 } }
+    private func close() { gate.exchange(.sequentiallyConsistent) { _ in 1 } }
 
     /// `CenterCore.takeUncalled`, with `PostingThread.calledRegistrations`: the captures alone are released.
     func takeUncalled() {

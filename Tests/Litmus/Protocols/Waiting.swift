@@ -17,7 +17,7 @@ struct Waiting: Modelled {
     let underWay = Location("underWay", initially: 1)
 
     var stateLoad = Order.acquiring
-    var close = Order.acquiringAndReleasing
+    var close = Order.sequentiallyConsistent
     var goneFence: Order? = .acquiring
     var registrationLoad = Order.acquiring
 

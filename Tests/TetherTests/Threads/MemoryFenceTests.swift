@@ -35,10 +35,15 @@ import Testing
     func `R2 X1 a fence that is refused later ends the process instead of letting a wait be wrong`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let center = ObserverCenter()
-            let token = center.observe(.sample) { _ in }
+            let (isRunning, mayReturn) = (Gate(), Gate())
+            let token = center.observe(.sample) { _ in
+                isRunning.open()
+                mayReturn.pass()
+            }
+            Thread { center.post(.sample, number: 1) }.start()
+            isRunning.pass()
             SystemCallFilter.refuse(SystemCallFilter.membarrier, with: EPERM)
             waitForEnd(of: token)
-            withExtendedLifetime(center) {}
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(

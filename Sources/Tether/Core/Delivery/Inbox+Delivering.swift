@@ -3,35 +3,36 @@ internal import Foundation
 /// Delivering, by drains, and by posters after a switch.
 extension Inbox {
     /// Delivers what is pending, on the poster, and what joins meanwhile, or no more than a share; after `beginRemainder`.
-    func deliverPending(for registration: Registration, atMost share: Int = .max) {
+    func deliverPending(atMost share: Int = .max) {
         PostingThread.deliver {
             var left = share
+            var registration: Registration?
             while let delivery = withState({ state -> Delivery? in
                 let delivery = left > 0 ? state.pending.popFirst() : nil
                 state.isDelivering = delivery != nil
+                if delivery != nil { registration = self.registration.held }
                 return delivery
             }) {
-                delivery.registration.run(delivery.stored.notification, posted: delivery.posted)
+                registration?.run(delivery.stored.notification, posted: delivery.posted)
                 left -= 1
             }
         } orAtExit: {
-            self.threadEnded(registration)
+            self.threadEnded()
         }
         // A delivery that joins a drain of another target just now has nobody else to make it.
         // Not covered: another thread switches there and back, between the deliveries and this.
         if performSwitch(), share == .max { deliverRemainder() }
-        endIfDone(registration)
+        endIfDone()
     }
 
     /// Delivers what was left on the poster, unless a post has begun to; at a drain's end or beginning what is there now,
     /// and has the next drain deliver what joins meanwhile: a handler that posts to itself must not starve the queue (D7).
     func deliverRemainder(in mailbox: Mailbox? = nil) {
-        let (held, registration, count) = withState { state -> (Mailbox?, Registration?, Int) in
-            let held = state.leftTo.take()
-            return (held, state.beginRemainder() ? state.pending.first?.registration : nil, state.pending.count)
+        let (held, isToDeliver, count) = withState { state -> (Mailbox?, Bool, Int) in
+            (state.leftTo.take(), state.beginRemainder(), state.pending.count)
         }
         // Not covered: all of it, in the cases that the callers account for.
-        if let registration { deliverPending(for: registration, atMost: mailbox == nil ? .max : count) }
+        if isToDeliver { deliverPending(atMost: mailbox == nil ? .max : count) }
         if let mailbox { leaveRemainder(to: mailbox) }
         withExtendedLifetime(held) {}
     }
@@ -52,8 +53,8 @@ extension Inbox {
     /// Leaves to the next post what a drain would have delivered; drops it, counted, if the sender has gone, of which no
     /// post comes.
     func leaveRemainderToPosts() {
-        let (held, dropped) = withState { ($0.leftTo.take(), $0.dropIfLast()) }
-        if let registration = dropped.first?.registration { endIfDone(registration) }
+        let (held, dropped) = withState { ($0.leftTo.take(), dropIfLast(in: &$0)) }
+        if !dropped.isEmpty { endIfDone() }
         withExtendedLifetime((held, dropped)) {}
     }
 
@@ -64,40 +65,34 @@ extension Inbox {
         // The rest is taken by the thread that cancelled the drain, or ended the observer.
         while last < tickets.upperBound, !mailbox.isCancelled(ticket: last), registration?.hasEnded != true,
             let delivery = (registration == nil ? nil : takeFromBatch(tickets, from: mailbox))
-                ?? begin(tickets, from: mailbox)
+                ?? begin(tickets, from: mailbox, holding: &registration)
         {
-            delivery.registration.run(delivery.stored.notification, posted: delivery.posted)
-            if registration == nil { registration = delivery.registration }
+            registration?.run(delivery.stored.notification, posted: delivery.posted)
             last = delivery.ticket + 1
         }
-        guard let registration else { return }
+        if registration == nil { return }
         let isDone = withState { state in
             state.isDelivering = false
             return state.isDone
         }
-        if isDone { registration.endOrphaned() }
+        if isDone { self.registration.endOrphaned() }
     }
 
     /// Ends the delivery of a drain in which the handler ended its thread.
     func threadEnded(in mailbox: Mailbox) {
-        let registration = withState { state -> Registration? in
-            guard state.route.mailbox === mailbox, state.isDelivering else { return nil }
-            // SAFETY: the thread that exits holds it; see `called`.
-            return unsafe state.called?.takeUnretainedValue()
-        }
-        if let registration { threadEnded(registration) }
+        if withState({ $0.route.mailbox === mailbox && $0.isDelivering }) { threadEnded() }
     }
 
     /// Ends the delivery of an observer whose handler ended its thread: a once observer is used up by it (R7).
-    func threadEnded(_ registration: Registration) {
+    func threadEnded() {
         let dropped = withState { state -> [Delivery] in
             state.isDelivering = false
-            return state.dropIfLast()
+            return dropIfLast(in: &state)
         }
         withExtendedLifetime(dropped) {}
         // Not covered: a handler that ends its thread after another thread has switched there and back.
         if performSwitch() { deliverRemainder() }
-        if registration.isOnce { registration.end(because: .usedUp) } else { endIfDone(registration) }
+        if registration.isOnce { registration.end(because: .usedUp) } else { endIfDone() }
     }
 
     /// Takes the delivery of an entry out of the batch, if it is there; after `begin`.
@@ -107,27 +102,30 @@ extension Inbox {
         return delivery
     }
 
-    /// Takes out the delivery of an entry, and more of what is pending into the batch.
-    private func begin(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
+    /// Takes out the delivery of an entry, and more of what is pending into the batch; the registration is held for it.
+    private func begin(
+        _ tickets: Range<UInt64>, from mailbox: Mailbox, holding registration: inout Registration?
+    ) -> Delivery? {
         withState { state -> Delivery? in
             guard let delivery = state.begin(tickets, from: mailbox) else { return nil }
             // Posts count what a bounded backlog has.
             if delivery.ticket + 1 < tickets.upperBound, state.flow.backlog == .unbounded {
                 batch.withLock { state.pending.takeOldest(&$0) }
             }
+            if registration == nil { registration = self.registration.held }
             return delivery
         }
     }
 
     /// Takes out, counted, what was pending on a mailbox when its drain was cancelled; `endDropped` is to follow.
     func takeCancelled(from mailbox: Mailbox) -> [Delivery] {
-        withState { $0.route.mailbox === mailbox ? $0.takeCancelled() : [] }
+        withState { $0.route.mailbox === mailbox ? takeCancelled(in: &$0) : [] }
     }
 
     /// Does for deliveries that were dropped, with no lock held, what is done for others when their handler has returned.
     func endDropped(_ deliveries: consuming [Delivery]) {
-        guard let registration = deliveries.last?.registration else { return }
+        if deliveries.isEmpty { return }
         // A delivery that was dropped has used a once observer up (R7).
-        if registration.isOnce { registration.end(because: .deliveryDropped) } else { endIfDone(registration) }
+        if registration.isOnce { registration.end(because: .deliveryDropped) } else { endIfDone() }
     }
 }

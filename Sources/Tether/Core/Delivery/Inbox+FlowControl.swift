@@ -20,7 +20,7 @@ extension Inbox {
         }
         let delivery = Delivery(ticket: Inbox.nextTicket(), stored(), registration: registration)
         guard let displaced = state.flow.keep(delivery) else { return Reception() }
-        state.drop(CollectionOfOne(displaced), because: cause)
+        drop(CollectionOfOne(displaced), in: &state, because: cause)
         return Reception(released: [displaced])
     }
 
@@ -31,7 +31,7 @@ extension Inbox {
         var dropped = state.flow.backlog.keepsOldest ? state.pending.removeNewest(excess) : []
         while excess > dropped.count, let delivery = state.pending.popFirst() { dropped.append(delivery) }
         state.route.mailbox?.withdraw(dropped.map(\.ticket))
-        state.drop(dropped, because: "its backlog is full")
+        drop(dropped, in: &state, because: "its backlog is full")
         return dropped
     }
 
@@ -71,7 +71,6 @@ extension Inbox {
     /// The delivery, still to be made, of what was kept.
     struct Release {
         fileprivate let inbox: Inbox
-        fileprivate let registration: Registration
         fileprivate var reception: Reception
         /// Held, because another thread may switch the target before this is performed.
         fileprivate let route: Route
@@ -96,17 +95,17 @@ extension Inbox {
             case .none, .inline: break
             // Where the target's drains run already, this is one (D3).
             case .schedule(let drain, let mailbox): if mailbox.isCurrent { drain.run() }
-            case .deliverPending: inbox.deliverPending(for: registration)
+            case .deliverPending: inbox.deliverPending()
             }
-            inbox.endIfDone(registration)
+            inbox.endIfDone()
         }
 
         /// Leaves what would have run here to the next post, or drops it, because a handler before it ended the thread.
         func forgo() {
             switch reception.step {
-            case .none, .inline: inbox.endIfDone(registration)
+            case .none, .inline: inbox.endIfDone()
             case .schedule(let drain, _): drain.cancel()
-            case .deliverPending: inbox.threadEnded(registration)
+            case .deliverPending: inbox.threadEnded()
             }
         }
     }
@@ -114,53 +113,40 @@ extension Inbox {
     /// Ends one muting; `nil` if the token has not muted.
     ///
     /// A notification that was kept takes its turn now, behind what is pending; the caller then performs the release.
-    func unmute(by muter: Muter, _ registration: Registration) -> Release? {
+    func unmute(by muter: Muter) -> Release? {
         withState { state -> Release? in
-            guard !state.hasEnded else {
-                return Release(
-                    inbox: self, registration: registration, reception: Reception(), route: state.route)
-            }
+            guard !state.hasEnded else { return Release(inbox: self, reception: Reception(), route: state.route) }
             switch muter {
             case .token: guard state.flow.unmute() else { return nil }
             case .others(let count): state.flow.shareMutings(-count, keepingNewest: false)
             }
             var reception = Reception()
-            if !state.flow.isMuted { reception = enqueueKept(for: registration, in: &state) }
-            return Release(inbox: self, registration: registration, reception: reception, route: state.route)
+            if !state.flow.isMuted { reception = enqueueKept(in: &state) }
+            return Release(inbox: self, reception: reception, route: state.route)
         }
     }
 }
 
 extension Inbox {
     /// Puts what was kept behind what is pending.
-    private func enqueueKept(for registration: Registration, in state: inout State) -> Reception {
+    private func enqueueKept(in state: inout State) -> Reception {
         guard let kept = state.flow.takeKept() else { return Reception() }
         // R7: only now is a once observer used up.
-        if registration.claimForDelivery() { return enqueue(kept, in: &state) }
-        Inbox.traceDrops(CollectionOfOne(kept), because: "its observer was used up")
+        if registration.held?.claimForDelivery() == true { return enqueue(kept, in: &state) }
+        traceDrops(CollectionOfOne(kept), because: "its observer was used up")
         return Reception(released: [kept])
     }
 }
 
 extension Registration {
     /// The inbox, which an observer on the poster has no need of otherwise.
-    private var madeInbox: Inbox { routedInbox ?? makeInbox(.poster) }
-
-    func mute(by muter: Inbox.Muter, keepingNewest: Bool) {
-        if !hasEnded { madeInbox.mute(by: muter, keepingNewest: keepingNewest) }
-    }
-
-    /// Ends one muting; `nil` if the token has not muted it.
-    func unmute(by muter: Inbox.Muter) -> Inbox.Release? { madeInbox.unmute(by: muter, self) }
-
-    /// Sets how many deliveries may wait; the caller releases what this returns.
-    func setBacklog(_ backlog: BufferingPolicy) -> (any Sendable)? {
-        hasEnded ? nil : madeInbox.setBacklog(backlog)
-    }
+    var madeInbox: Inbox { routedInbox ?? makeInbox(.poster) }
 
     /// Takes over what a property has for all its registrations; called before any post can see this one.
     func inherit(_ muting: Muting, _ backlog: BufferingPolicy) {
-        if muting.count > 0 { mute(by: .others(count: muting.count), keepingNewest: muting.keepsNewest) }
-        if backlog != .unbounded { _ = setBacklog(backlog) }
+        if muting.count > 0, !hasEnded {
+            madeInbox.mute(by: .others(count: muting.count), keepingNewest: muting.keepsNewest)
+        }
+        if backlog != .unbounded, !hasEnded { _ = madeInbox.setBacklog(backlog) }
     }
 }

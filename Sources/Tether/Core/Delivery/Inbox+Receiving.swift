@@ -53,7 +53,7 @@ extension Inbox {
         case .none: break
         case .inline: registration.runInline(notification)
         case .schedule(let drain, let mailbox): mailbox.schedule(drain)
-        case .deliverPending: deliverPending(for: registration)
+        case .deliverPending: deliverPending()
         }
     }
 

@@ -6,7 +6,6 @@ extension Inbox {
         /// while muted, its number among all such.
         var ticket: UInt64
         let stored: StoredNotification
-        let registration: Registration
         /// The moment from which it waits, if there is a trace (L5), or 0; no other delivery has the same.
         let posted: UInt64
 
@@ -15,13 +14,11 @@ extension Inbox {
         init(ticket: UInt64, _ stored: StoredNotification, registration: Registration) {
             self.ticket = ticket
             self.stored = stored
-            self.registration = registration
             posted = registration.waitingSince
         }
     }
 
-    /// SAFETY: `called` is only looked at while its thread is at the call, or has ended in it; `plain` is the route's, which
-    /// holds it, because `lookForPlain` follows every change.
+    /// SAFETY: `plain` is the route's, which holds it, because `lookForPlain` follows every change.
     @safe struct State: Sendable {
         var route: Route
         /// The route that a drain or poster which is delivering now leaves for later.
@@ -31,8 +28,6 @@ extension Inbox {
         var pending = FIFO<Delivery>()
         /// Whether a drain, or a poster that delivers what was left from before a switch, is calling the handler.
         var isDelivering = false
-        /// The registration that the drain calls, which holds it meanwhile: for ever, if its thread ends in the handler.
-        var called: Unmanaged<Registration>?
         var dropped = 0
         /// Whether the sender has gone, so that the observer ends when nothing is pending any more (M5).
         var isLast = false
@@ -56,8 +51,6 @@ extension Inbox {
         mutating func begin(_ tickets: Range<UInt64>, from mailbox: Mailbox) -> Delivery? {
             guard let delivery = take(tickets, from: mailbox) else { return nil }
             isDelivering = true
-            // SAFETY: who delivers holds it; see `called`.
-            unsafe called = .passUnretained(delivery.registration)
             return delivery
         }
 
@@ -83,14 +76,8 @@ extension Inbox {
             return mailbox.isCancelled(ticket: movesFrom)
         }
 
-        /// Counts deliveries that are dropped.
-        mutating func drop(_ deliveries: some Collection<Delivery>, because cause: String) {
-            dropped += deliveries.count
-            Inbox.traceDrops(deliveries, because: cause)
-        }
-
-        /// Takes out, counted, what was pending on the route when its drain was cancelled.
-        mutating func takeCancelled() -> [Delivery] {
+        /// Takes out what was pending on the route when its drain was cancelled.
+        mutating func removeCancelled() -> [Delivery] {
             guard let mailbox = route.mailbox else { return [] }
             var taken: [Delivery] = []
             // On the way to the poster all of it joins the drain.
@@ -98,9 +85,7 @@ extension Inbox {
             while let delivery = pending.popFirst(if: { $0.ticket < end && mailbox.isCancelled(ticket: $0.ticket) }) {
                 taken.append(delivery)
             }
-            if taken.isEmpty { return [] }
-            mailbox.finish(taken.count)
-            drop(taken, because: "its target was cancelled, or has ended")
+            if !taken.isEmpty { mailbox.finish(taken.count) }
             return taken
         }
 
@@ -119,18 +104,33 @@ extension Inbox {
             isDelivering = true
             return true
         }
-
-        /// Drops, counted, what is left on the poster if the sender has gone: no post comes that would deliver it.
-        mutating func dropIfLast() -> [Delivery] {
-            guard isLast, hasRemainder else { return [] }
-            let last = pending.removeAll()
-            drop(last, because: "its sender has gone")
-            return last
-        }
     }
 
-    static func traceDrops(_ deliveries: some Collection<Delivery>, because cause: String) {
-        guard TraceEvent.isOn else { return }
-        for delivery in deliveries { delivery.registration.traceDrop(of: delivery.stored.notification.name, cause) }
+    /// Counts deliveries that are dropped.
+    func drop(_ deliveries: some Collection<Delivery>, in state: inout State, because cause: String) {
+        state.dropped += deliveries.count
+        traceDrops(deliveries, because: cause)
+    }
+
+    /// To be called under the lock.
+    func traceDrops(_ deliveries: some Collection<Delivery>, because cause: String) {
+        guard TraceEvent.isOn, !deliveries.isEmpty else { return }
+        let registration = registration.held
+        for delivery in deliveries { registration?.traceDrop(of: delivery.stored.notification.name, cause) }
+    }
+
+    /// Takes out, counted, what was pending on the route when its drain was cancelled.
+    func takeCancelled(in state: inout State) -> [Delivery] {
+        let taken = state.removeCancelled()
+        drop(taken, in: &state, because: "its target was cancelled, or has ended")
+        return taken
+    }
+
+    /// Drops, counted, what is left on the poster if the sender has gone: no post comes that would deliver it.
+    func dropIfLast(in state: inout State) -> [Delivery] {
+        guard state.isLast, state.hasRemainder else { return [] }
+        let last = state.pending.removeAll()
+        drop(last, in: &state, because: "its sender has gone")
+        return last
     }
 }

@@ -62,7 +62,7 @@ extension Inbox {
         if state.isLast, new.isPoster { return nil }
         let old = state.route
         // Another thread that cancels them has yet to come by (D2).
-        let cancelled = state.takeCancelled()
+        let cancelled = takeCancelled(in: &state)
         (state.route, state.movesFrom) = (new, nil)
         var drains: [Drain] = []
         // What was spared by a cancelling has no entry any more.

@@ -14,9 +14,25 @@ final class Inbox: Sendable {
     /// SAFETY: set by `RareParts`, before it hands the inbox on.
     nonisolated(unsafe) var details: Registration.Details?
 
+    /// The memory of the registration that this is the inbox of, and what keeps it. What its handler captured goes with its
+    /// end, whoever has deliveries in hand just then (R8).
+    ///
+    /// SAFETY: as above.
+    @exclusivity(unchecked) nonisolated(unsafe) private var memory: RegistrationMemory?
+    @exclusivity(unchecked) nonisolated(unsafe) private var reference: UnownedReference<Registration>?
+
     init(route: Route) {
         state = Guarded(State(route: route), rank: .inbox)
     }
+
+    /// To be called before this is handed on.
+    func setRegistration(_ registration: Registration) {
+        unsafe reference = UnownedReference(registration)
+        unsafe memory = RegistrationMemory(of: registration)
+    }
+
+    /// The registration, which may have gone; not where something is pending, under the lock.
+    var registration: RegistrationMemory { unsafe memory! }
 
     /// Calls `body` with the state, after everything that is pending was put back into it.
     func withState<Result>(_ body: (inout State) -> sending Result) -> sending Result {
@@ -67,15 +83,15 @@ final class Inbox: Sendable {
     // MARK: The end
 
     /// Ends the observer, whose sender has gone, after what is pending (M5).
-    func endAfterPending(_ registration: Registration) {
+    func endAfterPending() {
         let isLeftToPosts = withState { state in
             state.isLast = true
             return state.beginRemainder()
         }
-        if isLeftToPosts { deliverPending(for: registration) } else { endIfDone(registration) }
+        if isLeftToPosts { deliverPending() } else { endIfDone() }
     }
 
-    func endIfDone(_ registration: Registration) {
+    func endIfDone() {
         if withState(\.isDone) { registration.endOrphaned() }
     }
 
@@ -85,8 +101,8 @@ final class Inbox: Sendable {
             state.hasEnded = true
             let forgone = state.nextRoute.take()
             let (deliveries, kept) = (state.pending.removeAll(), state.flow.takeKept())
-            Inbox.traceDrops(deliveries, because: "its observer ends")
-            if let kept { Inbox.traceDrops(CollectionOfOne(kept), because: "its observer ends") }
+            traceDrops(deliveries, because: "its observer ends")
+            if let kept { traceDrops(CollectionOfOne(kept), because: "its observer ends") }
             state.route.mailbox?.withdraw(deliveries.map(\.ticket))
             return [forgone, deliveries, kept, state.leftTo.take()]
         }

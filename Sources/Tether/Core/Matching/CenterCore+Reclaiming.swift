@@ -16,7 +16,7 @@ extension CenterCore {
         publishCache(of: state.registry)
         let now = epoch.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
         for object in state.registry.takeUnlinked() { state.retired.append((now, object)) }
-        if let removed { state.retired.append((now, KeptMemory(of: removed))) }
+        if let removed { state.retired.append((now, Unretained<Registration>(removed))) }
         // A post that is not seen below finds this at its end.
         hasRetired.store(true, ordering: .sequentiallyConsistent)
         if PostingThread.oldestPin(on: address)?.isElsewhere == true {
@@ -30,16 +30,6 @@ extension CenterCore {
             return reclaimable(in: &state)
         }
         return reclaimable(in: &state) + [removed]
-    }
-
-    /// Keeps the memory of a registration for posts that may look at its gate, but not the registration, so that its
-    /// handler and what that captured are released (R8).
-    private final class KeptMemory: Sendable {
-        private unowned let registration: Registration
-
-        init(of registration: Registration) {
-            self.registration = registration
-        }
     }
 
     /// Takes out what was retired before the earliest post under way began.

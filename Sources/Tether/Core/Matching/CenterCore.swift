@@ -93,12 +93,13 @@ internal import Synchronization
 
     // MARK: Adding and removing
 
-    /// Adds a registration, unless it has ended meanwhile; ends it if the center has gone.
+    /// Adds a registration, unless it has ended and was to be taken out already; ends it if the center has gone.
+    ///
+    /// One whose gate another thread has just closed is added, so that it is held until that thread takes it out.
     func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) {
         if let name { StringBits.keepLoaded(name.rawValue) }
         let (replaced, isClosed, released) = state.withLock { state -> (Registration?, Bool, Registry.Unlinked) in
-            if state.isClosed { return (nil, true, []) }
-            if registration.hasEnded { return (nil, false, []) }
+            if registration.bucket == Registration.neverInABucket { return (nil, false, []) }
             // In one step, so that a post which begins sees exactly one of the two (M7).
             let mayReplace = registration.details?.key != nil
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
@@ -108,9 +109,9 @@ internal import Synchronization
                 if !old.close() { replaced = nil }
             }
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
-            return (replaced, false, retireUnlinked(in: &state))
+            return (replaced, state.isClosed, retireUnlinked(in: &state))
         }
-        if isClosed { registration.end() }
+        if isClosed { close() }
         replaced?.finish()
         withExtendedLifetime(released) {}
     }
@@ -118,7 +119,10 @@ internal import Synchronization
     /// Takes a registration out; the caller releases what this returns.
     func unlink(_ registration: Registration) -> (kept: Registration?, unlinked: Registry.Unlinked) {
         state.withLock { state in
-            guard let (kept, bucket) = unsafe state.registry.remove(registration) else { return (nil, []) }
+            guard let (kept, bucket) = unsafe state.registry.remove(registration) else {
+                registration.bucket = Registration.neverInABucket
+                return (nil, [])
+            }
             if state.registry.unlinked.isEmpty, state.retired.isEmpty {
                 // Before the look at who is posting: a post that begins after it must not find the old number of slots
                 // in use, and one of them used again by an observer that its own handlers add (R4).
@@ -142,22 +146,19 @@ internal import Synchronization
     /// Until then it stays where it is: it pins the sender's address, so no post can match it.
     func endAll(from sender: OwnerRecord) {
         for registration in registrations(from: .object(sender.identity)) {
-            // Not covered: one that another thread ends just now, or of a new object at the address, which
-            // `.ci/apple run` has.
-            guard let registration = registration.take(), registration.details?.sender === sender else { continue }
-            registration.endAfterPending()
+            registration.memory?.endAfterPending(of: sender)
         }
     }
 
     /// Ends the registrations that match what is given; those that another thread ends meanwhile are not kept (R8).
     func endAll(named name: Notification.Name? = nil, from sender: SenderKey? = nil) {
-        for registration in registrations(named: name, from: sender) { registration.take()?.end() }
+        for registration in registrations(named: name, from: sender) { registration.memory?.end() }
     }
 
     /// Ends every registration, and takes no more.
     func close() {
         state.withLock { $0.isClosed = true }
-        for registration in registrations() { registration.take()?.endOrphaned() }
+        for registration in registrations() { registration.memory?.endOrphaned() }
         let released = state.withLock { state in
             state.registry.forgetCache()
             return retireUnlinked(in: &state)

@@ -108,7 +108,7 @@ internal import Synchronization
     /// has it, unless it is among what this leaves in `unlinked`.
     mutating func remove(_ registration: Registration) -> (kept: Registration, bucket: Unmanaged<Bucket>)? {
         guard let bucket = unsafe bucket(of: registration) else { return nil }
-        registration.bucket = .max
+        registration.bucket = Registration.inNoBucket
         if let key = registration.details?.key, keyed[key] === registration { keyed[key] = nil }
         // SAFETY: the registry has the bucket while a registration is in it.
         let (kept, outgrown, isEmpty) = unsafe bucket._withUnsafeGuaranteedRef {
@@ -126,7 +126,7 @@ internal import Synchronization
 
     /// Where a registration is, not retained: the registry has it.
     func bucket(of registration: Registration) -> Unmanaged<Bucket>? {
-        registration.bucket == .max ? nil : unsafe buckets[registration.bucket]
+        registration.bucket < Registration.neverInABucket ? unsafe buckets[registration.bucket] : nil
     }
 
     /// Where a registration goes, not retained: the registry has it.

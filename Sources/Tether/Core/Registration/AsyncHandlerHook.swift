@@ -3,9 +3,9 @@
 /// SAFETY: `reference` is set before the registration is published, and never changes after that.
 final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     let drains = TaskDrains()
-    private var reference: OwnerReference<Registration>?
+    private var reference: UnownedReference<Registration>?
 
-    override func attached(to registration: Registration) { reference = OwnerReference(registration) }
+    override func attached(to registration: Registration) { reference = UnownedReference(registration) }
 
     /// Has the task make a call, on the handler's actor; called where the registration is announced.
     func call(on actor: (any Actor)?, _ work: @escaping AsyncRun.Work) {

@@ -49,22 +49,24 @@
         #endif
     }
 
-    /// Takes all out, for `Chain` to hand over one by one.
+    /// Takes all out, and closes their gates, for `Chain` to end them one by one. One that another thread ends is left to
+    /// that one, which has yet to take it off the list, and is the last to hold it then (R8).
     mutating func removeAll() -> Chain {
-        var registration = first
-        while let known = registration {
-            unsafe known.previous = .passUnretained(known)
-            registration = known.next
-        }
+        var (chain, rest) = (Chain(), first.take())
         unsafe last = nil
-        return Chain(first: first.take())
+        while let registration = rest {
+            unsafe registration.previous = .passUnretained(registration)
+            rest = registration.next.take()
+            if registration.close() { chain.append(registration) }
+        }
+        return chain
     }
 
     /// The observers as their users know them.
     var tokens: [any Token] { listed.compactMap(\.token) }
 
     /// The observers' registrations, not held: what one that ends meanwhile captured goes with its end (R8).
-    var registrations: [Unretained<OwnedRegistration>] { listed.map(Unretained.init) }
+    var registrations: [Unretained<Registration>] { listed.map { Unretained($0) } }
 
     /// Those of observers: what is attached without a token is none.
     private var listed: some Sequence<OwnedRegistration> {
@@ -73,16 +75,23 @@
 
     /// Registrations that were taken out of their list together, and are in no other's reach.
     struct Chain: Sendable {
-        fileprivate var first: OwnedRegistration?
+        private var first: OwnedRegistration?
+        private var last: OwnedRegistration?
+
+        fileprivate mutating func append(_ registration: OwnedRegistration) {
+            if let last { last.next = registration } else { first = registration }
+            last = registration
+        }
 
         /// Ends all, in order; what held each is let go one by one, never as a whole.
         // Not inlined: the optimiser of 6.3 crashes on it where it is.
         @inline(never)
         mutating func end() {
+            last = nil
             while let registration = first.take() {
                 first = registration.next.take()
                 let token = registration.token.take()
-                registration.end(because: .ownerEnded)
+                registration.finish(because: .ownerEnded)
                 withExtendedLifetime(token) {}
             }
         }

@@ -128,9 +128,15 @@ final class OwnerTable: Sendable {
         return shard(of: identity).records.withLock { $0.all[identity]?.state.attachments.tokens ?? [] }
     }
 
+    /// The same, as registrations.
+    func registrations(of owner: AnyObject) -> [Unretained<Registration>] {
+        let identity = ObjectIdentifier(owner)
+        return shard(of: identity).records.withLock { $0.all[identity]?.state.attachments.registrations ?? [] }
+    }
+
     /// Counts one muting of all observers of an owner; returns them, to be muted, in order of attachment.
-    func mute(_ owner: AnyObject, keepingNewest: Bool) -> [Unretained<OwnedRegistration>] {
-        var registrations: [Unretained<OwnedRegistration>] = []
+    func mute(_ owner: AnyObject, keepingNewest: Bool) -> [Unretained<Registration>] {
+        var registrations: [Unretained<Registration>] = []
         use(owner, exactly: true) { record, records in
             records.muted[record.identity, default: Muting()].begin(keepingNewest: keepingNewest)
             registrations = record.state.attachments.registrations
@@ -139,7 +145,7 @@ final class OwnerTable: Sendable {
     }
 
     /// Ends one muting of all observers of an owner; returns them, to be unmuted, or `nil` if the owner is not muted.
-    func unmute(_ owner: AnyObject) -> [Unretained<OwnedRegistration>]? {
+    func unmute(_ owner: AnyObject) -> [Unretained<Registration>]? {
         let identity = ObjectIdentifier(owner)
         return shard(of: identity).records.withLock { records in
             var muting = records.muting(of: identity)

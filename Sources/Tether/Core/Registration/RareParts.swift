@@ -38,12 +38,13 @@ internal import Synchronization
         unsafe inbox._withUnsafeGuaranteedRef(body)
     }
 
-    /// Sets the inbox, unless there is one; returns the one that there is now.
-    func setInboxIfNil(_ inbox: Inbox) -> Inbox {
+    /// Sets the inbox of a registration, which has this, unless there is one; returns the one that there is now.
+    func setInboxIfNil(_ inbox: Inbox, of registration: Registration) -> Inbox {
         let old = word.load(ordering: .acquiring)
         if let known = unsafe RareParts.inbox(in: old) { return unsafe known.takeUnretainedValue() }
         // SAFETY: nobody else has the inbox yet. What is retained here is given back below, or in `deinit`.
         unsafe inbox.details = unsafe RareParts.details(in: old)?.takeUnretainedValue()
+        inbox.setRegistration(registration)
         let made = unsafe Unmanaged.passRetained(inbox)
         let (exchanged, current) = word.compareExchange(
             expected: old, desired: unsafe UInt(bitPattern: made.toOpaque()) | 1, ordering: .acquiringAndReleasing)

@@ -7,17 +7,17 @@ internal import Foundation
 ///
 /// SAFETY: `other` is set before anyone else can reach the registration, and never changes after that.
 final class ReceiverHook: RegistrationHook, @unchecked Sendable {
-    private var other: OwnerReference<Registration>?
+    private var other: UnownedReference<Registration>?
 
     /// Makes the second registration, attached to the receiver, which is not being deinitialised; before anyone else can
     /// reach the first one.
     func tie(_ first: Registration, to receiver: AnyObject) {
         let hook = ReceiverHook()
-        hook.other = OwnerReference(first)
+        hook.other = UnownedReference(first)
         let second = OwnedRegistration(outside: first.center, hook: hook, site: first.site)
-        other = OwnerReference(second)
+        other = UnownedReference(second)
         _ = OwnerTable.shared.attach(nil, to: receiver, as: second, exactly: first.center.usesExactLifetimes)
     }
 
-    override func ended(_ registration: Registration) { other?.take()?.end(because: .receiverEnded) }
+    override func ended(_ registration: Registration) { other?.memory.end(because: .receiverEnded) }
 }

@@ -18,6 +18,11 @@ extension Registration {
         }
     }
 
+    /// Stands for a bucket where a registration has not been added, or was taken out.
+    static let inNoBucket = UInt32.max
+    /// The same, where it ended before it could be added.
+    static let neverInABucket = UInt32.max - 1
+
     final var details: Details? { rare.details }
 
     /// The pending deliveries, from the first time that the target is not the poster, or that it is muted or bounded.

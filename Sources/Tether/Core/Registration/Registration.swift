@@ -35,8 +35,8 @@ internal import Synchronization
     final let center: CenterCore
     final let site: RegistrationSite
     final let rare: RareParts
-    /// The number of its bucket in the registry; `.max` while it is in none.
-    final var bucket = UInt32.max
+    /// The number of its bucket in the registry, if it is in one.
+    final var bucket = Registration.inNoBucket
     final var slot: UInt32 = 0
     private final var number = UInt56(0)
     /// Last, beside the subclass's handler, because posts look at these two alone.
@@ -79,7 +79,7 @@ internal import Synchronization
 
     @discardableResult
     final func makeInbox(_ made: Inbox) -> Inbox {
-        let inbox = rare.setInboxIfNil(made)
+        let inbox = rare.setInboxIfNil(made, of: self)
         state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)
         return inbox
     }
@@ -89,7 +89,7 @@ internal import Synchronization
     /// SAFETY: only compared, never read through.
     final var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
-    final var hasEnded: Bool { state.load(ordering: .acquiring) & State.ended != 0 }
+    final var hasEnded: Bool { state.load(ordering: .sequentiallyConsistent) & State.ended != 0 }
 
     // MARK: Delivery
 
@@ -246,7 +246,7 @@ internal import Synchronization
 
     /// Closes the gate; true for the one call that closed it.
     final func close() -> Bool {
-        state.bitwiseOr(State.ended, ordering: .acquiringAndReleasing).oldValue & State.ended == 0
+        state.bitwiseOr(State.ended, ordering: .sequentiallyConsistent).oldValue & State.ended == 0
     }
 
     /// Ends the registration: no handler starts any more, and what it held is released (R1, R8).
@@ -254,22 +254,15 @@ internal import Synchronization
         if !hasEnded, close() { finish(because: cause) }
     }
 
-    /// Ends the registration, whose sender has gone, as soon as what is pending for it has been delivered (M5).
-    final func endAfterPending() {
-        if let inbox { inbox.endAfterPending(self) } else { endOrphaned() }
-    }
-
-    /// Ends the registration because its sender, or its center, has ended: what a sequence has is still taken (S2).
-    final func endOrphaned() {
-        state.bitwiseOr(State.orphaned, ordering: .acquiringAndReleasing)
-        end(because: .senderEnded)
-    }
+    /// Takes note that it is going to end because its sender, or its center, has.
+    final func orphan() { state.bitwiseOr(State.orphaned, ordering: .acquiringAndReleasing) }
 
     final var isOrphaned: Bool { state.load(ordering: .acquiring) & State.orphaned != 0 }
 
     /// The rest of an end, after the gate was closed, with no lock held.
     final func finish(because cause: EndCause = .stopped) {
         LockRank.checkNoneIsHeld()
+        Looks.wait(for: self)
         let begun = TraceEvent.isOn ? traceEnd(because: cause) : 0
         defer { if begun > 0 { TraceEvent.end(begun) } }
         // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done.
@@ -282,17 +275,5 @@ internal import Synchronization
         }
         withExtendedLifetime((released, observer, deliveries)) {}
         RegistrationEvents.ended(self)
-    }
-
-    // MARK: The target switch
-
-    /// Sends what is delivered from now on to another target (D6).
-    final func redirect(to route: Route) {
-        if TraceEvent.isOn { traceSwitch(to: route.target) }
-        if let inbox = routedInbox {
-            inbox.redirect(to: route)
-        } else if !route.isPoster {
-            makeInbox(.poster).redirect(to: route)
-        }
     }
 }

@@ -97,7 +97,7 @@ import Testing
             fixture.inbox.mute(by: .token, keepingNewest: true)
             fixture.post(1)
         }
-        var releases = [first, second].compactMap { $0.inbox.unmute(by: .token, $0.registration) }
+        var releases = [first, second].compactMap { $0.inbox.unmute(by: .token) }
         for index in releases.indices { releases[index].schedule() }
         #expect(drains.all.count == 1)
         drains.all[0].run()

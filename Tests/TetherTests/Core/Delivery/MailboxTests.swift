@@ -95,8 +95,8 @@ import Testing
         }
         let (one, two, mailbox) = (first.registration, second.registration, first.mailbox)
         redirect.set {
-            one.redirect(to: elsewhere)
-            two.redirect(to: end)
+            one.inbox?.redirect(to: elsewhere)
+            two.inbox?.redirect(to: end)
             one.receive(Notification(name: .sample, object: nil, userInfo: ["number": 2]))
         }
         // Comes after the end of the first drain, when the first of the two has left it and the second has not.
@@ -140,7 +140,7 @@ import Testing
         let fixture = MailboxFixture()
         let (inbox, registration) = (fixture.inbox, fixture.registration)
         fixture.post(1)
-        #expect(inbox.unmute(by: .token, registration) == nil)
+        #expect(inbox.unmute(by: .token) == nil)
         registration.end()
         // What those do that found it live just before.
         inbox.receive(Notification(name: .sample), for: registration)
@@ -149,7 +149,7 @@ import Testing
         #expect(inbox.route.mailbox === fixture.mailbox)
         withExtendedLifetime(inbox.setBacklog(.newest(1))) {}
         #expect(inbox.backlog == .unbounded)
-        let release = inbox.unmute(by: .token, registration)
+        let release = inbox.unmute(by: .token)
         #expect(release != nil)
         release?.perform()
         fixture.drains.take()?.run()

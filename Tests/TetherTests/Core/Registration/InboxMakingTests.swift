@@ -11,7 +11,7 @@ import Testing
     private func observe() throws -> NotificationObserver {
         let token = center.observe(.sample) { [log] in log.add($0.number) }
         let registration = try #require(token.registration)
-        _ = registration.rare.setInboxIfNil(Inbox(route: .poster))
+        _ = registration.rare.setInboxIfNil(Inbox(route: .poster), of: registration)
         return token
     }
 

@@ -1,0 +1,80 @@
+internal import COwnerLifetime
+internal import Synchronization
+
+/// The memory of a registration that another thread may end, and let go of, at any moment.
+///
+/// What a handler captured goes with its observer's end (R8), so nobody who has a token, a list of observers or an inbox
+/// may be the last to hold the registration. This asks the gate, whose bits stay where they are; ends a registration by
+/// closing its gate before it is held; and looks at the rest in `look`.
+///
+/// SAFETY: whoever makes one keeps the memory, by an unowned reference, for as long as this is used.
+@safe struct RegistrationMemory: Sendable {
+    private let word: UInt
+
+    @unsafe init(at address: UnsafeMutableRawPointer) { word = UInt(bitPattern: address) }
+
+    init(of registration: Registration) { word = registration.address }
+
+    /// SAFETY: as above; what has gone is not retained.
+    private var unmanaged: Unmanaged<Registration> {
+        unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word)!)
+    }
+
+    /// The registration's identity in pins.
+    var address: UInt { word }
+
+    var hasEnded: Bool { unsafe unmanaged._withUnsafeGuaranteedRef { $0.hasEnded } }
+
+    var isOnce: Bool { unsafe unmanaged._withUnsafeGuaranteedRef { $0.isOnce } }
+
+    /// Whether the last strong reference has gone, and with it the last of its handlers has returned.
+    var hasGone: Bool { unsafe tether_has_ended(unmanaged.toOpaque()) }
+
+    /// Ends the registration, if no other thread does.
+    func end(because cause: EndCause = .stopped) {
+        guard !hasEnded, unsafe unmanaged._withUnsafeGuaranteedRef({ $0.close() }) else { return }
+        // Its center holds it until the thread that has closed its gate, this one, takes it out. One that is in no center
+        // may have gone with its owner's list, which leaves nothing to undo.
+        take()?.finish(because: cause)
+    }
+
+    /// Ends the registration because its sender, or its center, has ended: what a sequence has is still taken (S2).
+    func endOrphaned() {
+        guard !hasEnded else { return }
+        unsafe unmanaged._withUnsafeGuaranteedRef { $0.orphan() }
+        end(because: .senderEnded)
+    }
+
+    /// Ends the registration, if it is of a sender, which has gone, as soon as what is pending for it has been delivered (M5).
+    func endAfterPending(of sender: OwnerRecord) {
+        let found = look { registration -> (isOfSender: Bool, inbox: Inbox?)? in
+            (registration.details?.sender === sender, registration.inbox)
+        }
+        // Not covered: one that another thread ends just now, or of a new object at the address, which `.ci/apple run` has.
+        guard let found, found.isOfSender else { return }
+        if let inbox = found.inbox { inbox.endAfterPending() } else { endOrphaned() }
+    }
+
+    /// Returns what `body` makes of the registration, unless it has ended; whoever ends it waits for that.
+    ///
+    /// `body` is called under a lock: it calls nothing of the user's, lets go of nothing of the user's, and ends nothing.
+    func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? {
+        Looks.look(at: word) { hasEnded ? nil : take().flatMap(body) }
+    }
+
+    /// The registration, where the center, or who ends it, holds it: under the lock of its inbox, while that has not ended.
+    var held: Registration? { take() }
+
+    private func take() -> Registration? {
+        unsafe tether_try_retain(unmanaged.toOpaque()) ? unmanaged.takeRetainedValue() : nil
+    }
+}
+
+extension UnownedReference where Object: Registration {
+    var memory: RegistrationMemory { unsafe RegistrationMemory(at: rawAddress) }
+}
+
+extension Unretained where Object: Registration {
+    /// To be used no longer than this is kept.
+    var memory: RegistrationMemory? { unsafe rawAddress.map { unsafe RegistrationMemory(at: $0) } }
+}

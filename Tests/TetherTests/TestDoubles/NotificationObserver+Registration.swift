@@ -1,0 +1,6 @@
+@testable import Tether
+
+extension NotificationObserver {
+    /// The registration, held, as long as anything else holds it.
+    var registration: Registration? { withRegistration(\.held) }
+}
