@@ -28,7 +28,7 @@ struct Looking: Modelled {
             "underWay.wrappingSubtract(1, ordering: .releasing)",
             "underWay.load(ordering: .sequentiallyConsistent) != 0",
             "stripe(of: registration.address).lock.withLock { _ in }"),
-        Code("Tether/Core/Registration/RegistrationMemory.swift", "func look<", "hasEnded ? nil : take()"),
+        Code("Tether/Core/Registration/RegistrationMemory.swift", "func look<", "hasEnded ? nil : held"),
         Code(
             "Tether/Core/Registration/Registration.swift", "func close(", "func finish(", "Looks.wait(for: self)",
             "state.load(ordering: .sequentiallyConsistent) & State.ended",

@@ -13,7 +13,7 @@ extension Inbox {
                 if delivery != nil { registration = self.registration.held }
                 return delivery
             }) {
-                registration?.run(delivery.stored.notification, posted: delivery.posted)
+                registration?.run(delivery)
                 left -= 1
             }
         } orAtExit: {
@@ -67,7 +67,7 @@ extension Inbox {
             let delivery = (registration == nil ? nil : takeFromBatch(tickets, from: mailbox))
                 ?? begin(tickets, from: mailbox, holding: &registration)
         {
-            registration?.run(delivery.stored.notification, posted: delivery.posted)
+            registration?.run(delivery)
             last = delivery.ticket + 1
         }
         if registration == nil { return }

@@ -18,36 +18,16 @@ extension Inbox {
 
     /// Delivers or enqueues a notification, on the poster; or drops or keeps it, if the observer is muted.
     func receive(_ notification: Notification, stored: StoredNotification? = nil, for registration: Registration) {
-        // X3: what is kept for later is kept without an object whose end has begun.
-        let hasEndingObject = stored == nil && notification.hasEndingObject
-        func kept() -> StoredNotification {
-            stored ?? StoredNotification(hasEndingObject ? notification.withoutObject : notification)
-        }
         let reception = state.withLock { state -> Reception in
             if let mailbox = unsafe state.plain, !registration.isOnce {
                 // SAFETY: see `State`.
                 let (ticket, drain) = unsafe mailbox._withUnsafeGuaranteedRef { $0.append(self) }
-                state.pending.append(Delivery(ticket: ticket, kept(), registration: registration))
+                state.pending.append(
+                    Delivery(ticket: ticket, Inbox.kept(notification, stored), registration: registration))
                 guard let drain else { return Reception() }
                 return Reception(step: .schedule(drain, unsafe mailbox.takeUnretainedValue()))
             }
-            defer { state.lookForPlain() }
-            if state.hasEnded { return Reception() }
-            if state.flow.isMuted {
-                var reception = Reception()
-                if !registration.isClaimed { reception = hold(kept(), for: registration, in: &state) }
-                if state.beginRemainder() { reception.step = .deliverPending }
-                return reception
-            }
-            guard registration.claimForDelivery() else {
-                // The delivery that claimed it may have been left to the next post, by a switch to the poster (D6).
-                return Reception(step: state.beginRemainder() ? .deliverPending : .none)
-            }
-            if state.pending.isEmpty {
-                if state.route.mailbox?.isOpenInline ?? !state.isDelivering { return Reception(step: .inline) }
-            }
-            if state.route.isInlineAtOnce { return Reception(step: .inline) }
-            return enqueue(Delivery(ticket: 0, kept(), registration: registration), in: &state)
+            return decide(notification, stored, for: registration, in: &state)
         }
         switch reception.step {
         case .none: break
@@ -55,6 +35,39 @@ extension Inbox {
         case .schedule(let drain, let mailbox): mailbox.schedule(drain)
         case .deliverPending: deliverPending()
         }
+    }
+
+    /// The notification as it waits: without an object whose end has begun (X3).
+    @inline(__always)
+    private static func kept(_ notification: Notification, _ stored: StoredNotification?) -> StoredNotification {
+        stored ?? StoredNotification(notification.hasEndingObject ? notification.withoutObject : notification)
+    }
+
+    /// Decides, under the lock, what is done with a notification. Out of line, so that the usual case above is inlined, and
+    /// copies none for this one.
+    @inline(never)
+    private func decide(
+        _ notification: Notification, _ stored: StoredNotification?, for registration: Registration,
+        in state: inout State
+    ) -> Reception {
+        defer { state.lookForPlain() }
+        if state.hasEnded { return Reception() }
+        if state.flow.isMuted {
+            var reception = Reception()
+            if !registration.isClaimed { reception = hold(Inbox.kept(notification, stored), for: registration, in: &state) }
+            if state.beginRemainder() { reception.step = .deliverPending }
+            return reception
+        }
+        guard registration.claimForDelivery() else {
+            // The delivery that claimed it may have been left to the next post, by a switch to the poster (D6).
+            return Reception(step: state.beginRemainder() ? .deliverPending : .none)
+        }
+        if state.pending.isEmpty {
+            if state.route.mailbox?.isOpenInline ?? !state.isDelivering { return Reception(step: .inline) }
+        }
+        if state.route.isInlineAtOnce { return Reception(step: .inline) }
+        return enqueue(
+            Delivery(ticket: 0, Inbox.kept(notification, stored), registration: registration), in: &state)
     }
 
     /// Puts a delivery behind what is pending.

@@ -217,11 +217,11 @@ internal import Synchronization
         if isClaimed { end(because: .usedUp) }
     }
 
-    /// Runs the handler for a delivery that was pending, on its target, announced on this thread; `posted` is for a trace.
-    final func run(_ notification: Notification, posted: UInt64) {
+    /// Runs the handler for a delivery that was pending, on its target, announced on this thread.
+    final func run(_ delivery: Inbox.Delivery) {
         unsafe PostingThread.withPin(center: PostingThread.centerOfDrains, epoch: 0) { pin in
             unsafe PostingThread.announce(address, at: pin)
-            callOnTarget(notification, posted: posted)
+            callOnTarget(delivery.stored.notification, posted: delivery.posted)
         }
         if isClaimed { end(because: .usedUp) }
     }

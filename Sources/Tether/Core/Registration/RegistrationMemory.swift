@@ -9,19 +9,17 @@ internal import Synchronization
 ///
 /// SAFETY: whoever makes one keeps the memory, by an unowned reference, for as long as this is used.
 @safe struct RegistrationMemory: Sendable {
-    private let word: UInt
+    /// The registration's identity in pins.
+    let address: UInt
 
-    @unsafe init(at address: UnsafeMutableRawPointer) { word = UInt(bitPattern: address) }
+    @unsafe init(at address: UnsafeMutableRawPointer) { self.address = UInt(bitPattern: address) }
 
-    init(of registration: Registration) { word = registration.address }
+    init(of registration: Registration) { address = registration.address }
 
     /// SAFETY: as above; what has gone is not retained.
     private var unmanaged: Unmanaged<Registration> {
-        unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: word)!)
+        unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: address)!)
     }
-
-    /// The registration's identity in pins.
-    var address: UInt { word }
 
     var hasEnded: Bool { unsafe unmanaged._withUnsafeGuaranteedRef { $0.hasEnded } }
 
@@ -35,7 +33,7 @@ internal import Synchronization
         guard !hasEnded, unsafe unmanaged._withUnsafeGuaranteedRef({ $0.close() }) else { return }
         // Its center holds it until the thread that has closed its gate, this one, takes it out. One that is in no center
         // may have gone with its owner's list, which leaves nothing to undo.
-        take()?.finish(because: cause)
+        held?.finish(because: cause)
     }
 
     /// Ends the registration because its sender, or its center, has ended: what a sequence has is still taken (S2).
@@ -59,13 +57,12 @@ internal import Synchronization
     ///
     /// `body` is called under a lock: it calls nothing of the user's, lets go of nothing of the user's, and ends nothing.
     func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? {
-        Looks.look(at: word) { hasEnded ? nil : take().flatMap(body) }
+        Looks.look(at: address) { hasEnded ? nil : held.flatMap(body) }
     }
 
-    /// The registration, where the center, or who ends it, holds it: under the lock of its inbox, while that has not ended.
-    var held: Registration? { take() }
-
-    private func take() -> Registration? {
+    /// The registration, to be asked for where it is held anyway, by its center or by who ends it: in a look, or under the lock
+    /// of its inbox while that has not ended.
+    var held: Registration? {
         unsafe tether_try_retain(unmanaged.toOpaque()) ? unmanaged.takeRetainedValue() : nil
     }
 }
