@@ -54,7 +54,9 @@ extension Inbox {
         if state.hasEnded { return Reception() }
         if state.flow.isMuted {
             var reception = Reception()
-            if !registration.isClaimed { reception = hold(Inbox.kept(notification, stored), for: registration, in: &state) }
+            if !registration.isClaimed {
+                reception = hold(Inbox.kept(notification, stored), for: registration, in: &state)
+            }
             if state.beginRemainder() { reception.step = .deliverPending }
             return reception
         }
