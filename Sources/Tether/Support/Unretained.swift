@@ -16,6 +16,7 @@ final class Unretained<Object: AnyObject>: Sendable {
     var rawAddress: UnsafeMutableRawPointer? {
         switch reference {
         case .some(let reference): unsafe reference.rawAddress
+        // Not covered: no object that is being deinitialised is referred to so.
         case nil: nil
         }
     }

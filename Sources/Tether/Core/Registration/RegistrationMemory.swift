@@ -63,6 +63,7 @@ internal import Synchronization
     /// The registration, to be asked for where it is held anyway, by its center or by who ends it: in a look, or under the lock
     /// of its inbox while that has not ended.
     var held: Registration? {
+        // Not covered: the second, of one that is in no center, and has gone with its owner's list.
         unsafe tether_try_retain(unmanaged.toOpaque()) ? unmanaged.takeRetainedValue() : nil
     }
 }

@@ -28,9 +28,14 @@ import Testing
         let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add("\($0.number)") }
         let registration = try #require(token.registration)
         // As the drain does, with what it took.
-        registration.run(Notification(name: .sample, userInfo: ["number": 1]), posted: 0)
+        let deliveries = [1, 2].map { number in
+            Inbox.Delivery(
+                ticket: 0, StoredNotification(Notification(name: .sample, userInfo: ["number": number])),
+                registration: registration)
+        }
+        registration.run(deliveries[0])
         token.stop()
-        registration.run(Notification(name: .sample, userInfo: ["number": 2]), posted: 0)
+        registration.run(deliveries[1])
         #expect(log.entries == ["1"])
     }
 
