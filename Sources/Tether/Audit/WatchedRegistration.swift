@@ -47,6 +47,9 @@ package final class WatchedRegistration: Sendable, Identifiable {
         }
     }
 
+    /// What is pending for it, to be asked outside the look, because a scheduler or queue may go with the answer.
+    private var inbox: Inbox? { look(\.inbox) }
+
     package var isActive: Bool { memory?.hasEnded == false }
 
     /// The registration's token, not held: its address, and the number of strong references to it; `nil` once it has gone.
@@ -56,19 +59,17 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// How many deliveries wait for it, and where.
     package var pending: (count: Int, target: String) {
-        look { registration in registration.inbox.map { ($0.counts.pending, $0.target.description) } } ?? (0, "poster")
+        inbox.map { ($0.counts.pending, $0.target.description) } ?? (0, "poster")
     }
 
     /// Whether it is delivered to on a thread's run loop.
-    package var usesRunLoop: Bool { look { $0.inbox?.target.usesRunLoop } ?? false }
+    package var usesRunLoop: Bool { inbox?.target.usesRunLoop ?? false }
 
     /// Whether what waits for it waits for the end of the caller's own turn of the main queue.
     package var waitsForCaller: Bool {
-        guard MainDrains().isCurrent,
-            look({ registration in
-                registration.inbox.map { $0.counts.pending > 0 && $0.route.mailbox?.isCurrent == true }
-            }) == true
-        else { return false }
+        guard MainDrains().isCurrent, let inbox, inbox.counts.pending > 0, inbox.route.mailbox?.isCurrent == true else {
+            return false
+        }
         let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
         // The main thread runs its loop, which takes other turns of the queue, unless a task is in one.
         return !Thread.isMainThread || isInTask
@@ -83,12 +84,10 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// The deliveries that wait for it.
     package var pendingNotifications: [PendingNotification] {
-        look { registration in
-            registration.inbox?.mapNotifications { notification in
-                PendingNotification(
-                    name: notification.name, object: ValueBytes(of: notification.object),
-                    userInfo: ValueBytes(of: notification.userInfo))
-            }
+        inbox?.mapNotifications { notification in
+            PendingNotification(
+                name: notification.name, object: ValueBytes(of: notification.object),
+                userInfo: ValueBytes(of: notification.userInfo))
         } ?? []
     }
 
@@ -105,17 +104,15 @@ package final class WatchedRegistration: Sendable, Identifiable {
     /// Has `signal` released when what is pending for it now, and what is being delivered, is behind it: delivered, or
     /// dropped, and let go of. False if nothing is pending, or if only a post could deliver it.
     package func releaseBehindPending(_ signal: any AnyObject & Sendable) -> Bool {
-        let waiting = look { registration -> Route? in
-            guard let inbox = registration.inbox, let mailbox = inbox.route.mailbox else { return nil }
-            return mailbox.isDraining || inbox.counts.pending > 0 ? inbox.route : nil
+        guard let inbox, let mailbox = inbox.route.mailbox, mailbox.isDraining || inbox.counts.pending > 0 else {
+            return false
         }
-        guard let route = waiting else { return false }
         // A registration that is in no center, with the same mailbox: its one delivery is behind all others there.
         let barrier = PlainRegistration(
             center: CenterCore(usesExactLifetimes: true), details: Registration.Details(hooks: KeptUntilEnd()),
             flags: Registration.State.once, site: RegistrationSite(file: #fileID, line: #line)
         ) { _ in withExtendedLifetime(signal) {} }
-        barrier.makeInbox(route)
+        barrier.makeInbox(inbox.route)
         barrier.receive(Notification(name: Notification.Name("Tether.barrier")))
         return true
     }

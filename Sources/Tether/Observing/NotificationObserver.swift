@@ -110,14 +110,15 @@ internal import Synchronization
 
     /// Calls `body` with the registration's memory; `nil` for a property that has none.
     func withRegistration<Result>(_ body: (RegistrationMemory) -> Result?) -> Result? {
-        if let property {
-            let current = property.current
-            return withExtendedLifetime(current) { current?.memory.flatMap(body) }
-        }
-        return withExtendedLifetime(self) {
-            // SAFETY: our unowned reference keeps the memory.
-            unsafe UnsafeMutableRawPointer(bitPattern: word).flatMap { body(unsafe RegistrationMemory(at: $0)) }
-        }
+        let current = property?.current
+        return withExtendedLifetime((self, current)) { memory(ofProperty: current).flatMap(body) }
+    }
+
+    /// The registration's memory, which this keeps, or, of a property, `current`.
+    private func memory(ofProperty current: Unretained<Registration>?) -> RegistrationMemory? {
+        if isProperty { return current?.memory }
+        // SAFETY: our unowned reference keeps it.
+        return unsafe UnsafeMutableRawPointer(bitPattern: word).map { unsafe RegistrationMemory(at: $0) }
     }
 
     /// Returns what `body` makes of the registration, unless it has ended; see `RegistrationMemory.look`.
@@ -175,18 +176,16 @@ internal import Synchronization
     /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
     @discardableResult
     public func stopAndWait() async -> WaitResult {
-        // Its memory is kept meanwhile, so that its address stands for no other one: by this, or, of a property, here.
+        // Its memory is kept meanwhile, so that its address stands for no other one.
         let current = property?.current
-        let awaited = withRegistration { registration -> UInt? in
-            registration.end()
-            return registration.hasGone ? nil : registration.address
-        }
-        guard let awaited else { return NotificationObserver.afterAllHandlers() }
+        defer { withExtendedLifetime((self, current)) {} }
+        guard let registration = memory(ofProperty: current) else { return .finished }
+        registration.end()
+        if registration.hasGone { return NotificationObserver.afterAllHandlers() }
         let result = await withCheckedContinuation { continuation in
-            let canEnd = Quiescence.whenQuiescent(awaited) { continuation.resume(returning: true) }
+            let canEnd = Quiescence.whenQuiescent(registration.address) { continuation.resume(returning: true) }
             if !canEnd { continuation.resume(returning: false) }
         }
-        withExtendedLifetime((self, current)) {}
         return result ? .finished : .wouldDeadlock
     }
 
@@ -214,12 +213,13 @@ internal import Synchronization
             guard isActive else { return }
             // Made outside the look, because a scheduler of the user's may be asked what it is.
             let route = Route(to: newValue)
-            let inbox = look { registration -> Inbox? in
+            let seen = look { registration -> (inbox: Inbox?, site: RegistrationSite)? in
                 if registration.isIsolated { return nil }
                 if registration.keeper != nil { return nil }
-                if TraceEvent.isOn { registration.traceSwitch(to: newValue) }
-                return route.isPoster ? registration.routedInbox : registration.madeInbox
+                return (route.isPoster ? registration.routedInbox : registration.madeInbox, registration.site)
             }
+            guard let (inbox, site) = seen else { return }
+            if TraceEvent.isOn { Registration.traceSwitch(to: newValue, at: site) }
             inbox?.redirect(to: route)
         }
     }

@@ -109,8 +109,8 @@ struct ObservationRequest {
             isAttached = OwnerTable.shared.attach(observer, to: owner, as: owned, exactly: core.usesExactLifetimes)
         }
         guard isAttached else {
-            // Another that a property had ends all the same.
-            observer.stop()
+            // What a property had ends all the same.
+            if observer.isProperty { observer.stop() }
             return registration.end()
         }
         if observer.isProperty { observer.set(registration) }

@@ -1,14 +1,17 @@
 /// The gate of a registration, `Registration.state`: who may call the handler.
 struct Gate: Modelled {
     let state = Location("state")
+    /// 1 for one in the center, 2 for one that is never to be added.
     let bucket = Location("bucket")
     let lock = Lock("the center's lock")
     let payload = Location("what the handler captured", initially: 1)
 
     /// Whether a claim is one step.
     var claimsInOneStep = true
-    /// Whether a registration that has ended is looked for under the lock.
+    /// Whether it is looked under the lock whether a registration is never to be added.
     var looksUnderLock = true
+    /// Whether a registration that is taken out before it was added is marked.
+    var marks = true
 
     init(on machine: Machine) {}
 
@@ -45,19 +48,20 @@ struct Gate: Modelled {
         Claim(
             "a registration that ends while it is added is not added, or is taken out",
             mutants: [
-                Mutant("whether it has ended is looked for before the lock is taken", breaksOn: .all) {
+                Mutant("whether it is never to be added is looked for before the lock is taken", breaksOn: .all) {
                     $0.looksUnderLock = false
-                }
+                },
+                Mutant("what is taken out before it was added has no mark", breaksOn: .all) { $0.marks = false },
             ]
         ) { code in
             Scenario(
                 forbidden: { $0.has("added") && $0["taken out"] == 0 },
                 // `CenterCore.add`
                 .init("add") {
-                    let before = code.looksUnderLock ? 0 : code.state.load(.acquiring)
+                    let before = code.looksUnderLock ? 0 : code.bucket.load(.relaxed)
                     code.lock.withLock {
-                        let ended = code.looksUnderLock ? code.state.load(.acquiring) : before
-                        guard ended == 0 else { return }
+                        let bucket = code.looksUnderLock ? code.bucket.load(.plain) : before
+                        guard bucket != 2 else { return }
                         code.bucket.store(1, .plain)
                         note("added")
                     }
@@ -65,7 +69,11 @@ struct Gate: Modelled {
                 // `Registration.end`: `close`, and then `CenterCore.unlink`.
                 .init("end") {
                     code.state.exchange(.sequentiallyConsistent) { _ in 1 }
-                    code.lock.withLock { note("taken out", code.bucket.load(.plain)) }
+                    code.lock.withLock {
+                        let bucket = code.bucket.load(.plain)
+                        note("taken out", bucket)
+                        if bucket == 0, code.marks { code.bucket.store(2, .plain) }
+                    }
                 })
         },
     ]

@@ -11,6 +11,7 @@ extension Inbox {
                 let delivery = left > 0 ? state.pending.popFirst() : nil
                 state.isDelivering = delivery != nil
                 if delivery != nil { registration = self.registration.held }
+                assert(delivery == nil || registration != nil)
                 return delivery
             }) {
                 registration?.run(delivery)
@@ -113,6 +114,7 @@ extension Inbox {
                 batch.withLock { state.pending.takeOldest(&$0) }
             }
             if registration == nil { registration = self.registration.held }
+            assert(registration != nil)
             return delivery
         }
     }

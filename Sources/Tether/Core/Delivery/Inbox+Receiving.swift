@@ -18,16 +18,20 @@ extension Inbox {
 
     /// Delivers or enqueues a notification, on the poster; or drops or keeps it, if the observer is muted.
     func receive(_ notification: Notification, stored: StoredNotification? = nil, for registration: Registration) {
+        // X3: what waits is kept without an object whose end has begun. Looked for outside the lock, because an object may be
+        // asked there.
+        let hasEndingObject = stored == nil && notification.hasEndingObject
         let reception = state.withLock { state -> Reception in
             if let mailbox = unsafe state.plain, !registration.isOnce {
                 // SAFETY: see `State`.
                 let (ticket, drain) = unsafe mailbox._withUnsafeGuaranteedRef { $0.append(self) }
                 state.pending.append(
-                    Delivery(ticket: ticket, Inbox.kept(notification, stored), registration: registration))
+                    Delivery(
+                        ticket: ticket, stored ?? Inbox.kept(notification, hasEndingObject), registration: registration))
                 guard let drain else { return Reception() }
                 return Reception(step: .schedule(drain, unsafe mailbox.takeUnretainedValue()))
             }
-            return decide(notification, stored, for: registration, in: &state)
+            return decide(notification, hasEndingObject, stored, for: registration, in: &state)
         }
         switch reception.step {
         case .none: break
@@ -37,26 +41,24 @@ extension Inbox {
         }
     }
 
-    /// The notification as it waits: without an object whose end has begun (X3).
     @inline(__always)
-    private static func kept(_ notification: Notification, _ stored: StoredNotification?) -> StoredNotification {
-        stored ?? StoredNotification(notification.hasEndingObject ? notification.withoutObject : notification)
+    private static func kept(_ notification: Notification, _ hasEndingObject: Bool) -> StoredNotification {
+        StoredNotification(hasEndingObject ? notification.withoutObject : notification)
     }
 
     /// Decides, under the lock, what is done with a notification. Out of line, so that the usual case above is inlined, and
     /// copies none for this one.
     @inline(never)
     private func decide(
-        _ notification: Notification, _ stored: StoredNotification?, for registration: Registration,
-        in state: inout State
+        _ notification: Notification, _ hasEndingObject: Bool, _ stored: StoredNotification?,
+        for registration: Registration, in state: inout State
     ) -> Reception {
         defer { state.lookForPlain() }
+        func kept() -> StoredNotification { stored ?? Inbox.kept(notification, hasEndingObject) }
         if state.hasEnded { return Reception() }
         if state.flow.isMuted {
             var reception = Reception()
-            if !registration.isClaimed {
-                reception = hold(Inbox.kept(notification, stored), for: registration, in: &state)
-            }
+            if !registration.isClaimed { reception = hold(kept(), for: registration, in: &state) }
             if state.beginRemainder() { reception.step = .deliverPending }
             return reception
         }
@@ -68,8 +70,7 @@ extension Inbox {
             if state.route.mailbox?.isOpenInline ?? !state.isDelivering { return Reception(step: .inline) }
         }
         if state.route.isInlineAtOnce { return Reception(step: .inline) }
-        return enqueue(
-            Delivery(ticket: 0, Inbox.kept(notification, stored), registration: registration), in: &state)
+        return enqueue(Delivery(ticket: 0, kept(), registration: registration), in: &state)
     }
 
     /// Puts a delivery behind what is pending.

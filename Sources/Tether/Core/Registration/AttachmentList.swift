@@ -24,6 +24,11 @@
     /// Takes an observer out, if it is still in; the caller holds the registration.
     mutating func remove(_ registration: OwnedRegistration) -> (any Token)? {
         guard registration.isListed else { return nil }
+        unlink(registration)
+        return registration.token.take()
+    }
+
+    private mutating func unlink(_ registration: OwnedRegistration) {
         let next = registration.next.take()
         if let next { unsafe next.previous = registration.previous } else { unsafe last = registration.previous }
         if let previous = unsafe registration.previous {
@@ -33,7 +38,6 @@
         }
         unsafe registration.previous = .passUnretained(registration)
         checkInvariants()
-        return registration.token.take()
     }
 
     /// Whether the two directions agree, where there are few.
@@ -49,17 +53,25 @@
         #endif
     }
 
-    /// Takes all out, and closes their gates, for `Chain` to end them one by one. One that another thread ends is left to
-    /// that one, which has yet to take it off the list, and is the last to hold it then (R8).
-    mutating func removeAll() -> Chain {
-        var (chain, rest) = (Chain(), first.take())
-        unsafe last = nil
-        while let registration = rest {
-            unsafe registration.previous = .passUnretained(registration)
-            rest = registration.next.take()
-            if registration.close() { chain.append(registration) }
+    /// An observer that was taken out because its owner ends; its gate is closed.
+    struct Ending: Sendable {
+        fileprivate let registration: OwnedRegistration
+        fileprivate let token: (any Token)?
+        let isLast: Bool
+
+        /// Ends it, and lets go of what it held, with no lock held.
+        func finish() { withExtendedLifetime(token) { registration.finish(because: .ownerEnded) } }
+    }
+
+    /// Takes the first out whose gate is open, and closes it. One that another thread ends is left to that one, which is the
+    /// last to hold it then (R8); it goes here only because its end is under way.
+    mutating func removeFirst() -> Ending? {
+        while let registration = first {
+            unlink(registration)
+            guard registration.close() else { continue }
+            return Ending(registration: registration, token: registration.token.take(), isLast: isEmpty)
         }
-        return chain
+        return nil
     }
 
     /// The observers as their users know them.
@@ -71,29 +83,5 @@
     /// Those of observers: what is attached without a token is none.
     private var listed: some Sequence<OwnedRegistration> {
         sequence(first: first, next: { $0?.next }).lazy.compactMap(\.self).filter { $0.token != nil }
-    }
-
-    /// Registrations that were taken out of their list together, and are in no other's reach.
-    struct Chain: Sendable {
-        private var first: OwnedRegistration?
-        private var last: OwnedRegistration?
-
-        fileprivate mutating func append(_ registration: OwnedRegistration) {
-            if let last { last.next = registration } else { first = registration }
-            last = registration
-        }
-
-        /// Ends all, in order; what held each is let go one by one, never as a whole.
-        // Not inlined: the optimiser of 6.3 crashes on it where it is.
-        @inline(never)
-        mutating func end() {
-            last = nil
-            while let registration = first.take() {
-                first = registration.next.take()
-                let token = registration.token.take()
-                registration.finish(because: .ownerEnded)
-                withExtendedLifetime(token) {}
-            }
-        }
     }
 }

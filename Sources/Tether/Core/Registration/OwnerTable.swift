@@ -204,19 +204,28 @@ final class OwnerTable: Sendable {
     private func endAttachments(of address: UnsafeMutableRawPointer) -> (UnsafeMutableRawPointer?, begun: UInt64) {
         // SAFETY: the address is that of an object; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
-        let ending = shard(of: identity).records.withLock { records -> (OwnerRecord, AttachmentList.Chain, Bool)? in
+        let ending = shard(of: identity).records.withLock { records -> (OwnerRecord, AttachmentList.Ending?, Bool)? in
             guard let record = records.all[identity], record.state.isExact else { return nil }
-            let attachments = record.state.attachments.removeAll()
+            let first = record.state.attachments.removeFirst()
             if !records.muted.isEmpty { records.muted[identity] = nil }
             if record.state.isUnused { remove(record, from: &records) }
-            return (record, attachments, !record.state.senderWatches.isEmpty)
+            return (record, first, !record.state.senderWatches.isEmpty)
         }
-        guard let (record, chain, isSender) = ending else { return (nil, 0) }
+        guard let (record, first, isSender) = ending else { return (nil, 0) }
         let begun = TraceEvent.isOn ? record.traceEnd() : 0
-        var attachments = chain
-        attachments.end()
+        end(first, of: record)
         // SAFETY: `didEnd` takes this retain back.
         return unsafe (isSender ? Unmanaged.passRetained(record).toOpaque() : nil, begun)
+    }
+
+    /// Ends an attached observer of an object that has gone, and those behind it, one by one: one that another thread, or the
+    /// `deinit` of what another held, stops meanwhile is let go of there.
+    private func end(_ first: AttachmentList.Ending?, of record: OwnerRecord) {
+        var next = first
+        while let ending = next.take() {
+            ending.finish()
+            if !ending.isLast { next = change(record) { $0.attachments.removeFirst() } }
+        }
     }
 
     /// Called after the deallocating function of a watched sender has returned.
@@ -279,10 +288,9 @@ final class OwnerTable: Sendable {
             if records.all[record.identity] === record { records.muted[record.identity] = nil }
         }
         // Of a postponed end it was told when it began.
-        let (isTold, chain) = change(record) { ($0.postponedEnd != nil, $0.attachments.removeAll()) }
+        let (isTold, first) = change(record) { ($0.postponedEnd != nil, $0.attachments.removeFirst()) }
         let begun = TraceEvent.isOn && !isTold ? record.traceEnd() : 0
-        var attachments = chain
-        attachments.end()
+        end(first, of: record)
         if begun > 0 { TraceEvent.end(begun) }
         // While the `deinit` runs the strong references still have their share of the unowned count (M5). Where the count
         // before it is not known, the end is taken to be complete when the record's own reference is the only one.

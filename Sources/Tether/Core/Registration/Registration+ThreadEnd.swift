@@ -4,8 +4,8 @@ extension Registration {
     /// SAFETY: a pin that is in use announces the address, and its handler runs, so that the center keeps it, or who delivers.
     static func threadEnded(at address: UInt) {
         // Not covered: a pin between two handlers, in which no thread ends.
-        guard let called = unsafe UnsafeRawPointer(bitPattern: address) else { return }
-        let registration = unsafe Unmanaged<Registration>.fromOpaque(called).takeUnretainedValue()
+        guard let called = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return }
+        let registration = unsafe RegistrationMemory(at: called)
         if registration.isOnce, registration.isClaimed { registration.end(because: .usedUp) }
     }
 }

@@ -38,7 +38,7 @@ extension Registration {
     }
 
     @inline(never)
-    final func traceSwitch(to target: DeliveryTarget) {
+    static func traceSwitch(to target: DeliveryTarget, at site: RegistrationSite) {
         TraceEvent.write(.instant, "target ", target.description, site: site)
     }
 

@@ -25,6 +25,8 @@ internal import Synchronization
 
     var isOnce: Bool { unsafe unmanaged._withUnsafeGuaranteedRef { $0.isOnce } }
 
+    var isClaimed: Bool { unsafe unmanaged._withUnsafeGuaranteedRef { $0.isClaimed } }
+
     /// Whether the last strong reference has gone, and with it the last of its handlers has returned.
     var hasGone: Bool { unsafe tether_has_ended(unmanaged.toOpaque()) }
 
