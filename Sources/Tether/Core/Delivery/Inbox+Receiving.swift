@@ -25,9 +25,8 @@ extension Inbox {
             if let mailbox = unsafe state.plain, !registration.isOnce {
                 // SAFETY: see `State`.
                 let (ticket, drain) = unsafe mailbox._withUnsafeGuaranteedRef { $0.append(self) }
-                state.pending.append(
-                    Delivery(
-                        ticket: ticket, stored ?? Inbox.kept(notification, hasEndingObject), registration: registration))
+                let waiting = stored ?? Inbox.kept(notification, hasEndingObject)
+                state.pending.append(Delivery(ticket: ticket, waiting, registration: registration))
                 guard let drain else { return Reception() }
                 return Reception(step: .schedule(drain, unsafe mailbox.takeUnretainedValue()))
             }
