@@ -15,7 +15,11 @@ internal import Synchronization
 
     deinit {
         let word = word.load(ordering: .acquiring)
-        unsafe RareParts.inbox(in: word)?.release()
+        if let inbox = unsafe RareParts.inbox(in: word) {
+            // Another thread may have the inbox a moment longer, and is not to keep a key that the user gave.
+            unsafe inbox._withUnsafeGuaranteedRef { unsafe $0.details = nil }
+            unsafe inbox.release()
+        }
         unsafe RareParts.details(in: word)?.release()
     }
 
