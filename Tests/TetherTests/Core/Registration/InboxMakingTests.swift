@@ -34,4 +34,25 @@ import Testing
         #expect(log.entries == [1])
         withExtendedLifetime(token) {}
     }
+
+    private struct Key: Hashable {
+        let content: Ending
+
+        static func == (one: Key, other: Key) -> Bool { one.content === other.content }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(content)) }
+    }
+
+    @Test func `R8 M7 who has the inbox keeps neither the key nor what the handler captured`() throws {
+        let log = Log<String>()
+        let token = {
+            let captured = Ending { log.add("captured") }
+            let key = Key(content: Ending { log.add("key") })
+            return center.observe(.sample, on: .custom(ManualScheduler()), key: key) { _ in captured.touch() }
+        }()
+        let inbox = try #require(token.registration?.inbox)
+        token.stop()
+        #expect(Set(log.entries) == ["captured", "key"])
+        withExtendedLifetime((inbox, token)) {}
+    }
 }
