@@ -110,8 +110,9 @@ internal import Synchronization
 
     /// Calls `body` with the registration's memory; `nil` for a property that has none.
     func withRegistration<Result>(_ body: (RegistrationMemory) -> Result?) -> Result? {
-        let current = property?.current
-        return withExtendedLifetime((self, current)) { memory(ofProperty: current).flatMap(body) }
+        guard let property else { return memory(ofProperty: nil).flatMap(body) }
+        let current = property.current
+        return withExtendedLifetime(current) { memory(ofProperty: current).flatMap(body) }
     }
 
     /// The registration's memory, which this keeps, or, of a property, `current`.
