@@ -53,23 +53,13 @@
         #endif
     }
 
-    /// An observer that was taken out because its owner ends; its gate is closed.
-    struct Ending: Sendable {
-        fileprivate let registration: OwnedRegistration
-        fileprivate let token: (any Token)?
-        let isLast: Bool
-
-        /// Ends it, and lets go of what it held, with no lock held.
-        func finish() { withExtendedLifetime(token) { registration.finish(because: .ownerEnded) } }
-    }
-
     /// Takes the first out whose gate is open, and closes it. One that another thread ends is left to that one, which is the
     /// last to hold it then (R8); it goes here only because its end is under way.
-    mutating func removeFirst() -> Ending? {
+    mutating func removeFirst() -> OwnedRegistration? {
         while let registration = first {
             unlink(registration)
             guard registration.close() else { continue }
-            return Ending(registration: registration, token: registration.token.take(), isLast: isEmpty)
+            return registration
         }
         return nil
     }

@@ -39,6 +39,11 @@
         /// The unowned count from which the rest of a postponed end is told by a fall (an `isolated deinit`).
         var postponedEnd: Int?
 
+        /// An attached observer that was taken out, with its gate closed, and whether no other is left.
+        typealias First = (registration: OwnedRegistration?, isLast: Bool)
+
+        mutating func removeFirst() -> First { (attachments.removeFirst(), attachments.isEmpty) }
+
         var isUnused: Bool { attachments.isEmpty && senderWatches.isEmpty }
         var needsSweep: Bool { !isExact || postponedEnd != nil }
     }

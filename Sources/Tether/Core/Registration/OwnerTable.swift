@@ -204,9 +204,9 @@ final class OwnerTable: Sendable {
     private func endAttachments(of address: UnsafeMutableRawPointer) -> (UnsafeMutableRawPointer?, begun: UInt64) {
         // SAFETY: the address is that of an object; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
-        let ending = shard(of: identity).records.withLock { records -> (OwnerRecord, AttachmentList.Ending?, Bool)? in
+        let ending = shard(of: identity).records.withLock { records -> (OwnerRecord, First, Bool)? in
             guard let record = records.all[identity], record.state.isExact else { return nil }
-            let first = record.state.attachments.removeFirst()
+            let first = record.state.removeFirst()
             if !records.muted.isEmpty { records.muted[identity] = nil }
             if record.state.isUnused { remove(record, from: &records) }
             return (record, first, !record.state.senderWatches.isEmpty)
@@ -220,13 +220,17 @@ final class OwnerTable: Sendable {
 
     /// Ends an attached observer of an object that has gone, and those behind it, one by one: one that another thread, or the
     /// `deinit` of what another held, stops meanwhile is let go of there.
-    private func end(_ first: AttachmentList.Ending?, of record: OwnerRecord) {
-        var next = first
-        while let ending = next.take() {
-            ending.finish()
-            if !ending.isLast { next = change(record) { $0.attachments.removeFirst() } }
+    private func end(_ first: First, of record: OwnerRecord) {
+        var (next, isLast) = first
+        while let registration = next.take() {
+            let token = registration.token.take()
+            registration.finish(because: .ownerEnded)
+            withExtendedLifetime(token) {}
+            if !isLast { (next, isLast) = change(record) { $0.removeFirst() } }
         }
     }
+
+    private typealias First = OwnerRecord.State.First
 
     /// Called after the deallocating function of a watched sender has returned.
     func didEnd(_ context: UnsafeMutableRawPointer, unownedBefore: Int) {
@@ -288,7 +292,7 @@ final class OwnerTable: Sendable {
             if records.all[record.identity] === record { records.muted[record.identity] = nil }
         }
         // Of a postponed end it was told when it began.
-        let (isTold, first) = change(record) { ($0.postponedEnd != nil, $0.attachments.removeFirst()) }
+        let (isTold, first) = change(record) { ($0.postponedEnd != nil, $0.removeFirst()) }
         let begun = TraceEvent.isOn && !isTold ? record.traceEnd() : 0
         end(first, of: record)
         if begun > 0 { TraceEvent.end(begun) }
