@@ -132,6 +132,7 @@ extension Audit.Row {
         let counts: (Inbox.Report, (pending: Int, dropped: Int))
 
         init?(_ registration: Registration) {
+            // Not covered: the return, for one that is attached to its owner, and not yet in its center.
             guard let subject = registration.center.subject(of: registration) else { return nil }
             (center, site) = (registration.center, registration.site)
             (details, keeper) = (registration.details, registration.keeper)

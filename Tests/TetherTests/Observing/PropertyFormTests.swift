@@ -7,6 +7,14 @@ import Testing
 @Suite struct PropertyFormTests {
     private final class Object: Sendable {}
 
+    private final class OwnerWithLastWord: Sendable {
+        private let body: @Sendable (OwnerWithLastWord) -> Void
+
+        init(_ body: @escaping @Sendable (OwnerWithLastWord) -> Void) { self.body = body }
+
+        deinit { body(self) }
+    }
+
     private let center = ObserverCenter()
     private let log = Log<String>()
 
@@ -26,6 +34,25 @@ import Testing
         #expect(observer.target.description == "poster")
         center.removeObserver(observer)
         #expect(!observer.isActive)
+    }
+
+    @Test func `R2 waiting for one that is idle returns at once`() async {
+        #expect(await NotificationObserver(center: center).stopAndWait() == .finished)
+    }
+
+    @Test func `O8 configured for an owner that is being deinitialised, it is idle, and what it observed has ended`() {
+        let (log, observer, screen) = (log, NotificationObserver(center: center), Screen(log))
+        observer.observe(.sample, record("first"))
+        let owner = SharedHolder<OwnerWithLastWord>()
+        owner.set(
+            OwnerWithLastWord { owner in
+                observer.connect(.other, to: Screen.closed, of: screen, owner: owner)
+                log.add("is active: \(observer.isActive)")
+            })
+        owner.drop()
+        for name in [Notification.Name.sample, .other] { center.post(name: name, object: nil) }
+        #expect(log.entries == ["is active: false"])
+        #expect(center.core.isEmpty)
     }
 
     @Test func `R1 configured, it observes until it is stopped, and then again when it is configured again`() {

@@ -191,4 +191,12 @@ import Testing
         fixture.drains.take()?.run()
         #expect(fixture.log.entries == [])
     }
+
+    @Test func `D2 a drain finds its delivery behind those of a drain that is being cancelled`() {
+        let fixture = MailboxFixture()
+        for number in 1...2 { fixture.post(number) }
+        let taken = fixture.inbox.withState { $0.take(1..<2, from: fixture.mailbox)?.stored.notification.number }
+        #expect(taken == 2)
+        #expect(fixture.inbox.counts.pending == 1)
+    }
 }
