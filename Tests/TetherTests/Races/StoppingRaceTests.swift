@@ -45,6 +45,22 @@ extension Races {
                 check: { try $0.verify() })
         }
 
+        @Test func `R3 M5 of two who stop an observer at once one ends it, and the other one of its sender stays`() throws {
+            let (center, sender) = (ObserverCenter(), SharedHolder<Plain>())
+            try race(
+                setUp: { _ in
+                    let object = Plain()
+                    sender.set(object)
+                    return (0..<2).map { _ in center.observe(.sample, from: object) { _ in } }
+                },
+                { $0[0].stop() }, { $0[0].stop() },
+                check: { tokens in
+                    try require(tokens[1].isActive, "The other one has ended, too.")
+                    sender.drop()
+                    try require(!tokens[1].isActive, "Its sender's end was not seen.")
+                })
+        }
+
         @Test func `R3 M9 a property that is stopped while another thread configures it leaves nothing`() throws {
             let (center, receiver, owner) = (ObserverCenter(), Screen(Log()), Plain())
             let property = NotificationObserver(center: center)

@@ -198,5 +198,7 @@ import Testing
         let taken = fixture.inbox.withState { $0.take(1..<2, from: fixture.mailbox)?.stored.notification.number }
         #expect(taken == 2)
         #expect(fixture.inbox.counts.pending == 1)
+        fixture.drains.take()?.run()
+        #expect(fixture.log.entries == [1])
     }
 }
