@@ -12,8 +12,8 @@ internal import Synchronization
 /// error when it ends by `exit` or by returning from `main`: see [Watching a program](doc:WatchingAProgram).
 ///
 /// Once taken it keeps nothing; while it is being taken it holds the key and the sender of the one observer that it is looking
-/// at, but nothing that a handler captured. It calls nothing of yours but the descriptions of those two. Complexity: O(n log n) for n observers; a lock of the center is held for as long, so
-/// it is for tests and diagnosis.
+/// at, but nothing that a handler captured. It calls nothing of yours but the descriptions of those two. Complexity:
+/// O(n log n) for n observers; a lock of the center is held for as long, so it is for tests and diagnosis.
 public struct Audit: Sendable, RandomAccessCollection {
     /// One observer.
     public struct Row: Sendable, Hashable {

@@ -45,7 +45,9 @@ extension Races {
                 check: { try $0.verify() })
         }
 
-        @Test func `R3 M5 of two who stop an observer at once one ends it, and the other one of its sender stays`() throws {
+        @Test func `R3 M5 of two who stop an observer at once one ends it, and the other one of its sender stays`()
+            throws
+        {
             let (center, sender) = (ObserverCenter(), SharedHolder<Plain>())
             try race(
                 setUp: { _ in

@@ -31,7 +31,7 @@ final class Inbox: Sendable {
         unsafe memory = RegistrationMemory(of: registration)
     }
 
-    /// The registration, which may have gone; not where something is pending, under the lock.
+    /// The registration, which may have gone, but not while something is pending, under the lock.
     var registration: RegistrationMemory { unsafe memory! }
 
     /// Calls `body` with the state, after everything that is pending was put back into it.

@@ -204,7 +204,7 @@ final class OwnerTable: Sendable {
     private func endAttachments(of address: UnsafeMutableRawPointer) -> (UnsafeMutableRawPointer?, begun: UInt64) {
         // SAFETY: the address is that of an object; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
-        let ending = shard(of: identity).records.withLock { records -> (OwnerRecord, First, Bool)? in
+        let ending = shard(of: identity).records.withLock { records -> (OwnerRecord, OwnerRecord.State.First, Bool)? in
             guard let record = records.all[identity], record.state.isExact else { return nil }
             let first = record.state.removeFirst()
             if !records.muted.isEmpty { records.muted[identity] = nil }
@@ -218,19 +218,15 @@ final class OwnerTable: Sendable {
         return unsafe (isSender ? Unmanaged.passRetained(record).toOpaque() : nil, begun)
     }
 
-    /// Ends an attached observer of an object that has gone, and those behind it, one by one: one that another thread, or the
-    /// `deinit` of what another held, stops meanwhile is let go of there.
-    private func end(_ first: First, of record: OwnerRecord) {
+    /// Ends an attached observer, and those behind it, one by one: one that is stopped meanwhile is let go of there.
+    private func end(_ first: OwnerRecord.State.First, of record: OwnerRecord) {
         var (next, isLast) = first
         while let registration = next.take() {
             let token = registration.token.take()
-            registration.finish(because: .ownerEnded)
-            withExtendedLifetime(token) {}
+            withExtendedLifetime(token) { registration.finish(because: .ownerEnded) }
             if !isLast { (next, isLast) = change(record) { $0.removeFirst() } }
         }
     }
-
-    private typealias First = OwnerRecord.State.First
 
     /// Called after the deallocating function of a watched sender has returned.
     func didEnd(_ context: UnsafeMutableRawPointer, unownedBefore: Int) {
@@ -272,8 +268,7 @@ final class OwnerTable: Sendable {
     func purge() {
         sinceSweep.store(0, ordering: .relaxed)
         for shard in shards {
-            let candidates = shard.records.withLock { Array($0.sweepable.values) }
-            for record in candidates { collect(record) }
+            for record in shard.records.withLock({ Array($0.sweepable.values) }) { collect(record) }
         }
         sweepInterval.store(max(64, sweepable.load(ordering: .relaxed)), ordering: .relaxed)
     }
