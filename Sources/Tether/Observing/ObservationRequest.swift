@@ -123,6 +123,7 @@ struct ObservationRequest {
         _ registration: Registration, with center: any NotifyingCenter, through foreign: ForeignReceiver
     ) {
         let sender: AnyObject? = if case .object(let object) = sender { object } else { nil }
-        foreign.connect(registration, with: center, name: name, sender: sender)
+        foreign.connect(
+            Unretained(registration), of: registration.center, with: center, name: name, sender: sender)
     }
 }

@@ -5,12 +5,11 @@ internal import Foundation
 final class ForeignCleaner: Sendable {
     static let shared = ForeignCleaner()
 
-    /// SAFETY: a reference in `lost` is taken back by the one who runs the removal.
-    @safe enum Removal: Sendable {
+    enum Removal: Sendable {
         /// An observer has ended, and its closure is to be taken off.
         case emptied(ForeignReceiver)
-        /// A center let the closure of a live observer go; with a reference to the registration.
-        case lost(Unmanaged<Registration>)
+        /// A center let the closure of an observer go that had not ended.
+        case lost(Unretained<Registration>, of: CenterCore)
     }
 
     let queue = DispatchQueue(label: "Tether.ForeignCleaner")
@@ -35,7 +34,7 @@ final class ForeignCleaner: Sendable {
         for removal in removals {
             switch removal {
             case .emptied(let receiver): receiver.takeOff()
-            case .lost(let registration): ForeignCleaner.recover(unsafe registration.takeRetainedValue())
+            case .lost(let registration, let core): ForeignCleaner.recover(registration, of: core)
             }
         }
     }
@@ -44,18 +43,19 @@ final class ForeignCleaner: Sendable {
     ///
     /// Foundation uses the keys of its tokens again, so that anyone who removes a token of his own twice may remove one
     /// of ours.
-    private static func recover(_ registration: Registration) {
-        let center = ForeignCenters.shared.center(of: registration.center)
-        guard let center = center as? NotificationCenter,
-            let subject = registration.center.subject(of: registration),
-            let foreign = ForeignReceiver.of(registration)
-        else {
-            return registration.end()
+    private static func recover(_ registration: Unretained<Registration>, of core: CenterCore) {
+        let found = registration.memory?.look { found in
+            core.subject(of: found).map { (ForeignReceiver.of(found), $0.name, found.details?.sender) }
         }
-        let watched = registration.details?.sender
+        guard let (foreign, name, watched) = found,
+            let center = ForeignCenters.shared.center(of: core) as? NotificationCenter
+        else {
+            registration.memory?.end()
+            return
+        }
         let sender = watched?.reference.take()
         // A sender that is going posts no more but in its `deinit`, and ends the observer itself.
         if watched != nil, sender == nil { return }
-        foreign.reconnect(registration, with: center, name: subject.name, sender: sender)
+        foreign?.reconnect(registration, of: core, with: center, name: name, sender: sender)
     }
 }

@@ -23,9 +23,10 @@ final class ForeignReceiver: RegistrationHook, @unchecked Sendable {
 
     /// Registers with the center, unless the observer has ended, or has taken a closure over.
     func connect(
-        _ registration: Registration, with center: any NotifyingCenter, name: Notification.Name?, sender: AnyObject?
+        _ registration: Unretained<Registration>, of core: CenterCore, with center: any NotifyingCenter,
+        name: Notification.Name?, sender: AnyObject?
     ) {
-        let box = ForeignBox(registration)
+        let box = ForeignBox(registration, of: core)
         let isOpen = state.withLock { state in
             if state.hasEnded || state.box?.take() != nil { return false }
             state.box = OwnerReference(box)
@@ -64,7 +65,7 @@ final class ForeignReceiver: RegistrationHook, @unchecked Sendable {
             state.box = OwnerReference(box)
             state.cancellation = cancellation
         }
-        box.set(registration)
+        box.set(Unretained(registration))
     }
 
     override func ended(_ registration: Registration) {
@@ -90,10 +91,11 @@ final class ForeignReceiver: RegistrationHook, @unchecked Sendable {
 
     /// Registers anew with a center that let the closure go unasked.
     func reconnect(
-        _ registration: Registration, with center: any NotifyingCenter, name: Notification.Name?, sender: AnyObject?
+        _ registration: Unretained<Registration>, of core: CenterCore, with center: any NotifyingCenter,
+        name: Notification.Name?, sender: AnyObject?
     ) {
         let stale = state.withLock { $0.cancellation.take() }
         withExtendedLifetime(stale) {}
-        connect(registration, with: center, name: name, sender: sender)
+        connect(registration, of: core, with: center, name: name, sender: sender)
     }
 }

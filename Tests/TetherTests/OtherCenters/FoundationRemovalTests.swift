@@ -218,6 +218,24 @@ import Testing
         for native in [keeper, heir] { center.removeObserver(native.token) }
     }
 
+    @Test func `F1 R8 what an observer captured that a stranger took off is released when it is stopped`() {
+        let (log, gate) = (log, Turnstile())
+        let stranger = addNative("stranger")
+        center.removeObserver(stranger.token)
+        let captured = Holder(LoggedObject("captured", log))
+        let token = center.observe(.sample) { [object = captured.object!] _ in object.touch() }
+        captured.release()
+        ForeignCleaner.shared.queue.async { gate.pass() }
+        // Ours, which has the same key; the queue that is to register it anew has not got to that.
+        center.removeObserver(stranger.token)
+        token.stop()
+        log.add("stopped")
+        gate.open()
+        ForeignCleaner.shared.settle()
+        #expect(log.entries == ["captured deinit", "stopped"])
+        #expect(center.audit().isEmpty)
+    }
+
     @Test func `F1 M5 an observer that a stranger took off in its sender's deinit does not come back`() throws {
         let (log, center) = (log, center)
         let stranger = Box<Native?>(nil)

@@ -63,6 +63,37 @@ extension Races {
                 })
         }
 
+        @Test func `F1 R8 a foreign center's post is not the last to hold what an observer on the main queue captured`()
+            throws
+        {
+            struct Stopped: Sendable {
+                let center = NotificationCenter()
+                let token: NotificationObserver
+                let poster = Box<ObjectIdentifier?>(nil)
+                let isReleasedByPoster = Flag()
+                let delay: Int
+
+                init(round: Int) {
+                    delay = round % 256 * 4
+                    let captured = Ending { [poster, isReleasedByPoster] in
+                        if poster.value == ObjectIdentifier(Thread.current) { isReleasedByPoster.raise() }
+                    }
+                    token = center.observe(.sample, on: .main) { _ in captured.touch() }
+                }
+            }
+            try race(
+                rounds: 10_000, setUp: Stopped.init,
+                { stopped in
+                    for _ in 0..<stopped.delay { _ = stopped.isReleasedByPoster.isRaised }
+                    stopped.token.stop()
+                },
+                { stopped in
+                    stopped.poster.set(ObjectIdentifier(Thread.current))
+                    stopped.center.post(.sample, number: 1)
+                },
+                check: { try require(!$0.isReleasedByPoster.isRaised, "The poster was the last to hold it.") })
+        }
+
         @Test func `R3 M9 a property that is stopped while another thread configures it leaves nothing`() throws {
             let (center, receiver, owner) = (ObserverCenter(), Screen(Log()), Plain())
             let property = NotificationObserver(center: center)

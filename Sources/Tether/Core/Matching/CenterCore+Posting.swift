@@ -85,15 +85,20 @@ extension CenterCore {
     }
 
     /// Delivers to one registration that a foreign center calls, as a post of this center.
-    func deliver(_ notification: Notification, to registration: Registration) {
-        unsafe PostingThread.withPin(center: address, epoch: epoch.load(ordering: .acquiring)) { pin in
-            unsafe PostingThread.announce(registration.address, at: pin)
-            if TraceEvent.isOn {
-                let begun = TraceEvent.write(.begin, "post ", notification.name.rawValue)
-                registration.receiveSpecially(notification)
-                TraceEvent.end(begun)
-            } else {
-                registration.receive(notification)
+    func deliver(_ notification: Notification, to registration: Unretained<Registration>) {
+        // Not covered: nil, which no registration that a center has is.
+        guard let address = unsafe registration.rawAddress else { return }
+        unsafe PostingThread.withPin(center: self.address, epoch: epoch.load(ordering: .acquiring)) { pin in
+            // SAFETY: the caller keeps the memory; what is done with a registration that has gone, see there.
+            unsafe Unmanaged<Registration>.fromOpaque(address)._withUnsafeGuaranteedRef { registration in
+                unsafe PostingThread.announce(registration.address, at: pin)
+                if TraceEvent.isOn {
+                    let begun = TraceEvent.write(.begin, "post ", notification.name.rawValue)
+                    registration.receiveSpecially(notification)
+                    TraceEvent.end(begun)
+                } else {
+                    registration.receive(notification)
+                }
             }
         }
         if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }
