@@ -53,12 +53,7 @@ extension Benchmark {
                 },
                 Subject(count: max(10_000, size)) { count in
                     for _ in 0..<max(1, count / size) {
-                        for _ in 0..<size {
-                            queue.async {
-                                unsafe withExtendedLifetime(notification) {}
-                                addOne(sink)
-                            }
-                        }
+                        for _ in 0..<size { unsafe queue.addOne(to: sink, holding: notification) }
                         queue.sync {}
                     }
                 })
@@ -118,12 +113,7 @@ extension Benchmark {
                     precondition(sink.sum == expected, "A delivery came after what was put on the queue behind it.")
                 },
                 Subject(count: 10_000) { count in
-                    for _ in 0..<count {
-                        queue.async {
-                            unsafe withExtendedLifetime(notification) {}
-                            addOne(sink)
-                        }
-                    }
+                    for _ in 0..<count { unsafe queue.addOne(to: sink, holding: notification) }
                     queue.sync {}
                 })
         }
@@ -148,12 +138,7 @@ extension Benchmark {
                 },
                 Subject(count: 16_000) { count in
                     onThreads(8) {
-                        for _ in 0..<count / 8 {
-                            queue.async {
-                                unsafe withExtendedLifetime(notification) {}
-                                addOne(sink)
-                            }
-                        }
+                        for _ in 0..<count / 8 { unsafe queue.addOne(to: sink, holding: notification) }
                     }
                     queue.sync {}
                 })
@@ -216,6 +201,19 @@ extension Benchmark {
                         addOne(sink)
                     }
                 })
+        }
+    }
+}
+
+extension DispatchQueue {
+    /// What deliveries are compared with: a block for each, which holds what they hold.
+    @inline(__always)
+    fileprivate func addOne(to sink: Sink, holding notification: Notification) {
+        // SAFETY: nobody changes what the notification holds.
+        nonisolated(unsafe) let notification = notification
+        async {
+            unsafe withExtendedLifetime(notification) {}
+            Benchmarks.addOne(sink)
         }
     }
 }

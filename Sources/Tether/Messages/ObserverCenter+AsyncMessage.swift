@@ -51,8 +51,9 @@ extension ObserverCenter {
     /// ```
     ///
     /// The owner is not retained, but from when the handler is called until it has returned
-    /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4), [O9](doc:Contract#O9)); an owner that is not `Sendable` is handed to another thread, and
-    /// the caller answers for that being right. The token need not be kept. All else is as without an owner.
+    /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4), [O9](doc:Contract#O9)); an owner that is not `Sendable` is handed to
+    /// another thread, and the caller answers for that being right. The token need not be kept. All else is as without an
+    /// owner.
     /// - Parameters:
     ///   - subject: The object that the messages are about, matched by identity and not retained
     ///     ([M5](doc:Contract#M5)). Leave it out for any subject.

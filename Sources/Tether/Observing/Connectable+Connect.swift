@@ -60,7 +60,8 @@ extension Connectable {
     ///     ([M7](doc:Contract#M7)).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
-    /// - Returns: The observer, which of a center need not be kept. It is inactive if one of the objects is being deinitialised.
+    /// - Returns: The observer, which of a center need not be kept. It is inactive if one of the objects is being
+    ///   deinitialised.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(

@@ -61,8 +61,8 @@ extension Inbox {
                 mailbox.finish()
                 return delivery
             }
-            // Not the first one: others before it are being dropped just now, or, as tickets rise, it is not there. Or they were
-            // spared by a cancelling, because they are to move: it moves with them.
+            // Not the first one: others before it are being dropped just now, or, as tickets rise, it is not there. Or they
+            // were spared by a cancelling, because they are to move: it moves with them.
             guard let first = pending.first, first.ticket < tickets.lowerBound, !mayHaveSpared(from: mailbox),
                 let delivery = pending.remove(where: { tickets.contains($0.ticket) })
             else { return nil }

@@ -3,9 +3,9 @@ internal import Synchronization
 /// The slots of a bucket: registrations in the order of their ids, with holes where some have ended.
 ///
 /// Posts read it without a lock and without retaining what is in it: the center keeps slots, and the memory
-/// of registrations, until no post that may have seen them is under way. Slots and `used` are sequentially consistent, as is what a post announces
-/// before it reads them: either it sees what was taken out, or who took it out sees the post. On x86 such a load is a
-/// plain one.
+/// of registrations, until no post that may have seen them is under way. Slots and `used` are sequentially consistent, as
+/// is what a post announces before it reads them: either it sees what was taken out, or who took it out sees the post. On
+/// x86 such a load is a plain one.
 ///
 /// SAFETY: `slots` has `capacity` initialised atomics until `deinit`; slots are written under the center's lock.
 @safe final class BucketSlots: @unchecked Sendable {

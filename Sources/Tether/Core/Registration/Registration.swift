@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// One registration as posts see it: the gate before a handler, which its subclasses have.
 ///
-/// The center holds it until it ends, and its owner's list if it has one, so that what the handler captured is released when the center lets
-/// the registration go (R8); a token refers to it without holding it.
+/// The center holds it until it ends, and its owner's list if it has one, so that what the handler captured is released
+/// when the center lets the registration go (R8); a token refers to it without holding it.
 ///
 /// A post may come to one that has been deinitialised, of which the center keeps the memory: until it has announced it and
 /// then found the gate open, it reads nothing but `state` and `number`, whose bits stay where they are, and never retains it,
