@@ -45,6 +45,33 @@ import Testing
         ])
     }
 
+    @Test func `R8 D9 what a once observer captured goes before the next one of its owner is called`() {
+        expectAgreement([
+            .make(object: 0, atEnd: []),
+            .observe(Observation(token: 0, center: 1, name: 0, owner: 0)),
+            .muteAll(object: 0, keepingNewest: true),
+            .observe(Observation(token: 1, name: 0, owner: 0, once: true)),
+            .post(center: 0, name: 0, sender: .nobody, form: .call),
+            .post(center: 1, name: 0, sender: .nobody, form: .call),
+            .unmuteAll(0),
+        ])
+    }
+
+    @Test(arguments: [[0], [1], [1, 0]])
+    func `D2 D6 what is pending where a handler ends the thread moves to another target alone`(targets: [Int]) {
+        let switches = targets.map { ModelOperation.redirect(token: 0, scheduler: $0) }
+        expectAgreement([
+            .observe(
+                Observation(
+                    token: 0, name: 0, scheduler: 0,
+                    actions: switches + [.post(center: 0, name: 0, sender: .nobody, form: .call), .exit])),
+            .post(center: 0, name: 0, sender: .nobody, form: .call),
+            .onThread([.run(0)]),
+            .run(0),
+            .run(1),
+        ])
+    }
+
     @Test func `S2 R9 what a sequence has goes with a removal that its sender makes in its deinit`() {
         expectAgreement([
             .make(

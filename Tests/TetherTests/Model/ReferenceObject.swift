@@ -93,13 +93,11 @@ final class ReferenceObject: Counted {
         if mutings == 0 { keepsNewest = false }
         let observers = attached
         forgetIfUnused()
-        for observer in observers { observer.hold() }
         var releases = observers.sorted { ($0.kept?.place ?? 0) < ($1.kept?.place ?? 0) }
             .map { $0.unmuteWithOwner() }
         for index in releases.indices { releases[index].schedule() }
         for release in releases { release.run() }
         for release in releases { release.letGo() }
-        for observer in observers { observer.letGo() }
     }
 }
 

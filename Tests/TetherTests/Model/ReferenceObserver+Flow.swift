@@ -42,8 +42,6 @@ extension ReferenceObserver {
     /// The delivery, still to be made, of what was kept.
     struct Release {
         fileprivate let observer: ReferenceObserver
-        /// Whether it holds the observer.
-        fileprivate var isHolding = false
         fileprivate var delivers = false
         /// The target on which it has made a job.
         fileprivate var job: ReferenceScheduler?
@@ -64,10 +62,8 @@ extension ReferenceObserver {
         }
 
         func letGo() {
-            guard isHolding else { return }
             job?.letGoOfJob()
             for delivery in dropped { delivery.letGo() }
-            observer.letGo()
         }
     }
 
@@ -79,8 +75,7 @@ extension ReferenceObserver {
         kept = nil
         // R7: only now is it used up.
         let isClaimedNow = claim()
-        hold()
-        var release = Release(observer: self, isHolding: true)
+        var release = Release(observer: self)
         if isClaimedNow {
             let step = enqueue(delivery)
             release.delivers = step == .deliver
@@ -107,6 +102,9 @@ extension ReferenceObserver {
     }
 
     // MARK: The target switch (D6)
+
+    /// Whether what is pending, and was not when the drain that is running began, moves to another target.
+    var takesPendingAlong: Bool { isLeaving && next?.scheduler != nil }
 
     /// The target as it was set last.
     var shownTarget: ReferenceScheduler? { if let next { next.scheduler } else { target } }
@@ -137,14 +135,19 @@ extension ReferenceObserver {
         guard let new = next else { return }
         if isDelivering || !pending.isEmpty {
             if let target {
-                if target.isDraining { return target.switchAfterDrain(self) }
+                if target.isDraining {
+                    if new.scheduler !== target { isLeaving = true }
+                    return target.switchAfterDrain(self)
+                }
             } else if isDelivering {
                 return
             }
         }
-        next = nil
+        (next, isLeaving) = (nil, false)
         // M5: no post of a sender that has gone would come to deliver what is pending on the poster.
-        if hasEnded || (isLast && new.scheduler == nil) || new.scheduler === target { return }
+        if hasEnded || (isLast && new.scheduler == nil) { return }
+        // What a job that was dropped has spared takes its turn anew.
+        if new.scheduler === target, target?.hasAll(of: pending) ?? true { return }
         for delivery in pending { target?.withdraw(delivery) }
         target = new.scheduler
         var hasMadeJob = false

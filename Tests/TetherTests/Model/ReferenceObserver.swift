@@ -33,6 +33,8 @@ final class ReferenceObserver: Counted {
     var closure: ReferenceForeign.Closure?
     /// A switch that waits for who is delivering.
     var next: Target?
+    /// Whether it was asked for another target than the one it has, since it waits.
+    var isLeaving = false
 
     enum Target {
         case poster
@@ -99,7 +101,7 @@ final class ReferenceObserver: Counted {
         for delivery in pending { target?.withdraw(delivery) }
         pending = []
         kept = nil
-        next = nil
+        (next, isLeaving) = (nil, false)
         let isReleased = center.remove(self)
         owner?.detach(self)
         sender.object?.unwatch(for: center)

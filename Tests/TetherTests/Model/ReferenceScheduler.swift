@@ -8,6 +8,8 @@ final class ReferenceScheduler {
     /// Whether the job was handed over; until then, who made it has it.
     private var isScheduled = false
     private(set) var isDraining = false
+    /// What was pending when the drain that is running began.
+    private var begun: [ReferenceDelivery] = []
     /// Whose turn it is.
     private var called: ReferenceObserver?
     private var isClosed = false
@@ -45,6 +47,10 @@ final class ReferenceScheduler {
         if isClosed { dropJob() }
     }
 
+    private func has(_ delivery: ReferenceDelivery) -> Bool { turns.contains { $0.delivery === delivery } }
+
+    func hasAll(of deliveries: [ReferenceDelivery]) -> Bool { deliveries.allSatisfy(has) }
+
     func withdraw(_ delivery: ReferenceDelivery) { turns.removeAll { $0.delivery === delivery } }
 
     func switchAfterDrain(_ observer: ReferenceObserver) { switching.append(observer) }
@@ -70,9 +76,10 @@ final class ReferenceScheduler {
         hasJob = false
         isDraining = true
         world.levels.begin(.drain(self))
-        let begun = turns
+        let due = turns
+        begun = due.map(\.delivery)
         for observer in takeRemainders() { observer.deliverRemainder(in: self) }
-        for due in begun where turns.contains(where: { $0.delivery === due.delivery }) {
+        for due in due where has(due.delivery) {
             withdraw(due.delivery)
             called = due.observer
             due.observer.deliver(due.delivery)
@@ -84,6 +91,7 @@ final class ReferenceScheduler {
 
     private func endDrain() {
         isDraining = false
+        begun = []
         hasJob = !turns.isEmpty || !remainders.isEmpty
         isScheduled = false
         let hasRest = hasJob
@@ -121,8 +129,11 @@ final class ReferenceScheduler {
         dropTurns()
     }
 
+    /// D6: what the drain that is running did not begin with is spared, if its observer is to switch to another one.
     private func dropTurns() {
-        let dropped = turns
+        let dropped = turns.filter { turn in
+            !turn.observer.takesPendingAlong || begun.contains { $0 === turn.delivery }
+        }
         turns = []
         let left = takeRemainders()
         for turn in dropped { turn.observer.drop(turn.delivery) }

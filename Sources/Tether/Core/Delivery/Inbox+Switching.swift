@@ -31,7 +31,8 @@ extension Inbox {
         if state.isDelivering || !state.pending.isEmpty {
             if let mailbox = state.route.mailbox {
                 if let ticket = mailbox.switchAfterDrain(self) {
-                    if state.movesFrom == nil { state.movesFrom = ticket }
+                    // The same target set once more moves nothing.
+                    if state.movesFrom == nil, next.mailbox !== mailbox { state.movesFrom = ticket }
                     return nil
                 }
             } else if state.isDelivering {

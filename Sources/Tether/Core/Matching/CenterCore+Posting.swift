@@ -89,7 +89,7 @@ extension CenterCore {
         // Not covered: nil, which no registration that a center has is.
         guard let address = unsafe registration.rawAddress else { return }
         unsafe PostingThread.withPin(center: self.address, epoch: epoch.load(ordering: .acquiring)) { pin in
-            // SAFETY: the caller keeps the memory; what is done with a registration that has gone, see there.
+            // SAFETY: the caller keeps the memory, in which one that has gone is found ended; see `Registration`.
             unsafe Unmanaged<Registration>.fromOpaque(address)._withUnsafeGuaranteedRef { registration in
                 unsafe PostingThread.announce(registration.address, at: pin)
                 if TraceEvent.isOn {
