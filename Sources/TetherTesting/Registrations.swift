@@ -81,11 +81,10 @@ final class Registrations: Sendable {
 
     /// The live registrations on some centers that belong to no scope and were not told of yet.
     static func newUnattributed(on centers: Set<RegistrationWatch.CenterNumber>) -> [WatchedRegistration] {
-        // Asked with no lock held, because the one that asks may be the last to hold what the observer captured.
-        let active = shared.state.withLock { Array($0.unattributed.values) }.filter(\.isActive)
-        return shared.state.withLock { state in
-            active.filter { registration in
-                centers.contains(registration.center) && state.reported.insert("\(registration.site)").inserted
+        shared.state.withLock { state in
+            state.unattributed.values.filter { registration in
+                registration.isActive && centers.contains(registration.center)
+                    && state.reported.insert("\(registration.site)").inserted
             }
         }
     }

@@ -103,20 +103,20 @@ extension Audit.Row {
         sender =
             switch seen.sender {
             case nil: nil
-            case .object: seen.details?.sender?.description(as: "a sender")
+            case .object: seen.senderRecord?.description(as: "a sender")
             case .value(let value): value.description
             }
         isSenderObject = if case .object = seen.sender { true } else { false }
         owner = seen.owner?.description(as: "an owner")
         file = seen.site.file
         line = seen.site.line
-        target = seen.keeper?.targetDescription ?? report.target
+        target = seen.keeperDescription ?? report.target
         pending = report.pending + report.kept + kept.pending
         dropped = report.dropped + kept.dropped
         muteCount = report.muted
         isOnce = seen.isOnce
-        key = seen.details?.key?.description
-        holder = seen.keeper == nil ? "token" : "sequence"
+        key = seen.key?.description
+        holder = seen.keeperDescription == nil ? "token" : "sequence"
     }
 
     /// What is seen of a registration in a look, before anything of the user's is called to describe it.
@@ -125,8 +125,9 @@ extension Audit.Row {
         let site: RegistrationSite
         let name: Notification.Name?
         let sender: SenderKey?
-        let details: Registration.Details?
-        let keeper: RegistrationHook?
+        let senderRecord: OwnerRecord?
+        let key: ObserverKey?
+        let keeperDescription: String?
         let owner: OwnerRecord?
         let isOnce: Bool
         let counts: (Inbox.Report, (pending: Int, dropped: Int))
@@ -135,7 +136,8 @@ extension Audit.Row {
             // Not covered: the return, for one that is attached to its owner, and not yet in its center.
             guard let subject = registration.center.subject(of: registration) else { return nil }
             (center, site) = (registration.center, registration.site)
-            (details, keeper) = (registration.details, registration.keeper)
+            (senderRecord, key) = (registration.details?.sender, registration.details?.key)
+            keeperDescription = registration.keeper?.targetDescription
             (name, sender) = subject
             owner = registration.owned?.record
             isOnce = registration.isOnce
@@ -156,10 +158,7 @@ extension Audit.Row {
     private static func counts(of registration: Registration) -> (Inbox.Report, (pending: Int, dropped: Int)) {
         let keeper = registration.keeper
         if let inbox = registration.inbox { return inbox.report(with: keeper) }
-        let counts = keeper?.counts ?? (0, 0)
-        // Not covered: one that was made meanwhile.
-        if let inbox = registration.inbox { return inbox.report(with: keeper) }
-        return (Inbox.Report(), counts)
+        return (Inbox.Report(), keeper?.counts ?? (0, 0))
     }
 }
 

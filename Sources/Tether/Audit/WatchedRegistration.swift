@@ -2,8 +2,9 @@ package import Foundation
 
 /// A registration as `TetherTesting` sees it: it is not kept, and neither is what its handler captured.
 ///
-/// Whoever looks is never the last to let go of anything of the user's: of the registration, because the thread that ends
-/// it waits for a look that is under way; of the token and the owner, because they are not held at all.
+/// Whoever looks is never the last to let go of the registration, because the thread that ends it waits for a look that is
+/// under way, nor of the token and the owner, because they are not held at all. What is pending is asked of its inbox outside
+/// the look, so that a target of an observer that ends just then may go with the answer.
 package final class WatchedRegistration: Sendable, Identifiable {
     /// Unique as long as this lives, which pins the registration's memory.
     package typealias ID = UInt
@@ -47,7 +48,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
         }
     }
 
-    /// What is pending for it, to be asked outside the look, because a scheduler or queue may go with the answer.
+    /// What is pending for it.
     private var inbox: Inbox? { look(\.inbox) }
 
     package var isActive: Bool { memory?.hasEnded == false }

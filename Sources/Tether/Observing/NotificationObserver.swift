@@ -109,7 +109,7 @@ internal import Synchronization
     }
 
     /// Calls `body` with the registration's memory; `nil` for a property that has none.
-    func withRegistration<Result>(_ body: (RegistrationMemory) -> Result?) -> Result? {
+    func withMemory<Result>(_ body: (RegistrationMemory) -> Result?) -> Result? {
         guard let property else { return memory(ofProperty: nil).flatMap(body) }
         let current = property.current
         return withExtendedLifetime(current) { memory(ofProperty: current).flatMap(body) }
@@ -123,13 +123,13 @@ internal import Synchronization
     }
 
     /// Returns what `body` makes of the registration, unless it has ended; see `RegistrationMemory.look`.
-    func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? { withRegistration { $0.look(body) } }
+    func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? { withMemory { $0.look(body) } }
 
     // MARK: Ending
 
     /// Whether the observer is registered: false once it was stopped, its owner, sender or center has ended, or it was
     /// a `once` observer and has run. Complexity: O(1).
-    public var isActive: Bool { withRegistration { !$0.hasEnded } ?? false }
+    public var isActive: Bool { withMemory { !$0.hasEnded } ?? false }
 
     /// Ends the observer: no handler of it starts any more, and what it captured is released ([R1](doc:Contract#R1),
     /// [R8](doc:Contract#R8)).
@@ -137,7 +137,7 @@ internal import Synchronization
     /// Stopping again does nothing. A handler that had begun on another thread may still be running when this returns;
     /// `stopAndWait()` excludes that. Never waits. Complexity: O(1) amortised, plus O(p) where p of its deliveries are
     /// pending.
-    public func stop() { withRegistration { $0.end() } }
+    public func stop() { withMemory { $0.end() } }
 
     /// The outcome of waiting for an observer's handlers.
     public enum WaitResult: Sendable {
@@ -164,7 +164,7 @@ internal import Synchronization
     )
     @discardableResult
     public func stopAndWait() -> WaitResult {
-        withRegistration { registration in
+        withMemory { registration in
             registration.end()
             if registration.hasGone { return NotificationObserver.afterAllHandlers() }
             return Quiescence.wait(for: registration.address) ? .finished : .wouldDeadlock

@@ -35,7 +35,7 @@ extension CenterCore {
 
     /// Ends the registration of an observer, if it is this center's and matches what is given.
     func end(_ observer: NotificationObserver, named name: Notification.Name?, from sender: SenderKey?) {
-        observer.withRegistration { registration in
+        observer.withMemory { registration in
             guard registration.look({ $0.center === self }) == true else { return }
             if name != nil || sender != nil {
                 // Compared outside the look, because a value that is a sender may be of the user's.

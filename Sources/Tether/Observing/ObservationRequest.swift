@@ -78,7 +78,7 @@ struct ObservationRequest {
     ) {
         let ownCore = center.ownCore
         let core = ownCore ?? ForeignCenters.shared.core(of: center)
-        let foreign = ownCore == nil ? ForeignReceiver() : nil
+        let foreign = ownCore == nil ? ForeignReceiver(of: core) : nil
         if foreign != nil { _ = AuditAtExit.isAskedFor }
         let receiverHook = receiver.map { _ in ReceiverHook() }
         var senderRecord: OwnerRecord?
@@ -123,7 +123,6 @@ struct ObservationRequest {
         _ registration: Registration, with center: any NotifyingCenter, through foreign: ForeignReceiver
     ) {
         let sender: AnyObject? = if case .object(let object) = sender { object } else { nil }
-        foreign.connect(
-            Unretained(registration), of: registration.center, with: center, name: name, sender: sender)
+        foreign.connect(Unretained(registration), with: center, name: name, sender: sender)
     }
 }

@@ -14,13 +14,12 @@ final class ForeignBox: Sendable {
     }
 
     deinit {
-        // The center may hold its lock here, so that a registration that is still live goes on without it.
         guard let lost = content.withLock({ $0.take() }) else { return }
         if ForeignCenters.shared.hasEnded(core) {
             // Nobody can be inside a center that is going.
             core.close()
-            lost.memory?.end()
         } else {
+            // The center may hold its lock here, so that a registration which is still live is left to the cleaner.
             ForeignCleaner.shared.add(.lost(lost, of: core))
         }
     }

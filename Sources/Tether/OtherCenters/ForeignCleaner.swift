@@ -56,6 +56,6 @@ final class ForeignCleaner: Sendable {
         let sender = watched?.reference.take()
         // A sender that is going posts no more but in its `deinit`, and ends the observer itself.
         if watched != nil, sender == nil { return }
-        foreign?.reconnect(registration, of: core, with: center, name: name, sender: sender)
+        foreign?.connect(registration, with: center, name: name, sender: sender)
     }
 }

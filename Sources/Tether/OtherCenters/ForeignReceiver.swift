@@ -16,22 +16,31 @@ final class ForeignReceiver: RegistrationHook, @unchecked Sendable {
         var hasEnded = false
     }
 
+    private let core: CenterCore
     private let state = Guarded(State())
+
+    init(of core: CenterCore) {
+        self.core = core
+    }
 
     /// Whether the center has a closure, emptied or not.
     var isKept: Bool { state.withLock { $0.box?.take() } != nil }
 
-    /// Registers with the center, unless the observer has ended, or has taken a closure over.
+    /// Registers with the center, unless the observer has ended, or the center has a closure of it: one that it has taken
+    /// over, or got when an earlier one had been lost.
     func connect(
-        _ registration: Unretained<Registration>, of core: CenterCore, with center: any NotifyingCenter,
-        name: Notification.Name?, sender: AnyObject?
+        _ registration: Unretained<Registration>, with center: any NotifyingCenter, name: Notification.Name?,
+        sender: AnyObject?
     ) {
         let box = ForeignBox(registration, of: core)
-        let isOpen = state.withLock { state in
-            if state.hasEnded || state.box?.take() != nil { return false }
+        // Neither another's box nor the cancellation of a closure that the center lost is to go under the lock.
+        let (isOpen, forgone) = state.withLock { state -> (Bool, (ForeignBox?, (any NotifyingRegistration)?)) in
+            let known = state.box?.take()
+            if state.hasEnded || known != nil { return (false, (known, nil)) }
             state.box = OwnerReference(box)
-            return true
+            return (true, (nil, state.cancellation.take()))
         }
+        withExtendedLifetime(forgone) {}
         guard isOpen else { return box.empty() }
         let cancellation = center.register(name: name, sender: sender) { [box] notification in
             box.receive(notification)
@@ -87,15 +96,5 @@ final class ForeignReceiver: RegistrationHook, @unchecked Sendable {
     func takeOff() {
         let (cancellation, box) = state.withLock { ($0.cancellation.take(), $0.box?.take()) }
         if box != nil { cancellation?.cancel() }
-    }
-
-    /// Registers anew with a center that let the closure go unasked.
-    func reconnect(
-        _ registration: Unretained<Registration>, of core: CenterCore, with center: any NotifyingCenter,
-        name: Notification.Name?, sender: AnyObject?
-    ) {
-        let stale = state.withLock { $0.cancellation.take() }
-        withExtendedLifetime(stale) {}
-        connect(registration, of: core, with: center, name: name, sender: sender)
     }
 }

@@ -57,6 +57,6 @@ internal import COwnerLifetime
         unsafe tether_unowned_count(address)
     }
 
-    /// The object's address, never to be read through.
+    /// The object's address, to be read through only for what is known to stay when the object has gone.
     var rawAddress: UnsafeMutableRawPointer { unsafe address }
 }

@@ -12,7 +12,8 @@ final class Unretained<Object: AnyObject>: Sendable {
     /// The object, held, as long as anything else keeps it.
     func take() -> Object? { reference?.take() }
 
-    /// The object's address, never to be read through; `nil` if it was being deinitialised when it was referred to.
+    /// The object's address, to be read through only for what is known to stay when the object has gone; `nil` if it was
+    /// being deinitialised when it was referred to.
     var rawAddress: UnsafeMutableRawPointer? {
         switch reference {
         case .some(let reference): unsafe reference.rawAddress

@@ -218,6 +218,27 @@ import Testing
         for native in [keeper, heir] { center.removeObserver(native.token) }
     }
 
+    @Test func `F2 an observer that is registered anew before it is known to be lost is removed at its end`() throws {
+        let (log, center, gate) = (log, center, Turnstile())
+        let stranger = addNative("stranger")
+        center.removeObserver(stranger.token)
+        // Its observer gets the stranger's key, which the heir takes over before this goes.
+        let captured = Holder(LoggedObject("captured", log) { _ in center.removeObserver(stranger.token) })
+        let old = center.observe(.sample, key: 1) { [object = captured.object!] _ in object.touch() }
+        captured.release()
+        ForeignCleaner.shared.queue.async { gate.pass() }
+        let heir = center.observe(.sample, key: 1) { _ in log.add("heir") }
+        gate.open()
+        ForeignCleaner.shared.settle()
+        center.post(.sample)
+        #expect(log.entries == ["captured deinit", "heir"])
+        let receiver = try #require(heir.foreign)
+        #expect(receiver.isKept)
+        heir.stop()
+        #expect([receiver].kept() == 0)
+        withExtendedLifetime(old) {}
+    }
+
     @Test func `F1 R8 what an observer captured that a stranger took off is released when it is stopped`() {
         let (log, gate) = (log, Turnstile())
         let stranger = addNative("stranger")

@@ -2,5 +2,5 @@
 
 extension NotificationObserver {
     /// The registration, held, as long as anything else holds it.
-    var registration: Registration? { withRegistration(\.held) }
+    var registration: Registration? { withMemory(\.held) }
 }

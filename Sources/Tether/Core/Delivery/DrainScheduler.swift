@@ -19,6 +19,9 @@ protocol DrainScheduler: Sendable {
 
     /// The actor that drains run on, held for one of them.
     var heldActor: (any Actor)? { get }
+
+    /// Whether drains of another one, which is not this, run in the same place and are cancelled with these.
+    func sharesQueue(with other: any DrainScheduler) -> Bool
 }
 
 extension DrainScheduler {
@@ -28,4 +31,5 @@ extension DrainScheduler {
     var canCancel: Bool { false }
     var keepsMailbox: Bool { false }
     var heldActor: (any Actor)? { nil }
+    func sharesQueue(with other: any DrainScheduler) -> Bool { false }
 }

@@ -10,11 +10,11 @@ extension Inbox {
             while let delivery = withState({ state -> Delivery? in
                 let delivery = left > 0 ? state.pending.popFirst() : nil
                 state.isDelivering = delivery != nil
-                if delivery != nil { registration = self.registration.held }
-                assert(delivery == nil || registration != nil)
+                if delivery != nil, registration == nil { registration = memory.held }
                 return delivery
             }) {
-                registration?.run(delivery)
+                // What is pending is taken out by who ends the registration, before that goes.
+                registration!.run(delivery)
                 left -= 1
             }
         } orAtExit: {
@@ -68,7 +68,8 @@ extension Inbox {
             let delivery = (registration == nil ? nil : takeFromBatch(tickets, from: mailbox))
                 ?? begin(tickets, from: mailbox, holding: &registration)
         {
-            registration?.run(delivery)
+            // As above.
+            registration!.run(delivery)
             last = delivery.ticket + 1
         }
         if registration == nil { return }
@@ -76,7 +77,7 @@ extension Inbox {
             state.isDelivering = false
             return state.isDone
         }
-        if isDone { self.registration.endOrphaned() }
+        if isDone { memory.endOrphaned() }
     }
 
     /// Ends the delivery of a drain in which the handler ended its thread.
@@ -93,7 +94,7 @@ extension Inbox {
         withExtendedLifetime(dropped) {}
         // Not covered: a handler that ends its thread after another thread has switched there and back.
         if performSwitch() { deliverRemainder() }
-        if registration.isOnce { registration.end(because: .usedUp) } else { endIfDone() }
+        if memory.isOnce { memory.end(because: .usedUp) } else { endIfDone() }
     }
 
     /// Takes the delivery of an entry out of the batch, if it is there; after `begin`.
@@ -113,8 +114,7 @@ extension Inbox {
             if delivery.ticket + 1 < tickets.upperBound, state.flow.backlog == .unbounded {
                 batch.withLock { state.pending.takeOldest(&$0) }
             }
-            if registration == nil { registration = self.registration.held }
-            assert(registration != nil)
+            if registration == nil { registration = memory.held }
             return delivery
         }
     }
@@ -128,6 +128,6 @@ extension Inbox {
     func endDropped(_ deliveries: consuming [Delivery]) {
         if deliveries.isEmpty { return }
         // A delivery that was dropped has used a once observer up (R7).
-        if registration.isOnce { registration.end(because: .deliveryDropped) } else { endIfDone() }
+        if memory.isOnce { memory.end(because: .deliveryDropped) } else { endIfDone() }
     }
 }

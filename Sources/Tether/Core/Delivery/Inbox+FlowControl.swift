@@ -132,7 +132,7 @@ extension Inbox {
     private func enqueueKept(in state: inout State) -> Reception {
         guard let kept = state.flow.takeKept() else { return Reception() }
         // R7: only now is a once observer used up.
-        if registration.held?.claimForDelivery() == true { return enqueue(kept, in: &state) }
+        if memory.held?.claimForDelivery() == true { return enqueue(kept, in: &state) }
         traceDrops(CollectionOfOne(kept), because: "its observer was used up")
         return Reception(released: [kept])
     }

@@ -18,13 +18,18 @@ extension Inbox {
         }
     }
 
+    /// A switch of the target that is to be made when what runs there has ended.
+    struct Switch: Sendable {
+        var route: Route
+        /// The first ticket of what moves to another mailbox, and is not cancelled with the drain that is running (D6).
+        var movesFrom: UInt64?
+    }
+
     /// SAFETY: `plain` is the route's, which holds it, because `lookForPlain` follows every change.
     @safe struct State: Sendable {
         var route: Route
-        /// The route that a drain or poster which is delivering now leaves for later.
-        var nextRoute: Route?
-        /// The first ticket of what moves to another mailbox, and is not cancelled with the drain that is running (D6).
-        var movesFrom: UInt64?
+        /// The switch that a drain or poster which is delivering now leaves for later.
+        var nextSwitch: Switch?
         var pending = FIFO<Delivery>()
         /// Whether a drain, or a poster that delivers what was left from before a switch, is calling the handler.
         var isDelivering = false
@@ -72,7 +77,7 @@ extension Inbox {
 
         /// Whether there may be deliveries that a cancelling has spared, and that are yet to move.
         private func mayHaveSpared(from mailbox: Mailbox) -> Bool {
-            guard nextRoute != nil, let movesFrom else { return false }
+            guard let movesFrom = nextSwitch?.movesFrom else { return false }
             return mailbox.isCancelled(ticket: movesFrom)
         }
 
@@ -81,7 +86,7 @@ extension Inbox {
             guard let mailbox = route.mailbox else { return [] }
             var taken: [Delivery] = []
             // On the way to the poster all of it joins the drain.
-            let end = nextRoute?.isPoster == false ? movesFrom ?? .max : .max
+            let end = nextSwitch?.route.isPoster == false ? nextSwitch?.movesFrom ?? .max : .max
             while let delivery = pending.popFirst(if: { $0.ticket < end && mailbox.isCancelled(ticket: $0.ticket) }) {
                 taken.append(delivery)
             }
@@ -115,7 +120,7 @@ extension Inbox {
     /// To be called under the lock.
     func traceDrops(_ deliveries: some Collection<Delivery>, because cause: String) {
         guard TraceEvent.isOn, !deliveries.isEmpty else { return }
-        let registration = registration.held
+        let registration = memory.held
         for delivery in deliveries { registration?.traceDrop(of: delivery.stored.notification.name, cause) }
     }
 

@@ -3,10 +3,10 @@ extension Inbox {
     /// Delivers to another target from now on, what is pending first.
     func redirect(to route: Route) {
         // A route that comes to nothing may be the last to keep its target, which is not to go under the lock (R6).
-        let (moved, forgone) = withState { state -> (Move?, Route?) in
+        let (moved, forgone) = withState { state -> (Move?, Switch?) in
             if state.hasEnded { return (nil, nil) }
-            let forgone = state.nextRoute
-            state.nextRoute = route
+            let forgone = state.nextSwitch
+            state.nextSwitch = Switch(route: route.reusingMailbox(of: state.route), movesFrom: forgone?.movesFrom)
             return (moveUnlessDelivering(&state), forgone)
         }
         moved?.finish(self)
@@ -26,21 +26,21 @@ extension Inbox {
     }
 
     private func moveUnlessDelivering(_ state: inout State) -> Move? {
-        guard let next = state.nextRoute else { return nil }
+        guard let next = state.nextSwitch else { return nil }
         // A drain that is running finishes here what is pending here.
         if state.isDelivering || !state.pending.isEmpty {
             if let mailbox = state.route.mailbox {
                 if let ticket = mailbox.switchAfterDrain(self) {
                     // The same target set once more moves nothing.
-                    if state.movesFrom == nil, next.mailbox !== mailbox { state.movesFrom = ticket }
+                    if next.movesFrom == nil, next.route.mailbox !== mailbox { state.nextSwitch?.movesFrom = ticket }
                     return nil
                 }
             } else if state.isDelivering {
                 return nil
             }
         }
-        defer { state.nextRoute = nil }
-        return move(to: next, &state)
+        defer { state.nextSwitch = nil }
+        return move(to: next.route, &state)
     }
 
     private struct Move {
@@ -64,7 +64,7 @@ extension Inbox {
         let old = state.route
         // Another thread that cancels them has yet to come by (D2).
         let cancelled = takeCancelled(in: &state)
-        (state.route, state.movesFrom) = (new, nil)
+        state.route = new
         var drains: [Drain] = []
         // What was spared by a cancelling has no entry any more.
         let isSpared = state.pending.first.map { old.mailbox?.isCancelled(ticket: $0.ticket) == true } ?? false

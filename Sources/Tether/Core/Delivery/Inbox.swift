@@ -18,7 +18,7 @@ final class Inbox: Sendable {
     /// end, whoever has deliveries in hand just then (R8).
     ///
     /// SAFETY: as above.
-    @exclusivity(unchecked) nonisolated(unsafe) private var memory: RegistrationMemory?
+    @exclusivity(unchecked) nonisolated(unsafe) private var knownMemory: RegistrationMemory?
     @exclusivity(unchecked) nonisolated(unsafe) private var reference: UnownedReference<Registration>?
 
     init(route: Route) {
@@ -28,11 +28,11 @@ final class Inbox: Sendable {
     /// To be called before this is handed on.
     func setRegistration(_ registration: Registration) {
         unsafe reference = UnownedReference(registration)
-        unsafe memory = RegistrationMemory(of: registration)
+        unsafe knownMemory = RegistrationMemory(of: registration)
     }
 
-    /// The registration, which may have gone, but not while something is pending, under the lock.
-    var registration: RegistrationMemory { unsafe memory! }
+    /// The registration's memory. The registration may have gone, but not while something is pending, under the lock.
+    var memory: RegistrationMemory { unsafe knownMemory! }
 
     /// Calls `body` with the state, after everything that is pending was put back into it.
     func withState<Result>(_ body: (inout State) -> sending Result) -> sending Result {
@@ -44,7 +44,7 @@ final class Inbox: Sendable {
     }
 
     /// The target as the user gave it last.
-    var target: DeliveryTarget { withState { ($0.nextRoute ?? $0.route).target } }
+    var target: DeliveryTarget { withState { ($0.nextSwitch?.route ?? $0.route).target } }
 
     /// Where it delivers now; another target may have been asked for.
     var route: Route { withState(\.route) }
@@ -72,7 +72,7 @@ final class Inbox: Sendable {
     func report(with hook: RegistrationHook?) -> (Report, (pending: Int, dropped: Int)) {
         withState { state in
             let report = Report(
-                target: (state.nextRoute ?? state.route).target.description, pending: state.pending.count,
+                target: (state.nextSwitch?.route ?? state.route).target.description, pending: state.pending.count,
                 kept: state.flow.kept == nil ? 0 : 1, dropped: state.dropped, muted: state.flow.mutings)
             return (report, hook?.counts ?? (0, 0))
         }
@@ -92,14 +92,14 @@ final class Inbox: Sendable {
     }
 
     func endIfDone() {
-        if withState(\.isDone) { registration.endOrphaned() }
+        if withState(\.isDone) { memory.endOrphaned() }
     }
 
     /// Takes no more; the caller releases what this returns.
     func end() -> [any Sendable] {
         withState { state in
             state.hasEnded = true
-            let forgone = state.nextRoute.take()
+            let forgone = state.nextSwitch.take()
             let (deliveries, kept) = (state.pending.removeAll(), state.flow.takeKept())
             traceDrops(deliveries, because: "its observer ends")
             if let kept { traceDrops(CollectionOfOne(kept), because: "its observer ends") }

@@ -41,6 +41,9 @@ final class Mailbox: Sendable {
     /// Whether the caller is where the drains run.
     var isCurrent: Bool { scheduler.isCurrent }
 
+    /// Whether it is another one of the same concurrent queue.
+    func sharesQueue(with other: Mailbox) -> Bool { scheduler.sharesQueue(with: other.scheduler) }
+
     var isDraining: Bool { state.withLock(\.isDraining) }
 
     /// Adds an entry. The caller has the inbox's lock, and schedules the drain that is returned after it let go.

@@ -52,6 +52,13 @@ struct Route: Sendable {
         self.init(target: target, mailbox: mailbox)
     }
 
+    /// This, by the mailbox of a route to the same queue: a concurrent queue has one for each observer, and a target that is
+    /// set once more changes nothing (D6).
+    func reusingMailbox(of other: Route) -> Route {
+        guard let known = other.mailbox, let mailbox, mailbox.sharesQueue(with: known) else { return self }
+        return Route(target: target, mailbox: known)
+    }
+
     // Apart, because one object may be of several kinds.
     private static let queueMailboxes = SharedObjects<ObjectIdentifier, Mailbox>()
     private static let schedulerMailboxes = SharedObjects<ObjectIdentifier, Mailbox>()

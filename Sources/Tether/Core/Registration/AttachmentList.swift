@@ -53,8 +53,8 @@
         #endif
     }
 
-    /// Takes the first out whose gate is open, and closes it. One that another thread ends is left to that one, which is the
-    /// last to hold it then (R8); it goes here only because its end is under way.
+    /// Takes the first out whose gate is open, and closes it. The list lets go of one that another thread ends, too: its
+    /// center holds that one still, and the thread that closed its gate is the last to let go of it (R8).
     mutating func removeFirst() -> OwnedRegistration? {
         while let registration = first {
             unlink(registration)

@@ -3,7 +3,8 @@ internal import Foundation
 /// A registration that is attached to an owner, which its handler is handed.
 ///
 /// SAFETY: `handler` never changes; `owner` is set before anything can be delivered, and never changes after it; all
-/// else is only touched under the lock of the owner's shard, through `AttachmentList`.
+/// else is only touched under the lock of the owner's shard, through `AttachmentList`, or, when the list has let go of it,
+/// by the thread that took it out and closed its gate.
 @safe final class OwnedRegistration: Registration, @unchecked Sendable {
     /// The observer as its owner holds it, and its user knows it.
     typealias Token = AnyObject & Sendable

@@ -218,7 +218,7 @@ final class OwnerTable: Sendable {
         return unsafe (isSender ? Unmanaged.passRetained(record).toOpaque() : nil, begun)
     }
 
-    /// Ends an attached observer, and those behind it, one by one: one that is stopped meanwhile is let go of there.
+    /// Ends an attached observer, and those behind it, one by one: one that another thread stops meanwhile ends there.
     private func end(_ first: OwnerRecord.State.First, of record: OwnerRecord) {
         var (next, isLast) = first
         while let registration = next.take() {

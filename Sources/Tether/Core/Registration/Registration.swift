@@ -84,9 +84,9 @@ internal import Synchronization
         return inbox
     }
 
-    /// Its identity in pins.
+    /// Its identity in pins, and where its memory is.
     ///
-    /// SAFETY: only compared, never read through.
+    /// SAFETY: read through by `RegistrationMemory` alone, which keeps to what stays when this has gone.
     final var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     final var hasEnded: Bool { state.load(ordering: .sequentiallyConsistent) & State.ended != 0 }

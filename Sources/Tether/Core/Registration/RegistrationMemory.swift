@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// SAFETY: whoever makes one keeps the memory, by an unowned reference, for as long as this is used.
 @safe struct RegistrationMemory: Sendable {
-    /// The registration's identity in pins.
+    /// Where it is, which is the registration's identity in pins, too.
     let address: UInt
 
     @unsafe init(at address: UnsafeMutableRawPointer) { self.address = UInt(bitPattern: address) }
@@ -33,8 +33,9 @@ internal import Synchronization
     /// Ends the registration, if no other thread does.
     func end(because cause: EndCause = .stopped) {
         guard !hasEnded, unsafe unmanaged._withUnsafeGuaranteedRef({ $0.close() }) else { return }
-        // Its center holds it until the thread that has closed its gate, this one, takes it out. One that is in no center
-        // may have gone with its owner's list, which leaves nothing to undo.
+        // Its center holds it until the thread that has closed its gate, this one, takes it out, and before it is added the
+        // call that registers it, which then adds nothing. One that is in no center may have gone with its owner's list,
+        // which leaves nothing to undo.
         held?.finish(because: cause)
     }
 

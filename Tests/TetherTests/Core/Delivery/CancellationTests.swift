@@ -35,58 +35,6 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test(arguments: [false, true])
-    func `D2 D6 what is posted after a switch to a queue is not cancelled with the old one`(andBack: Bool) {
-        let (center, old, new) = (ObserverCenter(), OperationQueue.serial(), DispatchQueue(label: "new"))
-        let (log, isRunning, mayGoOn) = (Log<Int>(), Gate(), Gate())
-        let token = center.observe(.sample, on: .operationQueue(old)) {
-            log.add($0.number)
-            if $0.number == 1 {
-                isRunning.open()
-                mayGoOn.pass()
-            }
-        }
-        center.post(.sample, number: 1)
-        isRunning.pass()
-        center.post(.sample, number: 2)
-        token.target = .dispatchQueue(new)
-        center.post(.sample, number: 3)
-        if andBack { token.target = .operationQueue(old) }
-        old.cancelAllOperations()
-        center.post(.sample, number: 4)
-        mayGoOn.open()
-        old.settle()
-        new.settle()
-        old.settle()
-        #expect(log.entries == [1, 2, 3, 4])
-        #expect(center.audit().map(\.dropped) == [0])
-        token.stop()
-    }
-
-    @Test func `D2 D6 what is pending is cancelled though the target was set once more to the same queue`() {
-        let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<Int>())
-        let (isRunning, mayGoOn) = (Gate(), Gate())
-        let token = center.observe(.sample, on: .operationQueue(queue)) {
-            log.add($0.number)
-            if $0.number == 1 {
-                isRunning.open()
-                mayGoOn.pass()
-            }
-        }
-        center.post(.sample, number: 1)
-        isRunning.pass()
-        center.post(.sample, number: 2)
-        token.target = .operationQueue(queue)
-        center.post(.sample, number: 3)
-        queue.cancelAllOperations()
-        center.post(.sample, number: 4)
-        mayGoOn.open()
-        queue.settle()
-        #expect(log.entries == [1, 4])
-        #expect(center.audit().map(\.dropped) == [2])
-        token.stop()
-    }
-
     @Test func `D2 cancelling counts for each observer on a serial queue what it lost`() {
         let center = ObserverCenter()
         let queue = suspendedQueue(width: 1)

@@ -8,6 +8,11 @@ struct OperationDrains: DrainScheduler {
     var canCancel: Bool { true }
 
     func schedule(_ drain: Drain) { queue.addOperation(DrainOperation(drain)) }
+
+    func sharesQueue(with other: any DrainScheduler) -> Bool {
+        guard let other = other as? OperationDrains else { return false }
+        return !isSerial && !other.isSerial && queue === other.queue
+    }
 }
 
 /// One drain as an operation, so that cancelling the queue's operations drops what is pending (D2).

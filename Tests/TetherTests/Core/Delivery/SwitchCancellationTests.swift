@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// What a cancelled queue drops of an observer whose target is switched while a drain runs.
+@Suite struct SwitchCancellationTests {
+    @Test(arguments: [false, true])
+    func `D2 D6 what is posted after a switch to a queue is not cancelled with the old one`(andBack: Bool) {
+        let (center, old, new) = (ObserverCenter(), OperationQueue.serial(), DispatchQueue(label: "new"))
+        let (log, isRunning, mayGoOn) = (Log<Int>(), Gate(), Gate())
+        let token = center.observe(.sample, on: .operationQueue(old)) {
+            log.add($0.number)
+            if $0.number == 1 {
+                isRunning.open()
+                mayGoOn.pass()
+            }
+        }
+        center.post(.sample, number: 1)
+        isRunning.pass()
+        center.post(.sample, number: 2)
+        token.target = .dispatchQueue(new)
+        center.post(.sample, number: 3)
+        if andBack { token.target = .operationQueue(old) }
+        old.cancelAllOperations()
+        center.post(.sample, number: 4)
+        mayGoOn.open()
+        old.settle()
+        new.settle()
+        old.settle()
+        #expect(log.entries == [1, 2, 3, 4])
+        #expect(center.audit().map(\.dropped) == [0])
+        token.stop()
+    }
+
+    @Test(arguments: [1, OperationQueue.defaultMaxConcurrentOperationCount])
+    func `D2 D6 what is pending is cancelled though the target was set once more to the same queue`(width: Int) {
+        let (center, queue, log) = (ObserverCenter(), OperationQueue(), Log<Int>())
+        queue.maxConcurrentOperationCount = width
+        let (isRunning, mayGoOn) = (Gate(), Gate())
+        let token = center.observe(.sample, on: .operationQueue(queue)) {
+            log.add($0.number)
+            if $0.number == 1 {
+                isRunning.open()
+                mayGoOn.pass()
+            }
+        }
+        center.post(.sample, number: 1)
+        isRunning.pass()
+        center.post(.sample, number: 2)
+        token.target = .operationQueue(queue)
+        center.post(.sample, number: 3)
+        queue.cancelAllOperations()
+        center.post(.sample, number: 4)
+        mayGoOn.open()
+        queue.settle()
+        #expect(log.entries == [1, 4])
+        #expect(center.audit().map(\.dropped) == [2])
+        token.stop()
+    }
+
+    /// Posts three times when it ends, the last two when the first is being delivered.
+    private final class Farewell: Sendable {
+        let (center, isRunning) = (ObserverCenter(), Gate())
+
+        deinit {
+            post(1)
+            isRunning.pass()
+            post(2)
+            post(3)
+        }
+
+        private func post(_ number: Int) {
+            center.post(name: .sample, object: self, userInfo: ["number": number])
+        }
+    }
+
+    @Test func `D2 D6 a switch that comes to nothing spares nothing that a later drain begins with`() {
+        let (queue, log, dropped) = (OperationQueue.serial(), Log<Int>(), Log<Int>())
+        let (mayGoOn, isCancelled) = (Gate(), Gate())
+        var sender: Farewell? = Farewell()
+        let (center, isRunning) = (sender!.center, sender!.isRunning)
+        let observer = NotificationObserver(center: center)
+        observer.observe(.sample, from: sender!, on: .operationQueue(queue)) { [unowned observer] in
+            log.add($0.number)
+            if $0.number == 1 {
+                isRunning.open()
+                mayGoOn.pass()
+            } else {
+                observer.target = .dispatchQueue(DispatchQueue(label: "another"))
+                queue.cancelAllOperations()
+                for row in center.audit() { dropped.add(row.dropped) }
+                isCancelled.open()
+            }
+        }
+        sender = nil
+        // Refused when the drain ends, because no post comes that would deliver there.
+        observer.target = .poster
+        mayGoOn.open()
+        isCancelled.pass()
+        queue.settle()
+        #expect(log.entries == [1, 2])
+        #expect(dropped.entries == [1])
+    }
+}
