@@ -76,7 +76,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     public let droppedPosts: Int
 
     init(_ registrations: [Unretained<Registration>], ledgers: [PostingLedger] = []) {
-        rows = registrations.compactMap { $0.memory.flatMap { Row($0) } }
+        rows = registrations.compactMap { $0.withMemory { Row($0) } }
         waitingPosts = ledgers.flatMap(\.live).compactMap { queue in
             let counts = queue.counts
             guard counts.asap + counts.whenIdle > 0 else { return nil }

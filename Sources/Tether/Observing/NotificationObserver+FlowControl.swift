@@ -27,7 +27,7 @@ extension NotificationObserver {
             // of goes after the lock.
             let released = property.state.withLock { state -> [any Sendable] in
                 state.backlog = newValue
-                guard let inbox = state.current?.memory?.look(\.madeInbox) else { return [] }
+                guard let inbox = state.current?.look(\.madeInbox) else { return [] }
                 return [inbox, inbox.setBacklog(newValue)]
             }
             withExtendedLifetime(released) {}
@@ -70,7 +70,7 @@ extension NotificationObserver {
         }
         let inbox = property.state.withLock { state in
             state.muting.begin(keepingNewest: keepingNewest)
-            return state.current?.memory?.look(\.madeInbox)
+            return state.current?.look(\.madeInbox)
         }
         inbox?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
     }
@@ -100,7 +100,7 @@ extension NotificationObserver {
             return
         }
         let (isMuted, inbox) = property.state.withLock { state in
-            (state.muting.end(), state.current?.memory?.look(\.madeInbox))
+            (state.muting.end(), state.current?.look(\.madeInbox))
         }
         guard isMuted else {
             // Not covered: ends the process; FlowControlMisuseTests run it apart.

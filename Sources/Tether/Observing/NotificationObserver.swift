@@ -105,7 +105,7 @@ internal import Synchronization
             registration.inherit(state.muting, state.backlog)
             return old
         }
-        withExtendedLifetime(old) { old?.memory?.end() }
+        old?.withMemory { $0.end() }
     }
 
     /// Calls `body` with the registration's memory; `nil` for a property that has none.
@@ -115,9 +115,9 @@ internal import Synchronization
         return withExtendedLifetime(current) { memory(ofProperty: current).flatMap(body) }
     }
 
-    /// The registration's memory, which this keeps, or, of a property, `current`.
+    /// The registration's memory, which this keeps, or, of a property, `current`, which the caller keeps.
     private func memory(ofProperty current: Unretained<Registration>?) -> RegistrationMemory? {
-        if isProperty { return current?.memory }
+        if isProperty { return current?.withMemory(\.self) }
         // SAFETY: our unowned reference keeps it.
         return unsafe UnsafeMutableRawPointer(bitPattern: word).map { unsafe RegistrationMemory(at: $0) }
     }

@@ -71,7 +71,7 @@ public struct OwnerObservers: Sequence, Sendable {
     public func mute(keepingNewest: Bool = false) {
         let registrations = withOwner { OwnerTable.shared.mute($0, keepingNewest: keepingNewest) } ?? []
         for registration in registrations {
-            registration.memory?.look(\.madeInbox)?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
+            registration.look(\.madeInbox)?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
         }
     }
 
@@ -92,7 +92,7 @@ public struct OwnerObservers: Sequence, Sendable {
             }
             return muted
         }
-        let inboxes = (muted ?? []).compactMap { $0.memory?.look(\.madeInbox) }
+        let inboxes = (muted ?? []).compactMap { $0.look(\.madeInbox) }
             .map { (ticket: $0.ticketOfKept ?? 0, inbox: $0) }
             .sorted { $0.ticket < $1.ticket }
         var releases = inboxes.compactMap { $0.inbox.unmute(by: .others(count: 1)) }

@@ -44,13 +44,13 @@ final class ForeignCleaner: Sendable {
     /// Foundation uses the keys of its tokens again, so that anyone who removes a token of his own twice may remove one
     /// of ours.
     private static func recover(_ registration: Unretained<Registration>, of core: CenterCore) {
-        let found = registration.memory?.look { found in
+        let found = registration.look { found in
             core.subject(of: found).map { (ForeignReceiver.of(found), $0.name, found.details?.sender) }
         }
         guard let (foreign, name, watched) = found,
             let center = ForeignCenters.shared.center(of: core) as? NotificationCenter
         else {
-            registration.memory?.end()
+            registration.withMemory { $0.end() }
             return
         }
         let sender = watched?.reference.take()

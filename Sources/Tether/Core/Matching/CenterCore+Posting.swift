@@ -88,8 +88,9 @@ extension CenterCore {
     func deliver(_ notification: Notification, to registration: Unretained<Registration>) {
         // Not covered: nil, which no registration that a center has is.
         guard let address = unsafe registration.rawAddress else { return }
+        defer { withExtendedLifetime(registration) {} }
         unsafe PostingThread.withPin(center: self.address, epoch: epoch.load(ordering: .acquiring)) { pin in
-            // SAFETY: the caller keeps the memory, in which one that has gone is found ended; see `Registration`.
+            // SAFETY: the memory is kept until the return; one that has gone is found ended there; see `Registration`.
             unsafe Unmanaged<Registration>.fromOpaque(address)._withUnsafeGuaranteedRef { registration in
                 unsafe PostingThread.announce(registration.address, at: pin)
                 if TraceEvent.isOn {

@@ -146,19 +146,19 @@ internal import Synchronization
     /// Until then it stays where it is: it pins the sender's address, so no post can match it.
     func endAll(from sender: OwnerRecord) {
         for registration in registrations(from: .object(sender.identity)) {
-            registration.memory?.endAfterPending(of: sender)
+            registration.withMemory { $0.endAfterPending(of: sender) }
         }
     }
 
     /// Ends the registrations that match what is given; those that another thread ends meanwhile are not kept (R8).
     func endAll(named name: Notification.Name? = nil, from sender: SenderKey? = nil) {
-        for registration in registrations(named: name, from: sender) { registration.memory?.end() }
+        for registration in registrations(named: name, from: sender) { registration.withMemory { $0.end() } }
     }
 
     /// Ends every registration, and takes no more.
     func close() {
         state.withLock { $0.isClosed = true }
-        for registration in registrations() { registration.memory?.endOrphaned() }
+        for registration in registrations() { registration.withMemory { $0.endOrphaned() } }
         let released = state.withLock { state in
             state.registry.forgetCache()
             return retireUnlinked(in: &state)

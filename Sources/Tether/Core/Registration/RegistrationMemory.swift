@@ -76,6 +76,12 @@ extension UnownedReference where Object: Registration {
 }
 
 extension Unretained where Object: Registration {
-    /// To be used no longer than this is kept.
-    var memory: RegistrationMemory? { unsafe rawAddress.map { unsafe RegistrationMemory(at: $0) } }
+    /// Calls `body` with the registration's memory, which this keeps meanwhile.
+    @discardableResult
+    func withMemory<Result>(_ body: (RegistrationMemory) -> Result?) -> Result? {
+        withExtendedLifetime(self) { unsafe rawAddress.flatMap { body(unsafe RegistrationMemory(at: $0)) } }
+    }
+
+    /// Returns what `body` makes of the registration, unless it has ended; see `RegistrationMemory.look`.
+    func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? { withMemory { $0.look(body) } }
 }
