@@ -36,7 +36,8 @@ struct ObservationRequest {
         isIsolated: Bool = false, once: Bool, key: borrowing (any Hashable)?, at file: StaticString, _ line: UInt,
         call: StaticString = #function
     ) {
-        let observerKey: ObserverKey? = if let key = copy key { ObserverKey(key) } else { nil }
+        // Asked first, because a copy of none costs a call, too.
+        let observerKey: ObserverKey? = if key == nil { nil } else { ObserverKey((copy key)!) }
         self.init(
             name: name, sender: .given(copy sender, call: call), target: target, isIsolated: isIsolated, once: once,
             key: observerKey, site: RegistrationSite(file: file, line: line), call: call)

@@ -39,7 +39,7 @@ public struct DeliveryTarget: Sendable {
     package var usesRunLoop: Bool { if case .thread = kind { true } else { false } }
 
     /// The posting thread, inside the post. The default.
-    public static let poster = DeliveryTarget(kind: .poster)
+    public static var poster: DeliveryTarget { DeliveryTarget(kind: .poster) }
 
     /// The main queue, however the program runs its main thread.
     ///
