@@ -131,7 +131,9 @@ static bool has_file(void) {
 
 /// Gives a thread a chunk; returns an error, or 0.
 static int grow(writer *writer) {
-    int error = 0;
+    int error = 0, state;
+    // A thread that were cancelled in here would leave the lock locked.
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     pthread_mutex_lock(&growth);
     if (limit - size < CHUNK) {
         error = EFBIG;
@@ -148,6 +150,7 @@ static int grow(writer *writer) {
         writer->end = start + size - CLOSING;
     }
     pthread_mutex_unlock(&growth);
+    pthread_setcancelstate(state, NULL);
     return error;
 }
 

@@ -139,16 +139,19 @@ extension LeakTracker {
     }
 
     /// Looks for owners that go only because a center does: a test with a center of its own would not see the leak.
-    func centerEnds(_ center: RegistrationWatch.CenterNumber) {
-        let (registrations, objects, kept) = state.withLock { ($0.registrations, $0.objects, $0.kept) }
+    func ownersKept(by center: RegistrationWatch.CenterNumber) -> [KeptOwner] {
+        let (registrations, objects, kept, limit) = state.withLock {
+            ($0.registrations, $0.objects, $0.kept, $0.timeForCenters)
+        }
         let known = addresses(of: kept)
-        let graph = ObjectGraph(until: .after(.seconds(1)))
-        for registration in registrations where registration.center == center {
+        let begin = ContinuousClock.now
+        let graph = ObjectGraph(until: .after(limit))
+        let owners = registrations.lazy.filter { $0.center == center }.compactMap { registration -> KeptOwner? in
             guard let owner = registration.owner.flatMap({ objects[$0] }), !owner.hasEnded,
                 !known.contains(owner.address), let handler = registration.handler
-            else { continue }
+            else { return nil }
             let object = HeapObject(address: owner.address)
-            guard let path = graph.path(from: handler, to: object) else { continue }
+            guard let path = graph.path(from: handler, to: object) else { return nil }
             let tracked = Tracked(object: owner, label: "\(owner.type)", site: registration.site, isOwner: true)
             let finding = Finding(
                 message: "\(tracked.label), an owner, observed for at \(tracked.site), went only because its center "
@@ -156,8 +159,18 @@ extension LeakTracker {
                     + "\(path.sentence(from: .closure)). With a center that stays, such as ObserverCenter.default, it "
                     + "leaks. \(SelfCapture.remedy)",
                 site: tracked.site, picture: registration.picture(path, to: object, tracked.lines))
-            state.withLock { $0.keptUntilCenterEnded.append((owner, finding)) }
+            return KeptOwner(owner: owner, isCaptured: path.isCapture, finding: finding)
         }
+        let found = Array(owners)
+        state.withLock { $0.timeForCenters = max(.zero, $0.timeForCenters - (ContinuousClock.now - begin)) }
+        return found
+    }
+
+    /// Takes those for kept that went with their center; and those that their handler captures, though something else keeps
+    /// them a moment longer. Of others a property led to them, which the test may be about to set.
+    func centerHasEnded(_ owners: [KeptOwner]) {
+        let kept = owners.filter { $0.isCaptured || $0.owner.hasEnded }
+        state.withLock { $0.keptUntilCenterEnded += kept }
     }
 
     /// Observers on the centers of this scope that belong to nobody.

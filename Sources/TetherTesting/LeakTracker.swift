@@ -69,6 +69,14 @@ public final class LeakTracker: Sendable {
         let isOwner: Bool
     }
 
+    /// An owner that its own handler keeps.
+    struct KeptOwner: Sendable {
+        let owner: WatchedObject
+        /// Whether the handler captures it, so that nothing but the observer's end would have let it go.
+        let isCaptured: Bool
+        let finding: Finding
+    }
+
     struct State: Sendable {
         var tracked: [Tracked] = []
         /// The objects of which this knows, by their addresses; another one may have that of one that has ended.
@@ -79,7 +87,9 @@ public final class LeakTracker: Sendable {
         /// The objects that the test keeps on purpose.
         var kept: [WatchedObject] = []
         /// Owners that were kept by their own handlers when their center went.
-        var keptUntilCenterEnded: [(owner: WatchedObject, finding: Finding)] = []
+        var keptUntilCenterEnded: [KeptOwner] = []
+        /// The time that is left to look for such owners.
+        var timeForCenters = Duration.seconds(1)
         /// Called when a registration of this scope has ended, while someone waits for that.
         var ended: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
     }

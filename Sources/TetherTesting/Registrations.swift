@@ -71,12 +71,13 @@ final class Registrations: Sendable {
         }
     }
 
-    private func centerEnds(_ center: RegistrationWatch.CenterNumber) {
+    private func centerEnds(_ center: RegistrationWatch.CenterNumber) -> @Sendable () -> Void {
         let scopes = state.withLock { state in
             let scopes = state.scopes.values.compactMap(\.scope.tracker)
             return Dictionary(scopes.map { (ObjectIdentifier($0), $0) }) { first, _ in first }
         }
-        for scope in scopes.values { scope.centerEnds(center) }
+        let kept = scopes.values.map { (scope: $0, owners: $0.ownersKept(by: center)) }
+        return { for (scope, owners) in kept where !owners.isEmpty { scope.centerHasEnded(owners) } }
     }
 
     /// The live registrations on some centers that belong to no scope and were not told of yet.

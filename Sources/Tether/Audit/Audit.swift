@@ -11,8 +11,8 @@ internal import Synchronization
 /// A program that is started with `TETHER_AUDIT=exit` in its environment prints the audit of the process to the standard
 /// error when it ends by `exit` or by returning from `main`: see [Watching a program](doc:WatchingAProgram).
 ///
-/// Once taken it keeps nothing; while it is being taken it holds the key and the sender of the one observer that it is looking
-/// at, but nothing that a handler captured. It calls nothing of yours but the descriptions of those two. Complexity:
+/// Once taken it keeps nothing; while it is being taken it holds the key, the sender and the target of the one observer that it
+/// is looking at, but nothing that a handler captured. It calls nothing of yours but the descriptions of those. Complexity:
 /// O(n log n) for n observers; a lock of the center is held for as long, so it is for tests and diagnosis.
 public struct Audit: Sendable, RandomAccessCollection {
     /// One observer.
@@ -110,7 +110,7 @@ extension Audit.Row {
         owner = seen.owner?.description(as: "an owner")
         file = seen.site.file
         line = seen.site.line
-        target = seen.keeperDescription ?? report.target
+        target = seen.keeperDescription ?? report.target.description
         pending = report.pending + report.kept + kept.pending
         dropped = report.dropped + kept.dropped
         muteCount = report.muted

@@ -11,14 +11,14 @@ package enum RegistrationWatch {
         let registered: @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void
         let ended: @Sendable (WatchedRegistration.ID) -> Void
         let centerMade: @Sendable (CenterNumber) -> Void
-        /// Before the center ends its observers.
-        let centerEnds: @Sendable (CenterNumber) -> Void
+        /// Before the center ends its observers; what this returns is called after that.
+        let centerEnds: @Sendable (CenterNumber) -> @Sendable () -> Void
 
         package init(
             registered: @escaping @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void,
             ended: @escaping @Sendable (WatchedRegistration.ID) -> Void,
             centerMade: @escaping @Sendable (CenterNumber) -> Void,
-            centerEnds: @escaping @Sendable (CenterNumber) -> Void
+            centerEnds: @escaping @Sendable (CenterNumber) -> @Sendable () -> Void
         ) {
             self.registered = registered
             self.ended = ended

@@ -38,7 +38,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     deinit {
         core.setOwnCenter(nil)
-        core.close()
+        RegistrationEvents.centerEnds(core) { core.close() }
     }
 
     /// The number of observers.

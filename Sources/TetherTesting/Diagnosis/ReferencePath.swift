@@ -15,6 +15,10 @@ struct ReferencePath {
     /// The references from the root on; the last one is to the object in question.
     let steps: [Step]
 
+    /// Whether closures alone lead to the object, which capture it for as long as they live: a property on the way could be
+    /// set. What has a type is an object, and not a context, though it is all that a closure captures.
+    var isCapture: Bool { steps.dropLast().allSatisfy { $0.isClosure && $0.type == nil } }
+
     // MARK: Roots
 
     /// The references of a value; of a handler, the one that it is to its context.

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 import Testing
-import Tether
+
+@testable import Tether
 
 /// Audits that are taken while other threads register and stop.
 @Suite struct AuditMomentTests {
@@ -29,6 +30,28 @@ import Tether
         }
         onThreads([adder, adder, auditor])
         #expect(odd.entries == [])
+    }
+
+    /// A queue whose name is code of the user's.
+    private final class NamedQueue: OperationQueue, @unchecked Sendable {
+        let token = Box<NotificationObserver?>(nil)
+        let log = Log<String>()
+
+        override var name: String? {
+            get {
+                if let token = token.value { log.add("\(token.isActive), \(token.target.isPoster)") }
+                return "named"
+            }
+            set { super.name = newValue }
+        }
+    }
+
+    @Test func `L1 R6 a queue's name is asked with no lock held`() {
+        let (center, queue) = (ObserverCenter(), NamedQueue())
+        queue.token.set(center.observe(.sample, on: .operationQueue(queue)) { _ in })
+        #expect(center.audit().map(\.target) == ["operation queue named"])
+        #expect(queue.log.entries == ["true, false"])
+        queue.token.set(nil)
     }
 
     @Test func `L1 an observer that was attached and is not registered yet is left out of its owner's audit`() {

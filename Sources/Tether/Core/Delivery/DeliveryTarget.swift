@@ -32,8 +32,13 @@ public struct DeliveryTarget: Sendable {
     }
 
     let kind: Kind
+    /// Stored, because a look at the kind copies it.
+    let isPoster: Bool
 
-    var isPoster: Bool { if case .poster = kind { true } else { false } }
+    init(kind: Kind) {
+        self.kind = kind
+        isPoster = if case .poster = kind { true } else { false }
+    }
 
     /// Whether it is a thread, which delivers by its run loop.
     package var usesRunLoop: Bool { if case .thread = kind { true } else { false } }

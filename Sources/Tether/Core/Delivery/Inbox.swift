@@ -61,7 +61,8 @@ final class Inbox: Sendable {
     /// How many deliveries wait on the target, how many until the observer is unmuted; how many were dropped; and how
     /// many mutings are in force.
     struct Report {
-        var target = "poster"
+        /// Described by who has the report: the name of a queue is the user's code.
+        var target = DeliveryTarget.poster
         var pending = 0
         var kept = 0
         var dropped = 0
@@ -72,7 +73,7 @@ final class Inbox: Sendable {
     func report(with hook: RegistrationHook?) -> (Report, (pending: Int, dropped: Int)) {
         withState { state in
             let report = Report(
-                target: (state.nextSwitch?.route ?? state.route).target.description, pending: state.pending.count,
+                target: (state.nextSwitch?.route ?? state.route).target, pending: state.pending.count,
                 kept: state.flow.kept == nil ? 0 : 1, dropped: state.dropped, muted: state.flow.mutings)
             return (report, hook?.counts ?? (0, 0))
         }

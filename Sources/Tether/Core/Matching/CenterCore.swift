@@ -182,7 +182,7 @@ internal import Synchronization
     /// Says that Tether's own center is there now, or no longer.
     func setOwnCenter(_ identity: ObjectIdentifier?) {
         center.store(identity.map(UInt.init(bitPattern:)) ?? 0, ordering: .releasing)
-        if identity == nil { RegistrationEvents.centerEnds(self) } else { RegistrationEvents.centerMade(self) }
+        if identity != nil { RegistrationEvents.centerMade(self) }
     }
 
     /// The cores of all centers of Tether's own, in the order in which they were made.

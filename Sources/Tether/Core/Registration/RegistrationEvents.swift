@@ -9,8 +9,8 @@ enum RegistrationEvents {
         let registered: @Sendable (Registration, Notification.Name?, _ token: any OwnedRegistration.Token) -> Void
         let ended: @Sendable (Registration) -> Void
         let centerMade: @Sendable (CenterCore) -> Void
-        /// Before the center ends its observers.
-        let centerEnds: @Sendable (CenterCore) -> Void
+        /// Before the center ends its observers; what this returns is called after that.
+        let centerEnds: @Sendable (CenterCore) -> @Sendable () -> Void
     }
 
     private static let isOn = Atomic<Bool>(false)
@@ -40,7 +40,10 @@ enum RegistrationEvents {
         if isOn.load(ordering: .relaxed) { current?.centerMade(core) }
     }
 
-    static func centerEnds(_ core: CenterCore) {
-        if isOn.load(ordering: .relaxed) { current?.centerEnds(core) }
+    /// Tells of the end of a center, which `end` makes, before and after it.
+    static func centerEnds(_ core: CenterCore, _ end: () -> Void) {
+        let ended = isOn.load(ordering: .relaxed) ? current?.centerEnds(core) : nil
+        end()
+        ended?()
     }
 }

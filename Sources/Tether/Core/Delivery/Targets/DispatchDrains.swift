@@ -28,5 +28,12 @@ struct DispatchDrains: DrainScheduler {
 
 extension DispatchQueue {
     /// Whether this is one of the global concurrent queues, which take no queue-specific values.
-    var isGlobal: Bool { label.hasPrefix("com.apple.root.") }
+    ///
+    /// Told by its label, because the same queue comes in many wrappers.
+    var isGlobal: Bool { label.hasPrefix("com.apple.root.") && DispatchQueue.globalLabels.contains(label) }
+
+    private static let globalLabels = Set(
+        [DispatchQoS.QoSClass.userInteractive, .userInitiated, .default, .utility, .background, .unspecified].map {
+            DispatchQueue.global(qos: $0).label
+        })
 }

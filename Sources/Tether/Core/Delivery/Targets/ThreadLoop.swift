@@ -14,6 +14,8 @@ func describeThread(_ thread: Thread) -> String {
 final class ThreadLoop: Sendable {
     let description: String
     let isMain: Bool
+    /// The thread, if it is told by its object; another one may have the address, which this may not pin, when it has gone.
+    private let reference: OwnerReference<Thread>?
     private let state = Guarded(State())
 
     /// SAFETY: only touched under the mutex; a `CFRunLoop` may be signalled and woken from any thread.
@@ -32,6 +34,13 @@ final class ThreadLoop: Sendable {
     init(description: String, isMain: Bool = false) {
         self.description = description
         self.isMain = isMain
+        reference = nil
+    }
+
+    private init(of thread: Thread) {
+        description = describeThread(thread)
+        isMain = false
+        reference = OwnerReference(thread)
     }
 
     // MARK: Finding one
@@ -51,19 +60,24 @@ final class ThreadLoop: Sendable {
         let thread = Thread.current
         if thread.isMainThread || MainDrains().isCurrent { return main }
         if let known = PostingThread.current[own] { return known }
-        let made = (thread as? RunLoopThread)?.loop ?? ThreadLoop(description: describeThread(thread))
+        let made = ThreadLoop(of: thread)
         made.begin()
-        // SAFETY: the identity is removed before the thread object goes: its thread holds it until it exits.
         let identity = ObjectIdentifier(thread)
-        known.withLock { $0[identity] = made }
-        PostingThread.current.atExit { known.withLock { $0[identity] = nil } }
+        let old = known.withLock { $0.updateValue(made, forKey: identity) }
+        withExtendedLifetime(old) {}
+        // A thread's object may go before its exit gets here, and the next one at its address be known by then.
+        PostingThread.current.atExit { known.withLock { if $0[identity] === made { $0[identity] = nil } } }
         return made
     }
 
     static func known(of thread: Thread) -> ThreadLoop? {
         if thread.isMainThread { return main }
         if let thread = thread as? RunLoopThread { return thread.loop }
-        return known.withLock { $0[ObjectIdentifier(thread)] }
+        return known.withLock { loops in
+            // Not covered: a thread at the address of one that has gone, which only the Objective-C runtime lets it have.
+            guard let loop = loops[ObjectIdentifier(thread)], loop.reference?.take() === thread else { return nil }
+            return loop
+        }
     }
 
     // MARK: A thread's life
