@@ -13,9 +13,9 @@ extension ObserverCenter {
     ///
     /// In a test of Swift Testing that links `TetherVerification` the report is an issue at the line of the registration;
     /// elsewhere it is a line on the standard error. It looks into every handler that is registered with an owner, on all
-    /// centers: the nearest 200 objects that the handler leads to, each of which costs some microseconds in a system call.
-    /// That is up to a few milliseconds for a handler that captures a large model; what is farther away is left to the
-    /// verification of leaks. It is for debug builds, and does nothing in others.
+    /// centers: the nearest 200 objects that the handler leads to, and a thousand elements of collections, each of which costs
+    /// some microseconds in system calls. That is up to ten milliseconds for a handler that captures a large model; what is
+    /// farther away is left to the verification of leaks. It is for debug builds, and does nothing in others.
     public static var warnsOfSelfCapture: Bool {
         get { SelfCapture.isReported.load(ordering: .relaxed) }
         set {
@@ -36,6 +36,8 @@ enum SelfCapture {
 
     /// How many objects are looked into for one handler.
     static let limit = 200
+    /// How many elements of the collections among them.
+    static let elementLimit = 1000
 
     /// Looks into a handler, if that was asked for.
     static func check(
@@ -43,7 +45,7 @@ enum SelfCapture {
     ) {
         #if DEBUG
         guard let owner, isReportedHere ?? isReported.load(ordering: .relaxed),
-            let path = ObjectGraph(limit: limit).path(from: handler, to: HeapObject(owner))
+            let path = ObjectGraph(limit: limit, elements: elementLimit).path(from: handler, to: HeapObject(owner))
         else { return }
         let finding = Finding(
             message: "\(type(of: owner)) will be kept by its own handler registered at \(registration.site) "

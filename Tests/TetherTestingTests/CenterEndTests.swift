@@ -30,11 +30,16 @@ import TetherVerification
 
     @Test
     func `L2 L3 one that a property leads to, and that goes with its center, would leak on one that stays`() async {
-        let messages = await planted {
-            let center = ObserverCenter()
+        func attach(to center: ObserverCenter) {
             let model = Model()
             model.delegate = Sidebar()
             center.observe(.modelDidChange, owner: model.delegate!) { _, _ in model.touch() }
+        }
+        let messages = await planted {
+            let center = ObserverCenter()
+            attach(to: center)
+            // The handler alone keeps them now.
+            withExtendedLifetime(center) {}
         }
         #expect(messages.count == 1)
         #expect(messages.first?.contains("went only because its center did") == true)

@@ -1,3 +1,5 @@
+internal import Dispatch
+
 /// The storage object of an array, a set or a dictionary, whose elements stand behind its fields.
 struct Container: Sendable {
     private enum Kind { case array, set, dictionary }
@@ -45,64 +47,88 @@ struct Container: Sendable {
     /// How many elements are looked into at most; fewer, if these are more than is copied at once.
     static let limit = 10_000
 
-    /// How many elements of a size are looked into, of as many.
-    private static func readable(_ count: Int, _ stride: Int) -> Int {
-        min(count, limit, Memory.limit / max(stride, 1))
-    }
+    /// How much of a collection is looked into.
+    struct Budget {
+        var elements = Container.limit
+        var deadline = DispatchTime.distantFuture
 
-    /// The references of the elements that are looked into, and whether those are not all, given a copy of the storage's
-    /// first bytes.
-    func references(in storage: HeapObject, _ start: [UInt8]) -> (references: [HeapObject.Reference], isCut: Bool) {
-        switch kind {
-        case .array: array(storage, start)
-        case .set, .dictionary: hashed(storage, start)
+        /// How many elements of a size are looked into, of as many.
+        fileprivate func readable(_ count: Int, _ stride: Int) -> Int {
+            min(count, elements, Memory.limit / max(stride, 1))
         }
     }
 
-    private func array(_ storage: HeapObject, _ start: [UInt8]) -> (references: [HeapObject.Reference], isCut: Bool) {
+    /// What was found in a collection.
+    struct Elements {
+        var references: [HeapObject.Reference] = []
+        /// How many elements were looked into.
+        var count = 0
+        /// Whether those are not all.
+        var isCut = false
+    }
+
+    /// The references of the elements that are looked into, given a copy of the storage's first bytes.
+    func elements(in storage: HeapObject, _ start: [UInt8], within budget: Budget) -> Elements {
+        switch kind {
+        case .array: array(storage, start, budget)
+        case .set, .dictionary: hashed(storage, start, budget)
+        }
+    }
+
+    private func array(_ storage: HeapObject, _ start: [UInt8], _ budget: Budget) -> Elements {
         let layout = TypeLayout.value(of: key)
         guard !layout.isNone, let all = start.load(Int.self, at: 16), all > 0, let alignment = key.alignment,
             let stride = key.stride
-        else { return ([], false) }
+        else { return Elements() }
         let first = (32 + alignment - 1) & ~(alignment - 1)
-        let count = Container.readable(all, stride)
-        let elements = elements(count, at: storage.address &+ UInt(first), layout, stride)
-            .enumerated().flatMap { index, references in references.map { $0.inside("[\(index)]") } }
-        return (elements, count < all)
+        let elements = elements(
+            budget.readable(all, stride), at: storage.address &+ UInt(first), layout, stride, until: budget.deadline)
+        let references = elements.enumerated().flatMap { index, references in
+            references.map { $0.inside("[\(index)]") }
+        }
+        return Elements(references: references, count: elements.count, isCut: elements.count < all)
     }
 
     /// Keys and values stand in two buffers; a bitmap behind the fields tells which places are taken.
-    private func hashed(_ storage: HeapObject, _ start: [UInt8]) -> (references: [HeapObject.Reference], isCut: Bool) {
+    private func hashed(_ storage: HeapObject, _ start: [UInt8], _ budget: Budget) -> Elements {
         guard let scaleOffset = fields["_scale"], let keysOffset = fields["_rawKeys"],
             let scale = start.load(UInt8.self, at: scaleOffset), scale < 48,
             let keys = start.load(UInt.self, at: keysOffset)
-        else { return ([], false) }
+        else { return Elements() }
         let all = 1 << Int(scale)
         let end = (fields.values.max() ?? 0) + 8
-        let words = (min(all, Container.limit) + 63) / 64
-        guard let bitmap = Memory.bytes(at: storage.address &+ UInt(end), count: words * 8) else { return ([], false) }
+        let words = (min(all, budget.elements) + 63) / 64
+        guard let bitmap = Memory.bytes(at: storage.address &+ UInt(end), count: words * 8) else { return Elements() }
         var buffers = [(keys, key)]
         if let value, let values = fields["_rawValues"].flatMap({ start.load(UInt.self, at: $0) }) {
             buffers.append((values, value))
         }
-        var (found, isCut) = ([HeapObject.Reference](), false)
+        var found = Elements()
         for (address, type) in buffers {
             let layout = TypeLayout.value(of: type)
             guard !layout.isNone, let stride = type.stride else { continue }
-            let count = Container.readable(all, stride)
-            if count < all { isCut = true }
-            found += elements(count, at: address, layout, stride) { bitmap[$0 / 8] >> UInt8($0 % 8) & 1 == 1 }
-                .flatMap { references in references.map { $0.inside("[…]") } }
+            let elements = elements(
+                budget.readable(all, stride), at: address, layout, stride, until: budget.deadline
+            ) { bitmap[$0 / 8] >> UInt8($0 % 8) & 1 == 1 }
+            found.references += elements.flatMap { references in references.map { $0.inside("[…]") } }
+            found.count += elements.count
+            if elements.count < all { found.isCut = true }
         }
-        return (found, isCut)
+        return found
     }
 
-    /// The references of each of the elements of a buffer that are there.
+    /// The references of each of the elements of a buffer that are there, as many as are read before a deadline.
     private func elements(
-        _ count: Int, at address: UInt, _ layout: TypeLayout, _ stride: Int,
+        _ count: Int, at address: UInt, _ layout: TypeLayout, _ stride: Int, until deadline: DispatchTime,
         where isThere: (Int) -> Bool = { _ in true }
     ) -> [[HeapObject.Reference]] {
         guard let bytes = Memory.bytes(at: address, count: count * stride) else { return [] }
-        return (0..<count).map { isThere($0) ? layout.references(in: bytes, at: $0 * stride) : [] }
+        var found: [[HeapObject.Reference]] = []
+        // Asked before each, because an existential takes some system calls, and the clock none.
+        while found.count < count, DispatchTime.now() < deadline {
+            let index = found.count
+            found.append(isThere(index) ? layout.references(in: bytes, at: index * stride) : [])
+        }
+        return found
     }
 }

@@ -21,7 +21,9 @@ struct HeapObject: Hashable {
         /// Its class; `nil` for a closure's context and a box.
         let type: RuntimeType?
         let references: [Reference]
-        /// Whether it is a collection of more than was looked into.
+        /// How many elements of a collection were looked into.
+        var elements = 0
+        /// Whether it is a collection of more than that.
         var isCut = false
     }
 
@@ -29,7 +31,7 @@ struct HeapObject: Hashable {
     private static let usualSize = 256
 
     /// A copy of it, as far as it is recognised; `nil` if it is not.
-    func contents() -> Contents? {
+    func contents(within budget: Container.Budget = Container.Budget()) -> Contents? {
         // The copy ends with the memory that can be read.
         guard address & 7 == 0, let bytes = Memory.prefix(at: address, count: HeapObject.usualSize),
             let metadata = bytes.load(UInt.self, at: 0).flatMap(HeapMetadata.at)
@@ -41,8 +43,8 @@ struct HeapObject: Hashable {
             }
             return Contents(type: type, references: layout.references(in: bytes))
         case .container(let type, let container):
-            let (references, isCut) = container.references(in: self, bytes)
-            return Contents(type: type, references: references, isCut: isCut)
+            let found = container.elements(in: self, bytes, within: budget)
+            return Contents(type: type, references: found.references, elements: found.count, isCut: found.isCut)
         case .context(let context):
             // Where its size is not known, more is asked for than it may have, and what can be read has it all.
             guard let bytes = whole(bytes, size: context.size, orLess: true) else {

@@ -28,6 +28,8 @@ final class ObjectGraph {
     private var numbers: [UInt: Int] = [:]
     private let deadline: DispatchTime
     private let limit: Int
+    /// How many elements of collections may be looked into yet.
+    private var elements: Int
     /// How many objects were copied.
     private(set) var count = 0
     /// Whether something was left out because the budget was spent.
@@ -35,10 +37,11 @@ final class ObjectGraph {
     /// Whether something was left out because a collection has more than is looked into.
     private(set) var isCut = false
 
-    /// Makes a graph of at most `limit` objects, which are read before a deadline.
-    init(until deadline: DispatchTime = .distantFuture, limit: Int = 200_000) {
+    /// Makes a graph of at most `limit` objects, and of as many elements of collections, which are read before a deadline.
+    init(until deadline: DispatchTime = .distantFuture, limit: Int = 200_000, elements: Int = .max) {
         self.deadline = deadline
         self.limit = limit
+        self.elements = elements
     }
 
     private func node(_ object: HeapObject) -> Int { node(object, boxed: nil) }
@@ -59,9 +62,15 @@ final class ObjectGraph {
         }
         count += 1
         let (object, boxed) = (nodes[number].object, nodes[number].boxed)
-        let contents = boxed.map { .init(type: nil, references: object.references(boxed: $0)) } ?? object.contents()
+        var budget = Container.Budget(deadline: deadline)
+        budget.elements = min(budget.elements, elements)
+        let contents =
+            boxed.map { .init(type: nil, references: object.references(boxed: $0)) } ?? object.contents(within: budget)
+        elements -= contents?.elements ?? 0
         let edges = (contents?.references ?? []).map(edge)
-        if contents?.isCut == true { isCut = true }
+        if contents?.isCut == true {
+            if DispatchTime.now() < deadline { isCut = true } else { isExhausted = true }
+        }
         nodes[number].type = contents?.type
         nodes[number].edges = edges
         return edges
@@ -124,7 +133,8 @@ final class ObjectGraph {
             var reference = steps[current].edge.reference
             let node = nodes[steps[current].edge.node]
             // The last one may not have been copied yet.
-            let type = node.type ?? (current == end ? node.object.contents()?.type : nil)
+            let type =
+                node.type ?? (current == end ? node.object.contents(within: Container.Budget(elements: 0))?.type : nil)
             position = steps[current].from
             while let outer = position, nodes[steps[outer].edge.node].boxed != nil {
                 reference = reference.inside(steps[outer].edge.reference.label)

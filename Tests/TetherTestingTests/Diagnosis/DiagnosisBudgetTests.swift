@@ -144,6 +144,24 @@ import TetherVerification
         return messages.first
     }
 
+    @Test func `L3 no more elements are looked into than a search has left, nor any behind its limit of time`() {
+        let items = (0..<20).map { _ in Item() }
+        let bytes = ValueBytes(of: items)
+        func path(in graph: ObjectGraph) -> ReferencePath? { graph.path(from: bytes, to: HeapObject(items[19])) }
+        let (enough, tooFew, tooLate) = (
+            ObjectGraph(elements: 20), ObjectGraph(elements: 19), ObjectGraph(until: .now())
+        )
+        #expect(path(in: enough) != nil && !enough.isCut)
+        #expect(path(in: tooFew) == nil && tooFew.isCut)
+        #expect(path(in: tooLate) == nil && tooLate.isExhausted)
+        // The storage of the array, looked into when the time is up.
+        let storage = bytes.bytes.load(UInt.self, at: 0).flatMap {
+            HeapObject(address: $0).contents(within: Container.Budget(deadline: .now()))
+        }
+        #expect(storage?.elements == 0 && storage?.isCut == true)
+        withExtendedLifetime(items) {}
+    }
+
     @Test(arguments: Shelf.large.indices)
     func `L3 what may be in a part of a collection that is not looked into is said to be untold`(_ index: Int) async {
         let message = await message(Shelf.large[index])
