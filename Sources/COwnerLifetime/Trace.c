@@ -131,9 +131,12 @@ static bool has_file(void) {
 
 /// Gives a thread a chunk; returns an error, or 0.
 static int grow(writer *writer) {
-    int error = 0, state;
-    // A thread that were cancelled in here would leave the lock locked.
+    int error = 0;
+#if !defined(__ANDROID__)
+    // A thread that was cancelled in here would leave the lock locked. Android has no cancelling.
+    int state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+#endif
     pthread_mutex_lock(&growth);
     if (limit - size < CHUNK) {
         error = EFBIG;
@@ -150,7 +153,9 @@ static int grow(writer *writer) {
         writer->end = start + size - CLOSING;
     }
     pthread_mutex_unlock(&growth);
+#if !defined(__ANDROID__)
     pthread_setcancelstate(state, NULL);
+#endif
     return error;
 }
 

@@ -66,7 +66,7 @@ final class ObjectGraph {
         budget.elements = min(budget.elements, elements)
         let contents =
             boxed.map { .init(type: nil, references: object.references(boxed: $0)) } ?? object.contents(within: budget)
-        elements -= contents?.elements ?? 0
+        elements = max(0, elements - (contents?.elements ?? 0))
         let edges = (contents?.references ?? []).map(edge)
         if contents?.isCut == true {
             if DispatchTime.now() < deadline { isCut = true } else { isExhausted = true }

@@ -144,12 +144,13 @@ extension ReferenceObserver {
             }
         }
         (next, isLeaving) = (nil, false)
+        if hasEnded { return }
         // M5: no post of a sender that has gone would come to deliver what is pending on the poster.
-        if hasEnded || (isLast && new.scheduler == nil) { return }
+        let scheduler = isLast ? new.scheduler ?? target : new.scheduler
         // What a job that was dropped has spared takes its turn anew.
-        if new.scheduler === target, target?.hasAll(of: pending) ?? true { return }
+        if scheduler === target, target?.hasAll(of: pending) ?? true { return }
         for delivery in pending { target?.withdraw(delivery) }
-        target = new.scheduler
+        target = scheduler
         var hasMadeJob = false
         for delivery in pending where target?.append(self, delivery) == true { hasMadeJob = true }
         let (excess, target) = (trim(), target)

@@ -72,12 +72,12 @@ import Testing
                     { context in
                         let center = unsafe Unmanaged<ObserverCenter>.fromOpaque(context!).takeUnretainedValue()
                         while true {
-                            center.post(name: .sample, object: nil)
+                            for _ in 0..<1000 { center.post(name: .sample, object: nil) }
+                            // Where it is cancelled, unless it was in the trace.
                             pthread_testcancel()
                         }
                     }, context)
                 try #require(error == 0)
-                usleep(5000)
                 pthread_cancel(thread)
                 pthread_join(thread, nil)
             }

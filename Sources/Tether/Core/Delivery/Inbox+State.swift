@@ -23,6 +23,15 @@ extension Inbox {
         var route: Route
         /// The first ticket of what moves to another mailbox, and is not cancelled with the drain that is running (D6).
         var movesFrom: UInt64?
+        /// The ticket before which all that was to move has been spared by a cancelling, wherever it goes after that.
+        var sparedBefore: UInt64
+
+        /// Whether a cancelling of the drain that is running drops a delivery. On the way to the poster all that was not
+        /// spared before joins the drain.
+        func spares(_ delivery: Delivery) -> Bool {
+            guard let movesFrom, delivery.ticket >= movesFrom else { return false }
+            return !route.isPoster || delivery.ticket < sparedBefore
+        }
     }
 
     /// SAFETY: `plain` is the route's, which holds it, because `lookForPlain` follows every change.
@@ -84,11 +93,21 @@ extension Inbox {
         /// Takes out what was pending on the route when its drain was cancelled.
         mutating func removeCancelled() -> [Delivery] {
             guard let mailbox = route.mailbox else { return [] }
+            let (before, next) = (mailbox.cancelledBefore, nextSwitch)
+            func isDropped(_ delivery: Delivery) -> Bool {
+                delivery.ticket < before && next?.spares(delivery) != true
+            }
             var taken: [Delivery] = []
-            // On the way to the poster all of it joins the drain.
-            let end = nextSwitch?.route.isPoster == false ? nextSwitch?.movesFrom ?? .max : .max
-            while let delivery = pending.popFirst(if: { $0.ticket < end && mailbox.isCancelled(ticket: $0.ticket) }) {
-                taken.append(delivery)
+            while let delivery = pending.popFirst(if: isDropped) { taken.append(delivery) }
+            if let first = pending.first, let next, next.spares(first) {
+                if !next.route.isPoster {
+                    nextSwitch?.sparedBefore = before
+                } else {
+                    // What was spared before stands in front of what joined the drain.
+                    for delivery in pending.removeAll() {
+                        if isDropped(delivery) { taken.append(delivery) } else { pending.append(delivery) }
+                    }
+                }
             }
             if !taken.isEmpty { mailbox.finish(taken.count) }
             return taken

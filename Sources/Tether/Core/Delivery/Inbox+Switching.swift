@@ -6,7 +6,9 @@ extension Inbox {
         let (moved, forgone) = withState { state -> (Move?, Switch?) in
             if state.hasEnded { return (nil, nil) }
             let forgone = state.nextSwitch
-            state.nextSwitch = Switch(route: route.reusingMailbox(of: state.route), movesFrom: forgone?.movesFrom)
+            state.nextSwitch = Switch(
+                route: route.reusingMailbox(of: state.route), movesFrom: forgone?.movesFrom,
+                sparedBefore: forgone?.sparedBefore ?? 0)
             return (moveUnlessDelivering(&state), forgone)
         }
         moved?.finish(self)
@@ -58,10 +60,10 @@ extension Inbox {
         }
     }
 
-    private func move(to new: Route, _ state: inout State) -> Move? {
-        // No post of a sender that has gone would come to deliver what is pending on the poster.
-        if state.isLast, new.isPoster { return nil }
+    private func move(to new: Route, _ state: inout State) -> Move {
         let old = state.route
+        // No post of a sender that has gone would come to deliver what is pending on the poster.
+        let new = state.isLast && new.isPoster ? old : new
         // Another thread that cancels them has yet to come by (D2).
         let cancelled = takeCancelled(in: &state)
         state.route = new

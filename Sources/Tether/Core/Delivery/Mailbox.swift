@@ -157,5 +157,8 @@ final class Mailbox: Sendable {
     }
 
     /// Whether the drain of a ticket that was given out here has been cancelled; if it is running, it is to deliver no more.
-    func isCancelled(ticket: UInt64) -> Bool { ticket < cancelledTickets.load(ordering: .acquiring) }
+    func isCancelled(ticket: UInt64) -> Bool { ticket < cancelledBefore }
+
+    /// The first ticket that was not cancelled.
+    var cancelledBefore: UInt64 { cancelledTickets.load(ordering: .acquiring) }
 }

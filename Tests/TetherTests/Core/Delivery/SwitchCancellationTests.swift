@@ -62,12 +62,20 @@ import Testing
     /// Posts three times when it ends, the last two when the first is being delivered.
     private final class Farewell: Sendable {
         let (center, isRunning) = (ObserverCenter(), Gate())
+        private let whileRunning: @Sendable () -> Void
+        private let atEnd: @Sendable () -> Void
+
+        init(whileRunning: @escaping @Sendable () -> Void = {}, atEnd: @escaping @Sendable () -> Void = {}) {
+            (self.whileRunning, self.atEnd) = (whileRunning, atEnd)
+        }
 
         deinit {
             post(1)
             isRunning.pass()
+            whileRunning()
             post(2)
             post(3)
+            atEnd()
         }
 
         private func post(_ number: Int) {
@@ -101,5 +109,61 @@ import Testing
         queue.settle()
         #expect(log.entries == [1, 2])
         #expect(dropped.entries == [1])
+        observer.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func `D2 D6 what was spared for a queue is delivered by the drain when it goes to the poster`(isLate: Bool) {
+        let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<Int>())
+        let (isRunning, mayGoOn) = (Gate(), Gate())
+        let token = center.observe(.sample, on: .operationQueue(queue)) {
+            log.add($0.number)
+            if $0.number == 1 {
+                isRunning.open()
+                mayGoOn.pass()
+            }
+        }
+        center.post(.sample, number: 1)
+        isRunning.pass()
+        token.target = .dispatchQueue(DispatchQueue(label: "another"))
+        center.post(.sample, number: 2)
+        queue.cancelAllOperations()
+        token.target = .poster
+        center.post(.sample, number: 3)
+        // What has joined the drain meanwhile is cancelled with it.
+        if isLate { queue.cancelAllOperations() }
+        mayGoOn.open()
+        queue.settle()
+        #expect(log.entries == (isLate ? [1, 2] : [1, 2, 3]))
+        #expect(center.audit().map(\.dropped) == [isLate ? 1 : 0])
+        token.stop()
+    }
+
+    @Test func `M5 D6 what was spared of a sender that has gone is delivered where it was, if the poster is next`() {
+        let (queue, log, mayGoOn, isCancelled) = (OperationQueue.serial(), Log<Int>(), Gate(), Gate())
+        let token = Box<NotificationObserver?>(nil)
+        var sender: Farewell? = Farewell {
+            token.value?.target = .dispatchQueue(DispatchQueue(label: "another"))
+        } atEnd: {
+            queue.cancelAllOperations()
+            isCancelled.open()
+        }
+        let (center, isRunning) = (sender!.center, sender!.isRunning)
+        token.set(
+            center.observe(.sample, from: sender!, on: .operationQueue(queue)) {
+                log.add($0.number)
+                if $0.number == 1 {
+                    isRunning.open()
+                    mayGoOn.pass()
+                }
+            })
+        sender = nil
+        isCancelled.pass()
+        token.value?.target = .poster
+        mayGoOn.open()
+        queue.settle()
+        #expect(log.entries == [1, 2, 3])
+        #expect(token.value?.isActive == false)
+        token.set(nil)
     }
 }

@@ -30,7 +30,12 @@ extension DispatchQueue {
     /// Whether this is one of the global concurrent queues, which take no queue-specific values.
     ///
     /// Told by its label, because the same queue comes in many wrappers.
-    var isGlobal: Bool { label.hasPrefix("com.apple.root.") && DispatchQueue.globalLabels.contains(label) }
+    var isGlobal: Bool {
+        guard label.hasPrefix("com.apple.root.") else { return false }
+        // Not covered: those that only C code can ask for, which make more threads than there are processors.
+        let name = label.hasSuffix(".overcommit") ? String(label.dropLast(".overcommit".count)) : label
+        return DispatchQueue.globalLabels.contains(name) || name == "com.apple.root.maintenance-qos"
+    }
 
     private static let globalLabels = Set(
         [DispatchQoS.QoSClass.userInteractive, .userInitiated, .default, .utility, .background, .unspecified].map {

@@ -10,7 +10,7 @@ import Tether
             onThreads(
                 Array(
                     repeating: {
-                        for _ in 0..<5000 {
+                        for _ in 0..<3000 {
                             let (isPrepared, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
                             let thread = Thread {
                                 DeliveryTarget.prepareCurrentThread()
