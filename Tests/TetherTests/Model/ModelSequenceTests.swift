@@ -72,6 +72,28 @@ import Testing
         ])
     }
 
+    @Test(arguments: [nil, 0, 1])
+    func `D2 D6 what was spared for a queue is delivered wherever the target is switched after that`(last: Int?) {
+        expectAgreement([
+            .observe(Observation(token: 0, name: 0, scheduler: 0)),
+            .observe(
+                Observation(
+                    token: 1, name: 1, scheduler: 0,
+                    actions: [
+                        .redirect(token: 0, scheduler: 1),
+                        .post(center: 0, name: 0, sender: .nobody, form: .call),
+                        .dropJobs(0),
+                        .redirect(token: 0, scheduler: last),
+                        .post(center: 0, name: 0, sender: .nobody, form: .call),
+                    ])),
+            .post(center: 0, name: 1, sender: .nobody, form: .call),
+            .post(center: 0, name: 0, sender: .nobody, form: .call),
+            .run(0),
+            .run(0),
+            .run(1),
+        ])
+    }
+
     @Test func `S2 R9 what a sequence has goes with a removal that its sender makes in its deinit`() {
         expectAgreement([
             .make(
