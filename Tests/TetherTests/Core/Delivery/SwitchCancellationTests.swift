@@ -5,11 +5,14 @@ import Testing
 
 /// What a cancelled queue drops of an observer whose target is switched while a drain runs.
 @Suite struct SwitchCancellationTests {
-    @Test(arguments: [false, true])
-    func `D2 D6 what is posted after a switch to a queue is not cancelled with the old one`(andBack: Bool) {
-        let (center, old, new) = (ObserverCenter(), OperationQueue.serial(), DispatchQueue(label: "new"))
-        let (log, isRunning, mayGoOn) = (Log<Int>(), Gate(), Gate())
-        let token = center.observe(.sample, on: .operationQueue(old)) {
+    private let center = ObserverCenter()
+    private let log = Log<Int>()
+    private let isRunning = Gate()
+    private let mayGoOn = Gate()
+
+    /// Makes an observer whose first delivery is being made, until `mayGoOn`.
+    private func observeAndRun(on target: DeliveryTarget) -> NotificationObserver {
+        let token = center.observe(.sample, on: target) { [log, isRunning, mayGoOn] in
             log.add($0.number)
             if $0.number == 1 {
                 isRunning.open()
@@ -18,6 +21,13 @@ import Testing
         }
         center.post(.sample, number: 1)
         isRunning.pass()
+        return token
+    }
+
+    @Test(arguments: [false, true])
+    func `D2 D6 what is posted after a switch to a queue is not cancelled with the old one`(andBack: Bool) {
+        let (old, new) = (OperationQueue.serial(), DispatchQueue(label: "new"))
+        let token = observeAndRun(on: .operationQueue(old))
         center.post(.sample, number: 2)
         token.target = .dispatchQueue(new)
         center.post(.sample, number: 3)
@@ -35,18 +45,9 @@ import Testing
 
     @Test(arguments: [1, OperationQueue.defaultMaxConcurrentOperationCount])
     func `D2 D6 what is pending is cancelled though the target was set once more to the same queue`(width: Int) {
-        let (center, queue, log) = (ObserverCenter(), OperationQueue(), Log<Int>())
+        let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
-        let (isRunning, mayGoOn) = (Gate(), Gate())
-        let token = center.observe(.sample, on: .operationQueue(queue)) {
-            log.add($0.number)
-            if $0.number == 1 {
-                isRunning.open()
-                mayGoOn.pass()
-            }
-        }
-        center.post(.sample, number: 1)
-        isRunning.pass()
+        let token = observeAndRun(on: .operationQueue(queue))
         center.post(.sample, number: 2)
         token.target = .operationQueue(queue)
         center.post(.sample, number: 3)
@@ -114,17 +115,8 @@ import Testing
 
     @Test(arguments: [false, true])
     func `D2 D6 what was spared for a queue is delivered by the drain when it goes to the poster`(isLate: Bool) {
-        let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<Int>())
-        let (isRunning, mayGoOn) = (Gate(), Gate())
-        let token = center.observe(.sample, on: .operationQueue(queue)) {
-            log.add($0.number)
-            if $0.number == 1 {
-                isRunning.open()
-                mayGoOn.pass()
-            }
-        }
-        center.post(.sample, number: 1)
-        isRunning.pass()
+        let queue = OperationQueue.serial()
+        let token = observeAndRun(on: .operationQueue(queue))
         token.target = .dispatchQueue(DispatchQueue(label: "another"))
         center.post(.sample, number: 2)
         queue.cancelAllOperations()
