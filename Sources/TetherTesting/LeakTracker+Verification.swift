@@ -146,9 +146,9 @@ extension LeakTracker {
         let known = addresses(of: kept)
         let begin = ContinuousClock.now
         let graph = ObjectGraph(until: .after(limit))
-        let owners = registrations.lazy.filter { $0.center == center }.compactMap { registration -> KeptOwner? in
-            guard let owner = registration.owner.flatMap({ objects[$0] }), !owner.hasEnded,
-                !known.contains(owner.address), let handler = registration.handler
+        let owners = registrations.compactMap { registration -> KeptOwner? in
+            guard registration.center == center, let owner = registration.owner.flatMap({ objects[$0] }),
+                !owner.hasEnded, !known.contains(owner.address), let handler = registration.handler
             else { return nil }
             let object = HeapObject(address: owner.address)
             guard let path = graph.path(from: handler, to: object) else { return nil }
@@ -161,9 +161,8 @@ extension LeakTracker {
                 site: tracked.site, picture: registration.picture(path, to: object, tracked.lines))
             return KeptOwner(owner: owner, isCaptured: path.isCapture, finding: finding)
         }
-        let found = Array(owners)
         state.withLock { $0.timeForCenters = max(.zero, $0.timeForCenters - (ContinuousClock.now - begin)) }
-        return found
+        return owners
     }
 
     /// Takes those for kept that went with their center; and those that their handler captures, though something else keeps

@@ -20,12 +20,12 @@ package final class WatchedRegistration: Sendable, Identifiable {
     package let isSequence: Bool
     /// The address of the object whose life bounds it.
     package let owner: UInt?
-    private let reference: UnownedReference<Registration>?
+    private let registration: Unretained<Registration>
     private let tokenReference: OwnerReference<AnyObject>?
     private let tokenAddress: UInt
 
     init(_ registration: Registration, name: Notification.Name?, token: AnyObject) {
-        reference = UnownedReference(registration)
+        self.registration = Unretained(registration)
         tokenReference = OwnerReference(token)
         tokenAddress = UInt(bitPattern: ObjectIdentifier(token))
         owner = registration.owned?.record.map { UInt(bitPattern: $0.identity) }
@@ -38,20 +38,12 @@ package final class WatchedRegistration: Sendable, Identifiable {
     }
 
     /// Returns what `body` makes of the registration, unless it has ended.
-    private func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? { memory?.look(body) }
-
-    private var memory: RegistrationMemory? {
-        switch reference {
-        case .some(let reference): reference.memory
-        // Not covered: it was referred to before it could end.
-        case nil: nil
-        }
-    }
+    private func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? { registration.look(body) }
 
     /// What is pending for it.
     private var inbox: Inbox? { look(\.inbox) }
 
-    package var isActive: Bool { memory?.hasEnded == false }
+    package var isActive: Bool { registration.withMemory { !$0.hasEnded } == true }
 
     /// The registration's token, not held: its address, and the number of strong references to it; `nil` once it has gone.
     package var token: (address: UInt, strongCount: Int)? {

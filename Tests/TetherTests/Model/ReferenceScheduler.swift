@@ -79,10 +79,10 @@ final class ReferenceScheduler {
         let due = turns
         begun = due.map(\.delivery)
         for observer in takeRemainders() { observer.deliverRemainder(in: self) }
-        for due in due where has(due.delivery) {
-            withdraw(due.delivery)
-            called = due.observer
-            due.observer.deliver(due.delivery)
+        for turn in due where has(turn.delivery) {
+            withdraw(turn.delivery)
+            called = turn.observer
+            turn.observer.deliver(turn.delivery)
             called = nil
         }
         world.levels.end()

@@ -26,7 +26,7 @@ extension Inbox {
         /// The ticket before which all that was to move has been spared by a cancelling, wherever it goes after that.
         var sparedBefore: UInt64
 
-        /// Whether a cancelling of the drain that is running drops a delivery. On the way to the poster all that was not
+        /// Whether a cancelling of the drain that is running spares a delivery. On the way to the poster all that was not
         /// spared before joins the drain.
         func spares(_ delivery: Delivery) -> Bool {
             guard let movesFrom, delivery.ticket >= movesFrom else { return false }
