@@ -50,7 +50,10 @@ public struct DeliveryTarget: Sendable {
     ///
     /// Posted to from the main queue it delivers inline, unless something is already pending there
     /// ([D3](doc:Contract#D3)). `.dispatchQueue(.main)` and `.operationQueue(.main)` are the same target.
-    public static let main = DeliveryTarget(kind: .main)
+    public static var main: DeliveryTarget {
+        // Computed, because under -cross-module-optimization a client reads a stored one without its initializer.
+        DeliveryTarget(kind: .main)
+    }
 
     /// An operation queue.
     ///
