@@ -15,8 +15,10 @@ coverage() {
     grep '^TOTAL' "$logs/coverage.txt" >"$logs/coverage.summary"
 }
 
+# `release` runs all rounds of the races.
 readme_commands() {
     local command
+    export TETHER_RACES=0.3
     for start in 'swift run' 'swift test'; do
         command=$(grep -E "^$start" README.md)
         [[ $command != *$'\n'* ]] || { echo "README.md has more than one line that starts with $start."; return 1; }
@@ -36,7 +38,7 @@ release_tests() {
 # Where the system has no membarrier, posting threads fence what they announce.
 without_fence() {
     release_build
-    TETHER_WITHOUT_MEMBARRIER=1 limited swift test --skip-build "${release_options[@]}" --skip "$compiler_tests"
+    TETHER_RACES=0.3 TETHER_WITHOUT_MEMBARRIER=1 limited swift test --skip-build "${release_options[@]}" --skip "$compiler_tests"
 }
 
 # The diagnosis of a model that other threads change while it is walked.
