@@ -23,7 +23,7 @@ public func findLeaks(
     within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
     _ body: () throws -> Void
 ) rethrows -> [LeakTracker.Leak] {
-    let scope = LeakTracker()
+    let scope = LeakTracker(explanation: explanation)
     try LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try body() }
     return scope.verifyBlocking(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map {
         LeakTracker.Leak($0.message, $0.picture)
@@ -44,7 +44,7 @@ public func findLeaks(
     isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Void
 ) async rethrows -> [LeakTracker.Leak] {
-    let scope = LeakTracker()
+    let scope = LeakTracker(explanation: explanation)
     try await LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try await body() }
     return await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map {
         LeakTracker.Leak($0.message, $0.picture)

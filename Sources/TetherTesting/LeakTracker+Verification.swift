@@ -10,7 +10,7 @@ extension LeakTracker {
         /// For what nothing is known to be on its way to release: a thread or task of the test's own may be about to.
         let release: Duration
         /// For the search why what is left is still there.
-        let explanation: Duration
+        package let explanation: Duration
 
         package init(deliveries: Duration, release: Duration, explanation: Duration) {
             self.deliveries = deliveries
@@ -143,30 +143,45 @@ extension LeakTracker {
         let (registrations, objects, kept, limit) = state.withLock {
             ($0.registrations, $0.objects, $0.kept, $0.timeForCenters)
         }
-        let known = addresses(of: kept)
+        let meant = addresses(of: kept)
         let begin = ContinuousClock.now
         let graph = ObjectGraph(until: .after(limit))
-        let owners = registrations.compactMap { registration -> KeptOwner? in
+        let candidates = registrations.compactMap { registration -> (WatchedRegistration, WatchedObject, ValueBytes)? in
             guard registration.center == center, let owner = registration.owner.flatMap({ objects[$0] }),
-                !owner.hasEnded, !known.contains(owner.address), let handler = registration.handler
+                !owner.hasEnded, !meant.contains(owner.address), let handler = registration.handler
             else { return nil }
-            let object = HeapObject(address: owner.address)
-            guard let path = graph.path(from: handler, to: object) else { return nil }
-            let tracked = Tracked(object: owner, label: "\(owner.type)", site: registration.site, isOwner: true)
-            let finding = Finding(
-                message: "\(tracked.label), an owner, observed for at \(tracked.site), went only because its center "
-                    + "did: until then it was kept by \(registration.handlerDescription), which "
-                    + "\(path.sentence(from: .closure)). With a center that stays, such as ObserverCenter.default, it "
-                    + "leaks. \(SelfCapture.remedy)",
-                site: tracked.site, picture: registration.picture(path, to: object, tracked.lines))
-            return KeptOwner(owner: owner, isCaptured: path.isCapture, finding: finding)
+            return (registration, owner, handler)
+        }
+        // What each handler captures, before what all of that leads to: a large model takes the time of its own search.
+        let near = candidates.map { _, owner, handler in
+            graph.path(from: handler, to: HeapObject(address: owner.address), lookingInto: 32)
+        }
+        var known = Set(zip(candidates, near).compactMap { $1 == nil ? nil : $0.1.address })
+        let owners = zip(candidates, near).compactMap { candidate, near -> KeptOwner? in
+            let (registration, owner, handler) = candidate
+            if let near { return KeptOwner(owner, of: registration, by: near) }
+            guard !known.contains(owner.address) else { return nil }
+            if let path = graph.path(from: handler, to: HeapObject(address: owner.address)) {
+                return KeptOwner(owner, of: registration, by: path)
+            }
+            guard let reason = untold(by: graph, limit) else { return nil }
+            known.insert(owner.address)
+            return KeptOwner(owner, of: registration, untold: reason)
         }
         state.withLock { $0.timeForCenters = max(.zero, $0.timeForCenters - (ContinuousClock.now - begin)) }
         return owners
     }
 
+    /// Why a search that found nothing may have missed something; `nil` if it has seen all.
+    private func untold(by graph: ObjectGraph, _ limit: Duration) -> String? {
+        if !Memory.isReadable { return "this process may not read its own memory" }
+        return graph.isExhausted
+            ? "the limit for explanations, less what earlier centers of this test took of it, \(limit), was reached after "
+                + "\(graph.count) objects; set a longer one (explanation:)" : nil
+    }
+
     /// Takes those for kept that went with their center; and those that their handler captures, though something else keeps
-    /// them a moment longer. Of others a property led to them, which the test may be about to set.
+    /// them a moment longer. To others a property may have led, which the test may be about to set.
     func centerHasEnded(_ owners: [KeptOwner]) {
         let kept = owners.filter { $0.isCaptured || $0.owner.hasEnded }
         state.withLock { $0.keptUntilCenterEnded += kept }

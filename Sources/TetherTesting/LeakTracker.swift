@@ -69,14 +69,6 @@ public final class LeakTracker: Sendable {
         let isOwner: Bool
     }
 
-    /// An owner that its own handler keeps.
-    struct KeptOwner: Sendable {
-        let owner: WatchedObject
-        /// Whether the handler captures it, so that nothing but the observer's end would have let it go.
-        let isCaptured: Bool
-        let finding: Finding
-    }
-
     struct State: Sendable {
         var tracked: [Tracked] = []
         /// The objects of which this knows, by their addresses; another one may have that of one that has ended.
@@ -89,7 +81,7 @@ public final class LeakTracker: Sendable {
         /// Owners that were kept by their own handlers when their center went.
         var keptUntilCenterEnded: [KeptOwner] = []
         /// The time that is left to look for such owners.
-        var timeForCenters = Duration.seconds(1)
+        var timeForCenters = Duration.seconds(2)
         /// Called when a registration of this scope has ended, while someone waits for that.
         var ended: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
     }
@@ -99,6 +91,12 @@ public final class LeakTracker: Sendable {
     /// Makes a scope of nothing, which becomes the current one with `adopt(_:)`.
     public init() {
         Registrations.listen()
+    }
+
+    /// Makes a scope with a limit for the searches that begin when its centers end.
+    package convenience init(explanation: Duration) {
+        self.init()
+        state.withLock { $0.timeForCenters = explanation }
     }
 
     deinit { Registrations.forget(state.withLock(\.registrations)) }

@@ -35,7 +35,7 @@ public func verifyNoLeaks<Result>(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column, _ body: () throws -> Result
 ) rethrows -> Result {
-    let scope = LeakTracker()
+    let scope = LeakTracker(explanation: explanation)
     let result = try LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try body() }
     let findings = scope.verifyBlocking(
         LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation))
@@ -64,7 +64,7 @@ public func verifyNoLeaks<Result>(
     line: UInt = #line, column: UInt = #column, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Result
 ) async rethrows -> Result {
-    let scope = LeakTracker()
+    let scope = LeakTracker(explanation: explanation)
     let result = try await LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try await body() }
     let findings = await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation))
     Verdict(findings: findings, unattributed: scope.unattributed())

@@ -15,6 +15,10 @@ import TetherVerification
         func touch() {}
     }
 
+    final class Item: @unchecked Sendable {
+        var items: [Item] = []
+    }
+
     @Test func `L2 an owner that a property led to, until the test set it, is no leak`() async {
         await verifyNoLeaks {
             let (model, sidebar) = (Model(), Sidebar())
@@ -58,5 +62,48 @@ import TetherVerification
         }
         #expect(messages.count == 1)
         #expect(messages.first?.contains("which captures it. With a center that stays") == true)
+    }
+
+    @Test func `L2 L3 the handlers' own captures are looked at before what a large model leads to`() async {
+        // More objects than one search reads.
+        let items = (0..<250_000).map { _ in Item() }
+        for number in 1..<items.count { items[number / 3].items.append(items[number]) }
+        let root = items[0]
+        let messages = await planted {
+            let (center, sidebar) = (ObserverCenter(), Sidebar())
+            center.observe(.modelDidChange, owner: sidebar) { _, _ in withExtendedLifetime(root) {} }
+            center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.touch() }
+        }
+        #expect(messages.count == 1)
+        #expect(messages.first?.contains("which captures it. With a center that stays") == true)
+    }
+
+    @Test func `L2 L3 an owner that goes with its center is told of, though the search reached its limit`() async {
+        func attach(_ model: Model, to center: ObserverCenter) {
+            model.delegate = model.delegate ?? Sidebar()
+            center.observe(.modelDidChange, owner: model.delegate!) { _, _ in model.touch() }
+        }
+        let messages = await planted(explanation: .zero) {
+            let (center, model, clean) = (ObserverCenter(), Model(), Sidebar())
+            center.observe(.modelDidChange, owner: clean) { clean, _ in clean.touch() }
+            for _ in 1...2 { attach(model, to: center) }
+        }
+        #expect(messages.count == 1)
+        #expect(
+            messages.first?.contains(
+                "went only because its center did: until then something kept it that a handler of the center captures, or "
+                    + "that such a capture leads to; what it is is untold, because the limit for explanations") == true)
+        #expect(messages.first?.contains("set a longer one (explanation:). With a center that stays") == true)
+    }
+
+    @Test func `L2 an owner that outlives its center is no leak, though the search reached its limit`() async {
+        await verifyNoLeaks(explanation: .zero) {
+            let sidebar = Sidebar()
+            do {
+                let center = ObserverCenter()
+                center.observe(.modelDidChange, owner: sidebar) { sidebar, _ in sidebar.touch() }
+            }
+            sidebar.touch()
+        }
     }
 }

@@ -32,6 +32,24 @@ import TetherVerification
         #expect(center.audit().isEmpty)
     }
 
+    @Test func `F1 L2 L3 so is one that captures its owner when the test's own center goes`() async {
+        for isFoundations in [true, false] {
+            var line = 0
+            let messages = await planted {
+                let center: any NotifyingCenter = isFoundations ? NotificationCenter() : ListCenter()
+                let (sidebar, other) = (Sidebar(), Sidebar())
+                center.observe(.modelDidChange, owner: other) { other, _ in other.reload() }
+                line = #line + 1
+                center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.reload() }
+            }
+            let expected =
+                "Sidebar, an owner, observed for at \(file):\(line), went only because its center did: until then it was "
+                + "kept by the handler registered at \(file):\(line) (modelDidChange), which captures it."
+            #expect(messages.count == 1)
+            #expect(messages.first?.hasPrefix(expected) == true, "\(isFoundations): \(messages)")
+        }
+    }
+
     @Test func `F1 L2 L3 an object that holds the token whose handler captures it is named`() async {
         let center = center
         let messages = await planted {
@@ -71,5 +89,21 @@ import TetherVerification
             withExtendedLifetime(token) {}
         }
         #expect(center.audit().isEmpty)
+    }
+}
+
+/// A center that is neither Foundation's nor Tether's, and keeps what is registered until it goes.
+private final class ListCenter: NotifyingCenter {
+    private struct Listed: NotifyingRegistration {
+        func cancel() {}
+    }
+
+    private let handlers = Guarded<[@Sendable (Notification) -> Void]>([])
+
+    func register(
+        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
+    ) -> any NotifyingRegistration {
+        handlers.withLock { $0.append(handler) }
+        return Listed()
     }
 }

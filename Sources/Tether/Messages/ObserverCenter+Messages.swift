@@ -51,10 +51,10 @@ extension ObserverCenter {
     func observeMessages<Message: NotificationCenter.AsyncMessage>(
         _ request: AsyncObservationRequest, _ handler: @escaping @Sendable @isolated(any) (Message) async -> Void
     ) -> NotificationObserver {
-        let hook = request.hook
+        let hook = request.hook(on: handler.isolation)
         return observe(request.request) { notification in
             if let message: Message = MessageEnvelope.message(in: notification) {
-                hook.call(on: handler.isolation) { _ in await handler(message) }
+                hook.call { _ in await handler(message) }
             }
         }
     }
@@ -63,12 +63,12 @@ extension ObserverCenter {
         _ request: AsyncObservationRequest, for owner: Owner,
         _ handler: @escaping @Sendable @isolated(any) (Owner, Message) async -> Void
     ) -> NotificationObserver {
-        let hook = request.hook
+        let hook = request.hook(on: handler.isolation)
         return observe(request.request, for: owner) { owner, notification in
             // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
             nonisolated(unsafe) let owner = owner
             if let message: Message = MessageEnvelope.message(in: notification) {
-                hook.call(on: handler.isolation) { _ in unsafe await handler(owner, message) }
+                hook.call { _ in unsafe await handler(owner, message) }
             }
         }
     }

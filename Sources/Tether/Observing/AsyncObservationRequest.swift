@@ -3,12 +3,18 @@ internal import Foundation
 /// A request whose handler is async: the target is a task of the observer's own.
 struct AsyncObservationRequest {
     private(set) var request: ObservationRequest
-    /// The part that the handler captures, because the request holds the sender.
-    let hook = AsyncHandlerHook()
+    private let hook = AsyncHandlerHook()
 
     init(_ request: (DeliveryTarget) -> ObservationRequest) {
         self.request = request(DeliveryTarget(kind: .task(hook.drains)))
         self.request.add(hook)
+    }
+
+    /// The part that the handler captures, because the request holds the sender; with the actor that the handler is
+    /// isolated to.
+    func hook(on actor: (any Actor)?) -> AsyncHandlerHook {
+        hook.drains.deliver(on: actor)
+        return hook
     }
 
     /// Notifications.

@@ -33,6 +33,8 @@ internal import Synchronization
     final class PropertyState: Sendable {
         struct State {
             var current: Unretained<Registration>?
+            /// The registrations that it replaced, or is about to, until their handlers have returned.
+            var former: [Unretained<Registration>] = []
             var muting = Muting()
             var backlog = BufferingPolicy.unbounded
         }
@@ -45,6 +47,32 @@ internal import Synchronization
         }
 
         var current: Unretained<Registration>? { state.withLock(\.current) }
+
+        /// Makes a registration the current one, which `add` is to add in the place of the one that was.
+        func replaceCurrent(
+            with registration: Registration, _ add: (_ replacing: Unretained<Registration>?) -> Void
+        ) {
+            let old = state.withLock { state in
+                state.former.removeAll { $0.withMemory(\.hasGone) ?? true }
+                // Who waits later sees what their handlers wrote.
+                atomicMemoryFence(ordering: .acquiring)
+                let old = state.current
+                if let old { state.former.append(old) }
+                state.current = Unretained(registration)
+                registration.inherit(state.muting, state.backlog)
+                return old
+            }
+            add(old)
+            // One that another thread has ended meanwhile was not added, and replaced nothing.
+            old?.withMemory { $0.end() }
+        }
+
+        /// Ends all; returns those whose handlers may be running.
+        func end() -> [Unretained<Registration>] {
+            let all = state.withLock { state in state.former + (state.current.map { [$0] } ?? []) }
+            for registration in all { registration.withMemory { $0.end() } }
+            return all
+        }
     }
 
     /// Makes an idle observer, to be kept as a property and configured with its `observe` methods.
@@ -92,34 +120,23 @@ internal import Synchronization
 
     // MARK: The registration
 
+    /// Sets the only registration of a token.
     func set(_ registration: Registration) {
-        guard let property else {
-            // SAFETY: pairs with the release in `deinit`.
-            unsafe tether_unowned_retain(Unmanaged.passUnretained(registration).toOpaque())
-            word = registration.address
-            return
-        }
-        let old = property.state.withLock { state in
-            let old = state.current
-            state.current = Unretained(registration)
-            registration.inherit(state.muting, state.backlog)
-            return old
-        }
-        old?.withMemory { $0.end() }
+        // SAFETY: pairs with the release in `deinit`.
+        unsafe tether_unowned_retain(Unmanaged.passUnretained(registration).toOpaque())
+        word = registration.address
     }
 
     /// Calls `body` with the registration's memory; `nil` for a property that has none.
     func withMemory<Result>(_ body: (RegistrationMemory) -> Result?) -> Result? {
-        guard let property else { return memory(ofProperty: nil).flatMap(body) }
-        let current = property.current
-        return withExtendedLifetime(current) { memory(ofProperty: current).flatMap(body) }
+        guard let property else { return memory.flatMap(body) }
+        return property.current?.withMemory(body)
     }
 
-    /// The registration's memory, which this keeps, or, of a property, `current`, which the caller keeps.
-    private func memory(ofProperty current: Unretained<Registration>?) -> RegistrationMemory? {
-        if isProperty { return current?.withMemory(\.self) }
+    /// The memory of a token's registration, which this keeps.
+    private var memory: RegistrationMemory? {
         // SAFETY: our unowned reference keeps it.
-        return unsafe UnsafeMutableRawPointer(bitPattern: word).map { unsafe RegistrationMemory(at: $0) }
+        unsafe UnsafeMutableRawPointer(bitPattern: word).map { unsafe RegistrationMemory(at: $0) }
     }
 
     /// Returns what `body` makes of the registration, unless it has ended; see `RegistrationMemory.look`.
@@ -137,7 +154,9 @@ internal import Synchronization
     /// Stopping again does nothing. A handler that had begun on another thread may still be running when this returns;
     /// `stopAndWait()` excludes that. Never waits. Complexity: O(1) amortised, plus O(p) where p of its deliveries are
     /// pending.
-    public func stop() { withMemory { $0.end() } }
+    public func stop() {
+        if let property { _ = property.end() } else { withMemory { $0.end() } }
+    }
 
     /// The outcome of waiting for an observer's handlers.
     public enum WaitResult: Sendable {
@@ -165,11 +184,14 @@ internal import Synchronization
     )
     @discardableResult
     public func stopAndWait() -> WaitResult {
-        withMemory { registration in
+        func wait(for registration: RegistrationMemory) -> WaitResult {
             registration.end()
             if registration.hasGone { return NotificationObserver.afterAllHandlers() }
             return Quiescence.wait(for: registration.address) ? .finished : .wouldDeadlock
-        } ?? .finished
+        }
+        guard let property else { return withMemory(wait) ?? .finished }
+        let results = property.end().map { $0.withMemory(wait) }
+        return results.contains(.wouldDeadlock) ? .wouldDeadlock : .finished
     }
 
     /// Ends the observer and suspends until none of its handlers is running ([R2](doc:Contract#R2)).
@@ -178,17 +200,26 @@ internal import Synchronization
     /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
     @discardableResult
     public func stopAndWait() async -> WaitResult {
-        // Its memory is kept meanwhile, so that its address stands for no other one.
-        let current = property?.current
-        defer { withExtendedLifetime((self, current)) {} }
-        guard let registration = memory(ofProperty: current) else { return .finished }
-        registration.end()
-        if registration.hasGone { return NotificationObserver.afterAllHandlers() }
-        let result = await withCheckedContinuation { continuation in
-            let canEnd = Quiescence.whenQuiescent(registration.address) { continuation.resume(returning: true) }
-            if !canEnd { continuation.resume(returning: false) }
+        func wait(for registration: RegistrationMemory) async -> WaitResult {
+            registration.end()
+            if registration.hasGone { return NotificationObserver.afterAllHandlers() }
+            return await withCheckedContinuation { continuation in
+                let canEnd = Quiescence.whenQuiescent(registration.address) {
+                    continuation.resume(returning: .finished)
+                }
+                if !canEnd { continuation.resume(returning: .wouldDeadlock) }
+            }
         }
-        return result ? .finished : .wouldDeadlock
+        // Their memory is kept meanwhile, so that its address stands for no other one.
+        let ofProperty = property?.end() ?? []
+        defer { withExtendedLifetime((self, ofProperty)) {} }
+        let registrations =
+            isProperty ? ofProperty.compactMap { $0.withMemory(\.self) } : [memory].compactMap(\.self)
+        var result = WaitResult.finished
+        for registration in registrations {
+            if await wait(for: registration) == .wouldDeadlock { result = .wouldDeadlock }
+        }
+        return result
     }
 
     /// The outcome of waiting for a registration that has gone: its last release came after all its handlers, and what they

@@ -82,10 +82,10 @@ extension NotifyingCenter {
         _ handler: @escaping @Sendable @isolated(any) (Notification) async -> Void
     ) -> NotificationObserver {
         let request = AsyncObservationRequest(name, from: sender, once: once, key: key, at: fileID, line)
-        return observe(request.request) { [hook = request.hook] notification in
+        return observe(request.request) { [hook = request.hook(on: handler.isolation)] notification in
             // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
             nonisolated(unsafe) let notification = notification
-            hook.call(on: handler.isolation) { _ in unsafe await handler(notification) }
+            hook.call { _ in unsafe await handler(notification) }
         }
     }
 

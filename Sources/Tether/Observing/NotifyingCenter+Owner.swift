@@ -86,10 +86,10 @@ extension NotifyingCenter {
     /// *Delivery*: the poster never waits. The handler runs in a task of the observer's own, for one notification after the
     /// other, in posting order: the next call begins when the last one has returned ([P4](doc:Contract#P4)). What is
     /// pending when the observer ends is dropped. A call that is under way is cancelled, unless it stopped the observer
-    /// itself, is that of a `once` observer, or the sender has ended; `await stopAndWait()` waits for it. A call that
-    /// has yet to get to its actor is under way, too. The owner is held from when the handler is called until it has
-    /// returned, and let go of on the actor that the handler is isolated to (`{ @MainActor library, note in … }`), if it is to
-    /// any ([O9](doc:Contract#O9)). The token's `target` cannot be switched.
+    /// itself, is that of a `once` observer, or the sender has ended; `await stopAndWait()` waits for it. A handler that
+    /// is isolated to an actor (`{ @MainActor library, note in … }`) is called by that actor: what waits for it is pending,
+    /// and stopped there it never runs ([R1](doc:Contract#R1)). The owner is held from when the handler is called until it
+    /// has returned, and let go of on that actor ([O9](doc:Contract#O9)). The token's `target` cannot be switched.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
@@ -109,10 +109,11 @@ extension NotifyingCenter {
         _ handler: @escaping @Sendable @isolated(any) (Owner, Notification) async -> Void
     ) -> NotificationObserver {
         let request = AsyncObservationRequest(name, from: sender, once: once, key: key, at: fileID, line)
-        return observe(request.request, for: owner) { [hook = request.hook] owner, notification in
+        return observe(request.request, for: owner) {
+            [hook = request.hook(on: handler.isolation)] owner, notification in
             // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
             nonisolated(unsafe) let (owner, notification) = (owner, notification)
-            hook.call(on: handler.isolation) { _ in unsafe await handler(owner, notification) }
+            hook.call { _ in unsafe await handler(owner, notification) }
         }
     }
 

@@ -114,9 +114,15 @@ struct ObservationRequest {
             if observer.isProperty { observer.stop() }
             return registration.end()
         }
-        if observer.isProperty { observer.set(registration) }
-        RegistrationEvents.registered(registration, name: name, by: observer)
-        core.add(registration, name: name, sender: sender.key)
+        func add(replacing former: Unretained<Registration>?) {
+            RegistrationEvents.registered(registration, name: name, by: observer)
+            core.add(registration, name: name, sender: sender.key, replacing: former)
+        }
+        if let property = observer.property {
+            property.replaceCurrent(with: registration) { add(replacing: $0) }
+        } else {
+            add(replacing: nil)
+        }
         if let foreign { connect(registration, with: center, through: foreign) }
     }
 

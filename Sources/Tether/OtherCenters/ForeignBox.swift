@@ -17,7 +17,7 @@ final class ForeignBox: Sendable {
         guard let lost = content.withLock({ $0.take() }) else { return }
         if ForeignCenters.shared.hasEnded(core) {
             // Nobody can be inside a center that is going.
-            core.close()
+            RegistrationEvents.centerEnds(core) { core.close() }
         } else {
             // The center may hold its lock here, so that a registration which is still live is left to the cleaner.
             ForeignCleaner.shared.add(.lost(lost, of: core))

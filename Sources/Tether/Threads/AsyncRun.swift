@@ -21,27 +21,26 @@ final class AsyncRun: @unchecked Sendable {
     private var registration: (any AnyObject & Sendable)?
     private let address: UInt
     private let identity = Identity()
-    /// The actor that the handler is isolated to.
-    private let actor: (any Actor)?
     private var work: Work?
 
-    /// Begins a call, on the thread on which the registration is still announced.
-    init(of registration: any AnyObject & Sendable, on actor: (any Actor)?, _ work: @escaping Work) {
+    /// Begins a call, on the handler's actor, in a thread on which the registration is still announced.
+    init(of registration: any AnyObject & Sendable, _ work: @escaping Work) {
         self.registration = registration
         address = UInt(bitPattern: ObjectIdentifier(registration))
-        self.actor = actor
         self.work = work
         AsyncRun.underWay.withLock { [identity, address] in $0[address] = identity }
     }
 
     /// Calls the handler, lets go of what it was called with, and ends the call. To be called once.
-    func perform() async { await perform(on: actor) }
-
+    ///
     /// All on the handler's actor, so that the owner and the notification go there (O9), and what the handler captured, if
     /// this is the last to hold it.
-    private func perform(on actor: isolated (any Actor)?) async {
-        await AsyncRun.$current.withValue(identity) { await work?(actor) }
-        work = nil
+    func perform(on actor: isolated (any Actor)?) async {
+        await AsyncRun.$current.withValue(identity) {
+            await work?(actor)
+            // A `deinit` that waits for the observer is part of the call.
+            work = nil
+        }
         AsyncRun.underWay.withLock { [address] in $0[address] = nil }
         Quiescence.handlerReturned(address)
         registration = nil

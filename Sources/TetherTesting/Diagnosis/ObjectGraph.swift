@@ -94,12 +94,14 @@ final class ObjectGraph {
         search(edges(of: node(object)), for: Set(targets.map(node)))
     }
 
-    /// The shortest path from a handler to an object; `nil` if there is none.
-    func path(from handler: ValueBytes, to object: HeapObject) -> ReferencePath? {
-        paths(from: ReferencePath.roots(handler), to: [object]).values.first
+    /// The shortest path from a handler to an object; `nil` if there is none, or none among the nearest `count` objects.
+    func path(from handler: ValueBytes, to object: HeapObject, lookingInto count: Int = .max) -> ReferencePath? {
+        search(ReferencePath.roots(handler).map(edge), for: [node(object)], lookingInto: count).values.first
     }
 
-    private func search(_ roots: [Edge], for targets: Set<Int>) -> [HeapObject: ReferencePath] {
+    private func search(
+        _ roots: [Edge], for targets: Set<Int>, lookingInto count: Int = .max
+    ) -> [HeapObject: ReferencePath] {
         var steps: [(edge: Edge, from: Int?)] = []
         var seen = [Bool](repeating: false, count: nodes.count)
         var found: [HeapObject: ReferencePath] = [:]
@@ -112,7 +114,7 @@ final class ObjectGraph {
         }
         visit(roots, from: nil)
         var next = 0
-        while next < steps.count, found.count < targets.count {
+        while next < min(steps.count, count), found.count < targets.count {
             // Objects that were copied for an earlier search are walked again in this one.
             if next % 1024 == 1023, DispatchTime.now() >= deadline {
                 isExhausted = true

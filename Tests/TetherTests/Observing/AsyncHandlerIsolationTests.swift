@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// Where a handler that is async lets go of what it was called with.
-@Suite struct AsyncHandlerIsolationTests {
+@Suite(.serialized) struct AsyncHandlerIsolationTests {
     /// Who ended, and whether that was on the main actor.
     private struct End: Hashable {
         let name: String
@@ -84,7 +84,7 @@ import Testing
         #expect(found == ends("owner", 200) + ends("payload", 200))
     }
 
-    /// An actor whose jobs run when the test says so.
+    /// An actor whose jobs run when a test says so, one test after the other.
     @globalActor private actor ManualActor {
         static let shared = ManualActor()
         static let executor = ManualExecutor()
@@ -92,36 +92,54 @@ import Testing
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe ManualActor.executor.asUnownedSerialExecutor() }
     }
 
-    @Test func `O9 P4 one whose observer ends before the call has got to its actor lets them go there, too`() async {
-        let (center, isCancelled, ended) = (ObserverCenter(), Log<Bool>(), Log<ObjectIdentifier>())
-        var expected: [ObjectIdentifier] = []
-        for _ in 1...100 {
-            let owner = Holder(Ending { ended.add(ObjectIdentifier(Thread.current)) })
-            let token = center.observe(.sample, owner: owner.object!) { @ManualActor owner, note in
-                isCancelled.add(Task.isCancelled)
-                await Task.yield()
-            }
-            let address = token.registration?.address ?? 0
-            let payload = Ending { ended.add(ObjectIdentifier(Thread.current)) }
-            center.post(name: .sample, object: nil, userInfo: ["payload": consume payload])
-            while AsyncRun.underWay(for: address) == nil { await Task.yield() }
-            token.stop()
-            owner.release()
-            #expect(ended.entries.count == expected.count)
-            while AsyncRun.underWay(for: address) != nil {
-                if let thread = runNext() { expected += ended.entries.dropFirst(expected.count).map { _ in thread } }
-                await Task.yield()
+    /// What ends an observer.
+    private enum Cause: CaseIterable {
+        case stop, stopAndWait, removal, owner
+
+        func end(_ token: NotificationObserver, of owner: Holder<LoggedObject>, on center: any PostingCenter) {
+            switch self {
+            case .stop: token.stop()
+            case .stopAndWait: token.stopAndWait()
+            case .removal: center.removeObservers(owner: owner.object!)
+            case .owner: owner.release()
             }
         }
-        #expect(isCancelled.entries == Array(repeating: true, count: 100))
-        #expect(expected.count == 200 && ended.entries == expected)
     }
 
-    /// Runs a job of the actor, if there is one; returns where.
-    private func runNext() -> ObjectIdentifier? {
-        guard ManualActor.executor.count > 0 else { return nil }
-        ManualActor.executor.runNext()
-        return ObjectIdentifier(Thread.current)
+    @Test(arguments: Cause.allCases, CenterKind.allCases)
+    private func `R1 O2 R2 P4 what has not got to its actor is not under way: the end of its observer drops it`(
+        cause: Cause, kind: CenterKind
+    ) async {
+        for isOnce in [false, true] {
+            let (log, center, executor) = (Log<String>(), kind.makeCenter(), ManualActor.executor)
+            let owner = Holder(LoggedObject("owner", log))
+            let token = center.observe(.sample, owner: owner.object!, once: isOnce) { @ManualActor _, _ async in
+                log.add("called")
+            }
+            let payload = LoggedObject("payload", log)
+            center.post(name: .sample, object: nil, userInfo: ["payload": consume payload])
+            while executor.count == 0 { await Task.yield() }
+            cause.end(token, of: owner, on: center)
+            #expect(log.entries.contains("payload deinit") && !token.isActive)
+            owner.release()
+            #expect(log.entries.sorted() == ["owner deinit", "payload deinit"])
+            executor.runNext()
+            await token.stopAndWait()
+            #expect(log.entries.sorted() == ["owner deinit", "payload deinit"])
+        }
+    }
+
+    @Test func `D8 P4 what waits for its actor is pending, and its backlog bounds it`() async {
+        let (log, center, executor) = (Log<Int>(), ObserverCenter(), ManualActor.executor)
+        let token = center.observe(.sample) { @ManualActor note async in log.add(note.number) }
+        token.backlog = .newest(1)
+        center.post(.sample, numbers: 1...3)
+        while log.entries.isEmpty {
+            if executor.count > 0 { executor.runNext() }
+            await Task.yield()
+        }
+        #expect(log.entries == [3])
+        token.stop()
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

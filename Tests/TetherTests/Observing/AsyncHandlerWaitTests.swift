@@ -164,4 +164,45 @@ import Testing
         #expect(log.entries == ["told", "returns", "finished"])
         withExtendedLifetime((one, two)) {}
     }
+
+    /// Waits for an observer in its `deinit`, to be sure that no handler of it runs.
+    private final class Waiting: Sendable {
+        let token = SharedHolder<NotificationObserver>()
+        let log: Log<String>
+
+        init(_ log: Log<String>) { self.log = log }
+
+        deinit { log.add("\(String(describing: token.value?.stopAndWait()))") }
+    }
+
+    @Test(arguments: [false, true])
+    func `R2 R6 O9 a deinit of what a call was made with, which waits, does not wait for that call`(
+        isOwner: Bool
+    ) async {
+        for isOnMain in [false, true] {
+            let (log, begun, gate) = (Log<String>(), AsyncGate(), AsyncGate())
+            let waiting = Holder(Waiting(log))
+            let other = isOwner ? nil : Waiting(Log())
+            let token =
+                isOnMain
+                ? center.observe(.sample, owner: other ?? waiting.object!) { @MainActor _, note in
+                    begun.open()
+                    await gate.pass()
+                    withExtendedLifetime(note) {}
+                }
+                : center.observe(.sample, owner: other ?? waiting.object!) { _, note in
+                    begun.open()
+                    await gate.pass()
+                    withExtendedLifetime(note) {}
+                }
+            waiting.object!.token.set(token)
+            center.post(name: .sample, object: nil, userInfo: isOwner ? nil : ["payload": waiting.object!])
+            await begun.pass()
+            waiting.release()
+            gate.open()
+            #expect(await inTime { while log.entries.isEmpty, !Task.isCancelled { await Task.yield() } })
+            #expect(log.entries.allSatisfy { $0.hasSuffix("finished)") })
+            withExtendedLifetime(other) {}
+        }
+    }
 }

@@ -227,6 +227,9 @@ import Testing
         center.post(.sample)
         scheduler.runAll()
         #expect(log.entries == ["second"])
+        // The same posts call it, so it takes the closure over.
+        #expect(center.registered == 1)
+        observer.observe(.other, on: .custom(scheduler)) { _ in log.add("third") }
         observer.stop()
         center.waitForCancellations(2)
         #expect(center.cancelled.sorted() == [1, 2])

@@ -7,9 +7,11 @@ enum SystemCallFilter {
     #if arch(x86_64)
     static let membarrier: UInt32 = 324
     static let futex: UInt32 = 202
+    static let processMemoryRead: UInt32 = 310
     #else
     static let membarrier: UInt32 = 283
     static let futex: UInt32 = 98
+    static let processMemoryRead: UInt32 = 270
     #endif
 
     /// An instruction of the kernel's filter machine (`struct sock_filter`).

@@ -9,13 +9,13 @@ import Testing
     @Test func `R2 waiting for handlers costs the same for each, however many are waited for at the same time`() async {
         let growth = await growth(from: 100, to: 1600) { count in
             let observed = (0..<count).map { _ in Observed() }
-            let runs = observed.map { AsyncRun(of: $0, on: nil) { _ in } }
+            let runs = observed.map { AsyncRun(of: $0) { _ in } }
             let resumed = Log<Int>()
             for (number, one) in observed.enumerated() {
                 #expect(Quiescence.whenQuiescent(UInt(bitPattern: ObjectIdentifier(one))) { resumed.add(number) })
             }
             #expect(resumed.entries.isEmpty)
-            for run in runs { await run.perform() }
+            for run in runs { await run.perform(on: nil) }
             #expect(resumed.entries == Array(0..<count))
         }
         #expect(growth < 6)

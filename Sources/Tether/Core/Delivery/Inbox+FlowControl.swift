@@ -75,17 +75,19 @@ extension Inbox {
         /// Held, because another thread may switch the target before this is performed.
         fileprivate let route: Route
 
-        /// Schedules a drain that does not run here; this runs no handler.
+        /// Schedules a drain, before handlers run here; this runs none.
         ///
-        /// Whoever drops the drain then must have the last reference to it (D2), so it is handed over.
+        /// Whoever drops the drain then must have the last reference to it (D2), so it is handed over. One that is to run here
+        /// is scheduled, too, because a handler before it may run a run loop, and nobody else asks for it meanwhile (D5).
         mutating func schedule() {
-            guard case .schedule(let drain, let mailbox) = reception.step, !mailbox.isCurrent else { return }
+            guard case .schedule(let drain, let mailbox) = reception.step else { return }
+            if mailbox.isCurrent { return mailbox.scheduleToo(drain) }
             reception.step = .none
             mailbox.schedule(drain)
         }
 
         consuming func perform() {
-            schedule()
+            if case .schedule(_, let mailbox) = reception.step, !mailbox.isCurrent { schedule() }
             run()
         }
 

@@ -106,6 +106,9 @@ final class Mailbox: Sendable {
         handedOver.max(drain.number, ordering: .acquiringAndReleasing)
     }
 
+    /// Hands over another drain in the place of one that the caller is to run, which may be late.
+    func scheduleToo(_ drain: Drain) { schedule(makeDrain(drain.number)) }
+
     /// Delivers what was pending when it began, on the calling thread, and schedules a drain for the rest (D7).
     func drain(_ number: UInt64, atMost count: Int = .max) {
         // Before it begins, because a post that came between would have to hand the next one over itself (D4).

@@ -219,8 +219,9 @@ struct MailboxState {
         entries = []
         head = 0
         count = 0
-        // A running drain finishes by itself and then performs the waiting target switches.
-        scheduled = nil
+        // A running drain finishes by itself and then performs the waiting target switches. One that was reserved may never
+        // be handed over, where a later one has been.
+        (scheduled, next) = (nil, nil)
         return dropped
     }
 }

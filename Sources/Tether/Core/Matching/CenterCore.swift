@@ -93,26 +93,38 @@ internal import Synchronization
 
     // MARK: Adding and removing
 
+    /// What an addition leaves to be ended, and released.
+    private typealias Added = (
+        replaced: Registration?, former: Registration?, isClosed: Bool, released: Registry.Unlinked
+    )
+
     /// Adds a registration, unless it has ended and was to be taken out already; ends it if the center has gone.
     ///
-    /// One whose gate another thread has just closed is added, so that it is held until that thread takes it out.
-    func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) {
+    /// One whose gate another thread has just closed is added, so that it is held until that thread takes it out. It replaces
+    /// the one with its key, and a former one of its observer.
+    func add(
+        _ registration: Registration, name: Notification.Name?, sender: SenderKey?,
+        replacing former: Unretained<Registration>? = nil
+    ) {
         if let name { StringBits.keepLoaded(name.rawValue) }
-        let (replaced, isClosed, released) = state.withLock { state -> (Registration?, Bool, Registry.Unlinked) in
-            if registration.bucket == Registration.neverInABucket { return (nil, false, []) }
+        let (replaced, own, isClosed, released) = state.withLock { state -> Added in
+            if registration.bucket == Registration.neverInABucket { return (nil, nil, false, []) }
             // In one step, so that a post which begins sees exactly one of the two (M7).
-            let mayReplace = registration.details?.key != nil
+            let mayReplace = registration.details?.key != nil || former != nil
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             var replaced = state.registry.add(registration, name: name, sender: sender)
             if let old = replaced {
                 registration.takeOver(from: old)
                 if !old.close() { replaced = nil }
             }
+            let own = former?.withMemory { $0.close() }
+            if let own { registration.takeOver(from: own) }
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
-            return (replaced, state.isClosed, retireUnlinked(in: &state))
+            return (replaced, own, state.isClosed, retireUnlinked(in: &state))
         }
         if isClosed { close() }
         replaced?.finish()
+        own?.finish()
         withExtendedLifetime(released) {}
     }
 

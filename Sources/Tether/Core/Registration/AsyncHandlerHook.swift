@@ -7,10 +7,10 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
 
     override func attached(to registration: Registration) { reference = UnownedReference(registration) }
 
-    /// Has the task make a call, on the handler's actor; called where the registration is announced.
-    func call(on actor: (any Actor)?, _ work: @escaping AsyncRun.Work) {
+    /// Has the task, which is on the handler's actor, make a call; called where the registration is announced.
+    func call(_ work: @escaping AsyncRun.Work) {
         if let registration = reference?.take() {
-            drains.take(AsyncRun(of: registration, on: actor, TraceEvent.isOn ? registration.traced(work) : work))
+            drains.take(AsyncRun(of: registration, TraceEvent.isOn ? registration.traced(work) : work))
         }
     }
 
@@ -19,6 +19,6 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     override func ended(_ registration: Registration) {
         let hasSenderEnded = registration.details?.sender?.reference.hasEnded ?? false
         let hasEndedItself = registration.isClaimed || AsyncRun.isCurrent(for: registration.address)
-        if !hasSenderEnded, !hasEndedItself { drains.cancel() }
+        drains.end(cancelling: !hasSenderEnded && !hasEndedItself)
     }
 }

@@ -31,12 +31,15 @@ internal import Synchronization
     var hasGone: Bool { unsafe tether_has_ended(unmanaged.toOpaque()) }
 
     /// Ends the registration, if no other thread does.
-    func end(because cause: EndCause = .stopped) {
-        guard !hasEnded, unsafe unmanaged._withUnsafeGuaranteedRef({ $0.close() }) else { return }
+    func end(because cause: EndCause = .stopped) { close()?.finish(because: cause) }
+
+    /// Closes the gate, if no other thread does; returns the registration, which the caller is to `finish`.
+    func close() -> Registration? {
+        guard !hasEnded, unsafe unmanaged._withUnsafeGuaranteedRef({ $0.close() }) else { return nil }
         // Its center holds it until the thread that has closed its gate, this one, takes it out, and before it is added the
         // call that registers it, which then adds nothing. One that is in no center may have gone with its owner's list,
         // which leaves nothing to undo.
-        held?.finish(because: cause)
+        return held
     }
 
     /// Ends the registration because its sender, or its center, has ended: what a sequence has is still taken (S2).

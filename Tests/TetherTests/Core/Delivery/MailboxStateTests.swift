@@ -3,25 +3,25 @@ import Testing
 @testable import Tether
 
 @Suite struct MailboxStateTests {
-    private let inboxes = (0..<3).map { _ in Inbox(route: .poster) }
+    let inboxes = (0..<3).map { _ in Inbox(route: .poster) }
 
     /// Adds a turn that asks for a drain.
-    private func appendFirst(_ inbox: Inbox, to state: inout MailboxState) throws -> UInt64 {
+    func appendFirst(_ inbox: Inbox, to state: inout MailboxState) throws -> UInt64 {
         let drain = state.append(inbox).drain
         return try #require(drain)
     }
 
     /// The tickets of the entries that a drain takes.
-    private func begin(_ drain: UInt64, of state: inout MailboxState, atMost limit: Int = .max) throws -> [UInt64] {
+    func begin(_ drain: UInt64, of state: inout MailboxState, atMost limit: Int = .max) throws -> [UInt64] {
         let entries = state.beginDrain(drain, atMost: limit)
         return tickets(try #require(entries))
     }
 
-    private func tickets(_ entries: ContiguousArray<MailboxState.Entry>) -> [UInt64] {
+    func tickets(_ entries: ContiguousArray<MailboxState.Entry>) -> [UInt64] {
         entries.flatMap { $0.inbox == nil ? [] : Array($0.tickets) }
     }
 
-    private func end(_ drain: UInt64, of state: inout MailboxState) throws -> UInt64 {
+    func end(_ drain: UInt64, of state: inout MailboxState) throws -> UInt64 {
         let rest = state.endDrain(drain).drain
         return try #require(rest)
     }
@@ -75,65 +75,6 @@ import Testing
         #expect(try begin(rest, of: &state) == [late.ticket - 1, late.ticket])
         // There is an order again.
         _ = try appendFirst(inboxes[0], to: &state)
-    }
-
-    /// A state with a burst, its drain, and the next one, which is to be handed over before that begins.
-    private func burst() throws -> (state: MailboxState, drain: UInt64, next: UInt64) {
-        var state = MailboxState(isSerial: true)
-        let drain = try appendFirst(inboxes[0], to: &state)
-        #expect(state.reserveNext(after: drain) == nil)
-        for _ in 1..<MailboxState.burst { #expect(state.append(inboxes[0]).drain == nil) }
-        let next = state.reserveNext(after: drain)
-        return (state, drain, try #require(next))
-    }
-
-    @Test func `D4 D7 the drain of a burst has the next one ready, for which no post then asks`() throws {
-        var (state, drain, next) = try burst()
-        // Posted before it begins.
-        #expect(state.append(inboxes[1]).drain == nil)
-        #expect(try begin(drain, of: &state).count == MailboxState.burst + 1)
-        let late = state.append(inboxes[2])
-        #expect(late.drain == nil)
-        #expect(state.endDrain(drain).drain == nil)
-        #expect(state.reserveNext(after: next) == nil)
-        #expect(try begin(next, of: &state) == [late.ticket])
-        #expect(state.endDrain(next).drain == nil)
-        #expect(!state.isDraining && state.scheduled == nil)
-    }
-
-    @Test func `D4 D7 a drain that comes out of turn is not waited for`() throws {
-        var (state, drain, next) = try burst()
-        #expect(state.beginDrain(next) == nil)
-        #expect(try begin(drain, of: &state).count == MailboxState.burst)
-        _ = try appendFirst(inboxes[1], to: &state)
-    }
-
-    @Test func `D2 D4 nor is one that was cancelled before it was scheduled`() throws {
-        var (state, drain, next) = try burst()
-        #expect(state.cancel(next) == nil)
-        #expect(try begin(drain, of: &state).count == MailboxState.burst)
-        _ = try appendFirst(inboxes[1], to: &state)
-
-        var (other, first, second) = try burst()
-        #expect(other.cancel(first).map(tickets)?.count == MailboxState.burst)
-        let third = try appendFirst(inboxes[1], to: &other)
-        #expect(other.cancel(second) == nil && other.beginDrain(first) == nil)
-        #expect(try begin(third, of: &other).count == 1)
-        _ = try appendFirst(inboxes[1], to: &other)
-    }
-
-    @Test func `D2 who cancels a drain that has ended does not mean the next one of its continuation`() throws {
-        var state = MailboxState(isSerial: true)
-        let drain = try appendFirst(inboxes[0], to: &state)
-        for _ in 0..<MailboxState.burst { _ = state.append(inboxes[0]) }
-        _ = try begin(drain, of: &state, atMost: 1)
-        let rest = try end(drain, of: &state)
-        let next = state.reserveNext(after: rest)
-        _ = try begin(rest, of: &state)
-        let late = state.append(inboxes[1])
-        #expect(state.cancel(drain) == nil)
-        #expect(state.endDrain(rest).drain == nil)
-        #expect(try begin(#require(next), of: &state) == [late.ticket])
     }
 
     @Test func `D7 a drain begins once, and one that is out of date not at all`() throws {

@@ -201,4 +201,28 @@ import Testing
         #expect(swept.core.isEmpty)
         #expect(log.entries == [])
     }
+
+    @Test
+    func `D5 D9 a run loop that a handler runs, while a group is unmuted, delivers what is pending on its thread`() {
+        let (log, center) = (log, center)
+        onThreads({
+            let owner = Owner()
+            center.observe(.sample, owner: owner) { _, _ in
+                onThreads({ center.post(.other, number: 1) })
+                let end = Date(timeIntervalSinceNow: 10)
+                while !log.entries.contains("c1"), Date() < end {
+                    _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+                }
+                log.add("a")
+            }
+            observe(owner, "b", on: .currentThread)
+            let other = Owner()
+            observe(other, "c", of: .other, on: .currentThread)
+            mute(owner, keepingNewest: true)
+            center.post(.sample, number: 1)
+            unmute(owner)
+            withExtendedLifetime((owner, other)) {}
+        })
+        #expect(log.entries == ["b1", "c1", "a"])
+    }
 }

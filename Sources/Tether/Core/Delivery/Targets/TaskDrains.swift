@@ -1,7 +1,7 @@
 /// The target of one observer with an async handler: a task that calls it for one delivery after the other (P4, T3).
 ///
-/// The task lives while something is pending. It awaits each call before it takes the next delivery, so that what is
-/// pending stays where it can be dropped.
+/// The task lives while something is pending. It goes to the handler's actor before it takes a delivery, and awaits the call
+/// before the next: what is pending stays where it can be dropped, and the gate is passed where the handler runs (R1).
 final class TaskDrains: DrainScheduler {
     private struct State: Sendable {
         var drains = FIFO<Drain>()
@@ -10,6 +10,8 @@ final class TaskDrains: DrainScheduler {
         var task: Task<Void, Never>?
         var number: UInt64 = 0
         var isCancelled = false
+        /// The actor that the handler is isolated to, until the observer ends.
+        var actor: (any Actor)?
         /// The call that the delivery which was taken last asks for.
         var run: AsyncRun?
     }
@@ -35,13 +37,17 @@ final class TaskDrains: DrainScheduler {
         if isCancelled { task.cancel() }
     }
 
-    /// Cancels the call that is under way, and any that is made from now on.
-    func cancel() {
-        let task = state.withLock { state in
-            state.isCancelled = true
-            return state.task.take()
+    /// Says which actor the handler is isolated to, before there is a delivery.
+    func deliver(on actor: (any Actor)?) { state.withLock { $0.actor = actor } }
+
+    /// Lets go of the actor, on which no call begins any more. With `cancelling` the call that is under way is cancelled.
+    func end(cancelling: Bool) {
+        let (task, actor) = state.withLock { state in
+            if cancelling { state.isCancelled = true }
+            return (state.task.take(), state.actor.take())
         }
-        task?.cancel()
+        if cancelling { task?.cancel() }
+        withExtendedLifetime(actor) {}
     }
 
     /// Takes the call that a delivery asks for; called by the handler that the drain calls.
@@ -50,13 +56,18 @@ final class TaskDrains: DrainScheduler {
     }
 
     private func deliver() async {
-        while let drain = state.withLock({ state in
+        while let (drain, actor) = state.withLock({ state -> (Drain, (any Actor)?)? in
             let drain = state.drains.popFirst()
             state.hasTask = drain != nil
-            return drain
+            return drain.map { ($0, state.actor) }
         }) {
-            drain.run(atMost: 1)
-            await state.withLock { $0.run.take() }?.perform()
+            await run(drain, on: actor)
         }
+    }
+
+    /// All on the handler's actor, so that the notification goes there, too (O9).
+    private func run(_ drain: Drain, on actor: isolated (any Actor)?) async {
+        drain.run(atMost: 1)
+        await state.withLock { $0.run.take() }?.perform(on: actor)
     }
 }

@@ -1,0 +1,41 @@
+internal import Tether
+
+/// An owner that lives when its center ends, and may live only because of that center: a handler keeps it.
+struct KeptOwner: Sendable {
+    let owner: WatchedObject
+    /// Whether the handler captures it, so that nothing but the observer's end would have let it go.
+    let isCaptured: Bool
+    let finding: Finding
+
+    /// An owner to which its own handler leads.
+    init(_ owner: WatchedObject, of registration: WatchedRegistration, by path: ReferencePath) {
+        let tracked = LeakTracker.Tracked(
+            object: owner, label: "\(owner.type)", site: registration.site, isOwner: true)
+        self.init(
+            owner, isCaptured: path.isCapture, of: registration,
+            "it was kept by \(registration.handlerDescription), which \(path.sentence(from: .closure))",
+            registration.picture(path, to: HeapObject(address: owner.address), tracked.lines))
+    }
+
+    /// An owner of which it is not known what leads to it, and why not; it counts if it goes with the center.
+    init(_ owner: WatchedObject, of registration: WatchedRegistration, untold reason: String) {
+        self.init(
+            owner, isCaptured: false, of: registration,
+            "something kept it that a handler of the center captures, or that such a capture leads to; what it is is "
+                + "untold, because \(reason)",
+            LeakPicture(handlerOf: registration).diagram)
+    }
+
+    private init(
+        _ owner: WatchedObject, isCaptured: Bool, of registration: WatchedRegistration, _ keeping: String,
+        _ picture: Diagram
+    ) {
+        self.owner = owner
+        self.isCaptured = isCaptured
+        finding = Finding(
+            message: "\(owner.type), an owner, observed for at \(registration.site), went only because its center did: "
+                + "until then \(keeping). With a center that stays, such as ObserverCenter.default, it leaks. "
+                + SelfCapture.remedy,
+            site: registration.site, picture: picture)
+    }
+}
