@@ -45,7 +45,8 @@ extension Connectable {
     /// ```
     ///
     /// Called on an observer that was made with `init(center:)`, the method takes the place of the handler that it had; on a
-    /// center, a new observer is made, which its owner's side holds.
+    /// center, a new observer is made, which its owner's side holds, or that of `object`. A property that is given no owner is
+    /// listed with none, and its key is the center's.
     ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:

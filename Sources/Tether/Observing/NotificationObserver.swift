@@ -196,7 +196,8 @@ internal import Synchronization
 
     /// Ends the observer and suspends until none of its handlers is running ([R2](doc:Contract#R2)).
     ///
-    /// In an async handler of the observer itself, and in tasks that it starts, that call of it is not waited for.
+    /// In an async handler of the observer itself, and in tasks that it starts, that call of it is not waited for. A detached task
+    /// is not known to be one of those: a handler is not to await one that waits for the handler's observer.
     /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
     @discardableResult
     public func stopAndWait() async -> WaitResult {

@@ -7,6 +7,9 @@
 /// *Thread safety*: `schedule(_:)` is called on posting threads, with no lock of Tether's held.
 public protocol DeliveryScheduler: AnyObject, Sendable {
     /// Arranges for `job` to run once. Running it again does nothing.
+    ///
+    /// It may run the job before it returns, on this thread. It is not to wait for a job that runs on another one: a handler there
+    /// that calls `stopAndWait()` waits for the post that is in here.
     /// - Parameter job: What to run later, once.
     func schedule(_ job: @escaping @Sendable () -> Void)
 }
