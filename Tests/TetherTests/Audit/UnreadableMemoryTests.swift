@@ -7,33 +7,30 @@ import TetherTesting
 
 /// The search for leaks where the process may not read its own memory, as on Apple platforms.
 @Suite struct UnreadableMemoryTests {
-    private final class Sidebar: Sendable {
-        func touch() {}
-    }
-
     @Test func `L2 L3 an owner that goes only because its center does is told of without a reason`() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             SystemCallFilter.refuse(SystemCallFilter.processMemoryRead, with: EPERM)
-            let leaks = UnreadableMemoryTests.leaks { sidebar, center in
-                center.observe(.sample, owner: sidebar) { _, _ in sidebar.touch() }
+            let leaks = UnreadableMemoryTests.leaks { owner, center in
+                center.observe(.sample, owner: owner) { _, _ in owner.touch() }
             }
-            let clean = UnreadableMemoryTests.leaks { sidebar, center in
-                center.observe(.sample, owner: sidebar) { sidebar, _ in sidebar.touch() }
+            let clean = UnreadableMemoryTests.leaks { owner, center in
+                center.observe(.sample, owner: owner) { owner, _ in owner.touch() }
             }
             try? FileHandle.standardError.write(contentsOf: Data("\(clean.count) and \(leaks)".utf8))
         }
         let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(printed.contains("0 and [Sidebar, an owner, observed for at "))
+        #expect(printed.contains("0 and [Ending, an owner, observed for at "))
         #expect(
             printed.contains("what it is is untold, because this process may not read its own memory. With a center"))
     }
 
     /// A function of its own, because an async one must not wait.
-    private static func leaks(_ observe: (Sidebar, ObserverCenter) -> Void) -> [LeakTracker.Leak] {
+    private static func leaks(_ observe: (Ending, ObserverCenter) -> Void) -> [LeakTracker.Leak] {
         findLeaks(within: .zero) {
-            let center = ObserverCenter()
-            observe(Sidebar(), center)
-            withExtendedLifetime(center) {}
+            let (owner, center) = (Holder(Ending {}), Holder(ObserverCenter()))
+            observe(owner.object!, center.object!)
+            owner.release()
+            center.release()
         }
     }
 }
