@@ -208,6 +208,19 @@ internal import Synchronization
         if tether_needs_attention() { attend(after: previous) }
     }
 
+    /// Takes the announcement of a registration back, in the calling thread's innermost pin: the post that has it touches the
+    /// registration no more.
+    static func withdraw(_ registration: UInt) {
+        let thread = current
+        // SAFETY: pins are never freed, and the one in front of the first free one is in use.
+        var pin = unsafe thread.first
+        while let next = unsafe pin.pointee.next.load(ordering: .relaxed), unsafe next != thread.firstFree {
+            unsafe pin = next
+        }
+        assert(unsafe pin.pointee.registration.load(ordering: .relaxed) == registration)
+        unsafe announce(0, after: registration, at: pin)
+    }
+
     @inline(__always)
     private func unpin(_ pin: UnsafeMutablePointer<Pin>) {
         unsafe firstFree = pin

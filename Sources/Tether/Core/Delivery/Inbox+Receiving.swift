@@ -35,7 +35,10 @@ extension Inbox {
         switch reception.step {
         case .none: break
         case .inline: registration.runInline(notification)
-        case .schedule(let drain, let mailbox): mailbox.schedule(drain)
+        case .schedule(let drain, let mailbox):
+            // The post is done with the registration, and a scheduler of the user's may wait for who waits for its handlers.
+            PostingThread.withdraw(registration.address)
+            mailbox.schedule(drain)
         case .deliverPending: deliverPending()
         }
     }

@@ -140,6 +140,34 @@ import Tether
         withExtendedLifetime((token, job)) {}
     }
 
+    private final class MainScheduler: DeliveryScheduler {
+        let isScheduling = Gate()
+
+        func schedule(_ job: @escaping @Sendable () -> Void) {
+            isScheduling.open()
+            DispatchQueue.main.sync(execute: job)
+        }
+    }
+
+    @Test func `R2 a post that is in a scheduler is not waited for, whoever the scheduler waits for`() {
+        let center = ObserverCenter()
+        let scheduler = MainScheduler()
+        let token = center.observe(.sample, on: .custom(scheduler)) { _ in }
+        let isOnMain = Gate()
+        onThreads(
+            {
+                isOnMain.pass()
+                center.post(.sample, number: 1)
+            },
+            {
+                DispatchQueue.main.sync {
+                    isOnMain.open()
+                    scheduler.isScheduling.pass()
+                    token.stopAndWait()
+                }
+            })
+    }
+
     @Test func `D2 a scheduler that runs its jobs inline delivers in the post, in order`() {
         let center = ObserverCenter()
         let log = Log<String>()
