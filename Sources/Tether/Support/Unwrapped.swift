@@ -44,6 +44,14 @@ enum Unwrapped {
         unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UInt.self) == 0
     }
 
+    /// What stands for an `Any` without content: the `nil` of the innermost of the optionals around nothing.
+    static func nothing(in value: Any) -> Any {
+        if let optional = value as? any OptionalValue {
+            return optional.wrapped.map(nothing) ?? type(of: optional).innermostNothing
+        }
+        return (value as? AnyHashable).map { nothing(in: $0.base) } ?? value
+    }
+
     /// The content of an `Any` that holds no object directly.
     @inline(never)
     private static func searched(_ value: Any) -> Unwrapped {
@@ -60,6 +68,14 @@ enum Unwrapped {
     }
 }
 
-private protocol OptionalValue { var wrapped: Any? { get } }
+private protocol OptionalValue {
+    var wrapped: Any? { get }
+    static var innermostNothing: Any { get }
+}
 
-extension Optional: OptionalValue { var wrapped: Any? { self } }
+extension Optional: OptionalValue {
+    var wrapped: Any? { self }
+    static var innermostNothing: Any {
+        (Wrapped.self as? any OptionalValue.Type)?.innermostNothing ?? Self.none as Any
+    }
+}

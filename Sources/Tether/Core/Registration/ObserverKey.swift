@@ -10,7 +10,8 @@ final class ObserverKey: Hashable, Sendable {
     init(_ key: any Hashable) {
         owner = nil
         switch Unwrapped(key) {
-        case .nothing: value = TypedValue(key)
+        // Not covered: the second, where the type is Hashable on another actor only.
+        case .nothing: value = TypedValue.find(in: Unwrapped.nothing(in: key)) ?? TypedValue(key)
         case .value(let content):
             // The content of an optional or a box is Hashable where these are.
             // Not covered: away from the actor that its conformance is isolated to, where only Swift 5 mode can call this.

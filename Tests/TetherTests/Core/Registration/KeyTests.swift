@@ -67,9 +67,9 @@ import Testing
         let keys: [any Hashable] = [1, Int?.some(1), Int??.some(.some(1)), AnyHashable(1), AnyHashable(Int?.some(1))]
         let tokens = keys.map { center.observe(.sample, key: $0) { _ in } }
         #expect(tokens.map(\.isActive) == [false, false, false, false, true])
-        let none: any Hashable = Int?.none
-        let empty = [1, 2].map { _ in center.observe(.sample, key: none) { _ in } }
-        #expect(empty.map(\.isActive) == [false, true])
+        let none: [any Hashable] = [Int?.none, Int??.none, Int??.some(nil), AnyHashable(Int?.none), String?.none]
+        let empty = none.map { center.observe(.sample, key: $0) { _ in } }
+        #expect(empty.map(\.isActive) == [false, false, false, true, true])
     }
 
     @Test func `M7 O7 a replaced observer leaves its owner's list`() {
