@@ -25,6 +25,7 @@ extension LeakTracker {
     package func verify(_ limits: Limits) async -> [Finding] {
         let deadline = DispatchTime.after(limits.deliveries)
         var unfinished: [Finding] = []
+        defer { endWaits() }
         while let (waitGroup, describe) = deliveries() {
             await waitGroup.wait(until: deadline)
             if !waitGroup.isEmpty || DispatchTime.now() >= deadline {
@@ -42,6 +43,7 @@ extension LeakTracker {
         let runsLoop = Thread.isMainThread || hasRunLoopTargets
         let deadline = DispatchTime.after(limits.deliveries)
         var unfinished: [Finding] = []
+        defer { endWaits() }
         while let (waitGroup, describe) = deliveries() {
             waitGroup.wait(until: deadline, runningLoop: runsLoop)
             if !waitGroup.isEmpty || DispatchTime.now() >= deadline {
@@ -69,7 +71,11 @@ extension LeakTracker {
         for registration in registrations {
             let delivered = waitGroup.add()
             // Without a delivery to wait for the signal goes at once.
-            _ = registration.releaseBehindPending(AtRelease(delivered))
+            if let cancel = registration.releaseBehindPending(AtRelease(delivered)) {
+                state.withLock { $0.waits[registration.id] = cancel }
+                // It may have ended meanwhile.
+                if !registration.isActive { endWait(registration.id) }
+            }
             let returned = waitGroup.add()
             running.withLock { _ = $0.insert(registration.id) }
             registration.whenQuiescent {
@@ -88,6 +94,21 @@ extension LeakTracker {
         )
     }
 
+    /// Ends the wait for what is pending for a registration that has ended, on a target that may never deliver anything.
+    private func endWait(_ id: WatchedRegistration.ID) {
+        let end = state.withLock { $0.waits.removeValue(forKey: id) }
+        end?()
+    }
+
+    /// Ends all of them, so that nothing is left on a target that has not come to it within the limit.
+    private func endWaits() {
+        let ends = state.withLock { state in
+            defer { state.waits = [:] }
+            return state.waits.values.map(\.self)
+        }
+        for end in ends { end() }
+    }
+
     // MARK: Waiting for releases
 
     /// The end of everything that is still there.
@@ -104,6 +125,7 @@ extension LeakTracker {
     }
 
     func registrationEnded(_ id: WatchedRegistration.ID) {
+        endWait(id)
         let ended = state.withLock { $0.ended.removeValue(forKey: id) }
         ended?()
     }

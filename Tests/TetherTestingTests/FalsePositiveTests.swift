@@ -28,6 +28,17 @@ import TetherVerification
         withExtendedLifetime((owner, token)) {}
     }
 
+    @Test func `L2 what only a delivery holds that went with its observer is no leak, though nothing runs the target`() async {
+        let center = center
+        await verifyNoLeaks(within: .seconds(5)) {
+            let (target, owner) = (track(ManualTarget()), Owner())
+            center.observe(.modelDidChange, owner: owner, on: target.target) { _, _ in }
+            center.post(name: .modelDidChange, object: nil)
+            // Mostly while the delivery is waited for.
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) { withExtendedLifetime(owner) {} }
+        }
+    }
+
     @Test func `L2 an owner in the middle of a delivery on another thread is waited for`() async {
         let center = center
         let (entered, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -95,10 +95,11 @@ package final class WatchedRegistration: Sendable, Identifiable {
     // MARK: Waiting
 
     /// Has `signal` released when what is pending for it now, and what is being delivered, is behind it: delivered, or
-    /// dropped, and let go of. False if nothing is pending, or if only a post could deliver it.
-    package func releaseBehindPending(_ signal: any AnyObject & Sendable) -> Bool {
+    /// dropped, and let go of. Returns what releases it before that, which is to be called when it has ended, or nobody waits
+    /// any more; `nil` if nothing is pending, or if only a post could deliver it.
+    package func releaseBehindPending(_ signal: any AnyObject & Sendable) -> (@Sendable () -> Void)? {
         guard let inbox, let mailbox = inbox.route.mailbox, mailbox.isDraining || inbox.counts.pending > 0 else {
-            return false
+            return nil
         }
         // A registration that is in no center, with the same mailbox: its one delivery is behind all others there.
         let barrier = PlainRegistration(
@@ -106,8 +107,9 @@ package final class WatchedRegistration: Sendable, Identifiable {
             flags: Registration.State.once, site: RegistrationSite(file: #fileID, line: #line)
         ) { _ in withExtendedLifetime(signal) {} }
         barrier.makeInbox(inbox.route)
+        let end = Unretained<Registration>(barrier)
         barrier.receive(Notification(name: Notification.Name("Tether.barrier")))
-        return true
+        return { end.withMemory { $0.end() } }
     }
 
     /// Calls `action` when no handler of it runs on any thread; at once if none does.

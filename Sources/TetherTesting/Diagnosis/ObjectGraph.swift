@@ -26,6 +26,9 @@ final class ObjectGraph {
 
     private var nodes: [Node] = []
     private var numbers: [UInt: Int] = [:]
+    /// The search that has seen each node last, so that one which ends soon costs no look at all of them.
+    private var searches: [Int] = []
+    private var lastSearch = 0
     private let deadline: DispatchTime
     private let limit: Int
     /// How many elements of collections may be looked into yet.
@@ -82,16 +85,21 @@ final class ObjectGraph {
 
     // MARK: Searching
 
+    /// Objects that are searched for, in any number of searches.
+    struct Targets {
+        fileprivate let nodes: Set<Int>
+    }
+
+    func targets(_ objects: some Sequence<HeapObject>) -> Targets { Targets(nodes: Set(objects.map(node))) }
+
     /// The shortest paths from some references to each of the targets that they lead to, breadth first.
-    func paths(
-        from roots: [HeapObject.Reference], to targets: some Sequence<HeapObject>
-    ) -> [HeapObject: ReferencePath] {
-        search(roots.map(edge), for: Set(targets.map(node)))
+    func paths(from roots: [HeapObject.Reference], to targets: Targets) -> [HeapObject: ReferencePath] {
+        search(roots.map(edge), for: targets.nodes)
     }
 
     /// The shortest paths from an object to each of the targets, of which it may be one itself.
-    func paths(from object: HeapObject, to targets: some Sequence<HeapObject>) -> [HeapObject: ReferencePath] {
-        search(edges(of: node(object)), for: Set(targets.map(node)))
+    func paths(from object: HeapObject, to targets: Targets) -> [HeapObject: ReferencePath] {
+        search(edges(of: node(object)), for: targets.nodes)
     }
 
     /// The shortest path from a handler to an object; `nil` if there is none, or none among the nearest `count` objects.
@@ -103,12 +111,12 @@ final class ObjectGraph {
         _ roots: [Edge], for targets: Set<Int>, lookingInto count: Int = .max
     ) -> [HeapObject: ReferencePath] {
         var steps: [(edge: Edge, from: Int?)] = []
-        var seen = [Bool](repeating: false, count: nodes.count)
         var found: [HeapObject: ReferencePath] = [:]
+        lastSearch += 1
         func visit(_ edges: [Edge], from: Int?) {
-            if seen.count < nodes.count { seen += [Bool](repeating: false, count: nodes.count - seen.count) }
-            for edge in edges where !seen[edge.node] {
-                seen[edge.node] = true
+            if searches.count < nodes.count { searches += [Int](repeating: 0, count: nodes.count - searches.count) }
+            for edge in edges where searches[edge.node] < lastSearch {
+                searches[edge.node] = lastSearch
                 steps.append((edge, from))
             }
         }
@@ -116,7 +124,7 @@ final class ObjectGraph {
         var next = 0
         while next < min(steps.count, count), found.count < targets.count {
             // Objects that were copied for an earlier search are walked again in this one.
-            if next % 1024 == 1023, DispatchTime.now() >= deadline {
+            if next % 1024 == 0, DispatchTime.now() >= deadline {
                 isExhausted = true
                 break
             }

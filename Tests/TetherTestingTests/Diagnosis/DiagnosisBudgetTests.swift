@@ -67,6 +67,24 @@ import TetherVerification
         empty(root)
     }
 
+    @Test func `L3 thousands that are left are told of in a time that grows with their number, not with its square`() {
+        let (center, scope, keep) = (ObserverCenter(), LeakTracker(), Keep())
+        scope.adopt {
+            for _ in 0..<3000 {
+                let item = Item()
+                keep.add(item)
+                center.observe(.modelDidChange, owner: item) { _, _ in }
+            }
+        }
+        let begin = processorTime()
+        let findings = scope.verifyBlocking(
+            LeakTracker.Limits(deliveries: .zero, release: .zero, explanation: .milliseconds(100)))
+        let time = processorTime() - begin
+        #expect(findings.count == 3000)
+        if !isSanitized { #expect(time < .seconds(5)) }
+        keep.drop()
+    }
+
     @Test func `L2 each object is read once, whatever the number of handlers and of objects that are left`() {
         let (center, root, scope, keep) = (ObserverCenter(), model(), LeakTracker(), Keep())
         scope.adopt {

@@ -32,7 +32,7 @@ import Testing
         #expect(watched.pending == (0, "poster"))
         #expect(watched.pendingNotifications.isEmpty)
         #expect(watched.handler == nil)
-        #expect(!watched.releaseBehindPending(Ending {}))
+        #expect(watched.releaseBehindPending(Ending {}) == nil)
         withExtendedLifetime(scheduler) {}
     }
 
@@ -40,12 +40,23 @@ import Testing
         let (log, scheduler) = (log, ManualScheduler())
         let token = center.observe(.sample, on: .custom(scheduler)) { log.add("\($0.number)") }
         let watched = try watch(token)
-        #expect(!watched.releaseBehindPending(Ending { log.add("refused") }))
+        #expect(watched.releaseBehindPending(Ending { log.add("refused") }) == nil)
         center.post(.sample, number: 1)
-        #expect(watched.releaseBehindPending(Ending { log.add("signal") }))
+        #expect(watched.releaseBehindPending(Ending { log.add("signal") }) != nil)
         #expect(log.entries == ["refused"])
         scheduler.runAll()
         #expect(log.entries == ["refused", "1", "signal"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `L2 a signal that nobody waits for any more leaves nothing on the target`() throws {
+        let (log, scheduler) = (log, ManualScheduler())
+        let token = center.observe(.sample, on: .custom(scheduler)) { _ in }
+        center.post(.sample, number: 1)
+        let cancel = try #require(try watch(token).releaseBehindPending(Ending { log.add("signal") }))
+        #expect(log.entries == [])
+        cancel()
+        #expect(log.entries == ["signal"])
         withExtendedLifetime(token) {}
     }
 }
