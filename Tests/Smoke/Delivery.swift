@@ -102,4 +102,33 @@ extension Smoke {
         expect("Q3", "now takes out what it coalesces with", log.all.count, is: 4)
         token.stop()
     }
+
+    /// Runs a pass of the main run loop, which ends before it has come to all, and goes on without: the main queue has to
+    /// deliver the rest. Hands over what is the result, and never returns.
+    func mainLoopThatEnds(_ finish: @escaping @MainActor (Smoke) -> Void) -> Never {
+        let (center, log, hasPosted) = (ObserverCenter(), Log(), DispatchSemaphore(value: 0))
+        let tokens = [
+            center.observe(.smoke, on: .thread(.mainThread)) { _ in log.add("common") },
+            center.observe(.smoke, on: .thread(.mainThread, modes: [.default])) { _ in log.add("default") },
+            center.observe(.other) { _ in log.add("idle") },
+        ]
+        Thread.detachNewThread {
+            center.post(name: .smoke, object: nil)
+            hasPosted.signal()
+        }
+        hasPosted.wait()
+        let queue = PostingQueue(center: center)
+        queue.enqueue(Notification(name: .other), postingStyle: .whenIdle)
+        _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+        Thread.detachNewThread {
+            let deadline = Date(timeIntervalSinceNow: 60)
+            while log.all.count < 3, Date() < deadline { usleep(1000) }
+            DispatchQueue.main.async {
+                var smoke = self
+                smoke.expect("D5, Q2", "after the main run loop", log.all.sorted(), is: ["common", "default", "idle"])
+                withExtendedLifetime((tokens, queue)) { finish(smoke) }
+            }
+        }
+        dispatchMain()
+    }
 }

@@ -20,6 +20,9 @@ smoke.mainActor()
 if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { smoke.messages() }
 smoke.sequences()
 
-print("\(smoke.count) checks, \(smoke.failures.count) failed.")
-for failure in smoke.failures { print("failed: \(failure)") }
-exit(smoke.failures.isEmpty ? 0 : 1)
+// Last, because the main thread does not come back from it.
+smoke.mainLoopThatEnds { smoke in
+    print("\(smoke.count) checks, \(smoke.failures.count) failed.")
+    for failure in smoke.failures { print("failed: \(failure)") }
+    exit(smoke.failures.isEmpty ? 0 : 1)
+}

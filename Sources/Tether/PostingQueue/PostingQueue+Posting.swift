@@ -83,11 +83,16 @@ extension PostingQueue {
             if let self, isPostedByQueue { post([.asap], isOpen: isOpenOnQueue) }
             queue.async { [weak self] in
                 guard let self else { return }
-                state.withLock { $0.isScheduled = false }
-                guard isPostedByQueue else { return }
+                // A run loop that ends may leave something to the queue again.
+                guard isPostedByQueue else { return MainLoopExit.next { [weak self] in self?.scheduleAgain(on: queue) } }
                 post([.asap, .whenIdle], isOpen: isOpenOnQueue)
-                schedule(on: queue)
+                scheduleAgain(on: queue)
             }
         }
+    }
+
+    private func scheduleAgain(on queue: DispatchQueue) {
+        state.withLock { $0.isScheduled = false }
+        schedule(on: queue)
     }
 }

@@ -10,6 +10,8 @@ final class ThreadSource: @unchecked Sendable {
         var drains: [Drain] = []
         var loop: CFRunLoop?
         var isClosed = false
+        /// Whether the end of the main run loop's run is waited for.
+        var isLeftToLoop = false
     }
 
     private static let sources = RunLoopTable<ThreadSource>()
@@ -67,7 +69,25 @@ final class ThreadSource: @unchecked Sendable {
 
     private func scheduleOnMainQueue() {
         DispatchQueue.main.async { [weak self] in
-            if CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) == nil { self?.perform() }
+            if CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) == nil { self?.perform() } else { self?.leaveToLoop() }
+        }
+    }
+
+    /// Has the run loop perform this, which it may not come to in the run that is under way; then the main queue has it again.
+    private func leaveToLoop() {
+        let isNeeded = state.withLock { state in
+            if state.drains.isEmpty || state.isLeftToLoop { return false }
+            state.isLeftToLoop = true
+            return true
+        }
+        guard isNeeded else { return }
+        MainLoopExit.next { [weak self] in
+            guard let self else { return }
+            let isLeft = state.withLock { state in
+                state.isLeftToLoop = false
+                return !state.drains.isEmpty
+            }
+            if isLeft { scheduleOnMainQueue() }
         }
     }
 
