@@ -187,7 +187,8 @@ internal import Synchronization
         func wait(for registration: RegistrationMemory) -> WaitResult {
             registration.end()
             if registration.hasGone { return NotificationObserver.afterAllHandlers() }
-            return Quiescence.wait(for: registration.address) ? .finished : .wouldDeadlock
+            let isOnMain = MainDrains.mailbox.isCurrent
+            return Quiescence.wait(for: registration.address, isOnMain: isOnMain) ? .finished : .wouldDeadlock
         }
         // Not covered: the second, of a token that was refused its registration.
         guard let property else { return withMemory(wait) ?? .finished }

@@ -9,7 +9,14 @@ final class AsyncRun: @unchecked Sendable {
     typealias Work = @Sendable (isolated (any Actor)?) async -> Void
 
     /// Its identity. An object of its own, because tasks that the handler starts inherit it, and may outlive the call.
-    final class Identity: Sendable {}
+    final class Identity: Sendable {
+        /// Whether the handler is isolated to the main actor, so that it can only return on the main queue.
+        let needsMain: Bool
+
+        init(needsMain: Bool) {
+            self.needsMain = needsMain
+        }
+    }
 
     /// The call that the current task belongs to: its handler's own task, one of its children, or one it started.
     @TaskLocal static var current: Identity?
@@ -20,11 +27,12 @@ final class AsyncRun: @unchecked Sendable {
     /// The registration, until its handler has returned; then its address alone.
     private var registration: (any AnyObject & Sendable)?
     private let address: UInt
-    private let identity = Identity()
+    private let identity: Identity
     private var work: Work?
 
     /// Begins a call, on the handler's actor, in a thread on which the registration is still announced.
-    init(of registration: any AnyObject & Sendable, _ work: @escaping Work) {
+    init(of registration: any AnyObject & Sendable, isOnMain: Bool, _ work: @escaping Work) {
+        identity = Identity(needsMain: isOnMain)
         self.registration = registration
         address = UInt(bitPattern: ObjectIdentifier(registration))
         self.work = work

@@ -208,7 +208,7 @@ internal import Synchronization
         if tether_needs_attention() { attend(after: previous) }
     }
 
-    /// Takes the announcement of a registration back, in the calling thread's innermost pin: the post that has it touches the
+    /// Takes the announcement of a registration back, if the calling thread's innermost pin has it: the post touches the
     /// registration no more.
     static func withdraw(_ registration: UInt) {
         let thread = current
@@ -217,8 +217,9 @@ internal import Synchronization
         while let next = unsafe pin.pointee.next.load(ordering: .relaxed), unsafe next != thread.firstFree {
             unsafe pin = next
         }
-        assert(unsafe pin.pointee.registration.load(ordering: .relaxed) == registration)
-        unsafe announce(0, after: registration, at: pin)
+        if unsafe pin.pointee.registration.load(ordering: .relaxed) == registration {
+            unsafe announce(0, after: registration, at: pin)
+        }
     }
 
     @inline(__always)

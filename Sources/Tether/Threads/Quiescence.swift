@@ -11,9 +11,16 @@ enum Quiescence {
         /// The waiter, which is not waited for: a thread, and the call of an async handler; nobody that is known, where
         /// an async function waits that no handler has called.
         let callers: [Runner]
+        /// Whether it keeps the main queue meanwhile.
+        var blocksMain = false
         let resume: @Sendable () -> Void
         /// Where posting threads see that it waits.
         var place: Int32 = 0
+
+        /// Whether a runner cannot return before this goes on.
+        func stops(_ runner: Runner) -> Bool {
+            callers.contains { $0 === runner } || blocksMain && (runner as? AsyncRun.Identity)?.needsMain == true
+        }
 
         /// The runners that are waited for, of all in which the handler runs.
         func awaited(among runners: [Runner]) -> [Runner] {
@@ -48,11 +55,12 @@ enum Quiescence {
     }
 
     /// Waits on this thread for the other threads' handlers; false, at once, if one of those threads waits, directly
-    /// or through others, for a handler of this thread.
-    static func wait(for registration: UInt) -> Bool {
+    /// or through others, for a handler of this thread, or for the main queue, where that `isOnMain`.
+    static func wait(for registration: UInt, isOnMain: Bool) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let callers: [Runner] = [PostingThread.current] + callingRun
-        switch enlist(Waiter(registration: registration, callers: callers) { semaphore.signal() }) {
+        let waiter = Waiter(registration: registration, callers: callers, blocksMain: isOnMain) { semaphore.signal() }
+        switch enlist(waiter) {
         case .done: return true
         case .wouldDeadlock: return false
         case .waiting:
@@ -110,14 +118,15 @@ enum Quiescence {
     /// Whether one of those that `waiter` awaits waits, through any number of others, for who calls in `waiter`.
     private static func closesCycle(_ waiter: Waiter, _ awaited: [Runner], _ waiters: [UInt: [Waiter]]) -> Bool {
         guard !waiter.callers.isEmpty else { return false }
+        if awaited.contains(where: waiter.stops) { return true }
         var pending = awaited
         var seen = Set<ObjectIdentifier>()
         while let runner = pending.popLast() {
             // Not covered: two ways to one thread, which three that wait at the same time have by chance.
             guard seen.insert(ObjectIdentifier(runner)).inserted else { continue }
-            for other in waiters.values.joined() where other.callers.contains(where: { $0 === runner }) {
+            for other in waiters.values.joined() where other.stops(runner) {
                 for next in other.awaited(among: runners(of: other.registration)) {
-                    if waiter.callers.contains(where: { $0 === next }) { return true }
+                    if waiter.stops(next) { return true }
                     pending.append(next)
                 }
             }

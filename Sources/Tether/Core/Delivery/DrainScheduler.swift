@@ -8,6 +8,9 @@ protocol DrainScheduler: Sendable {
     /// Whether that can be at all.
     var mayBeCurrent: Bool { get }
 
+    /// Whether `schedule` is code of the user's, which may wait for other threads.
+    var mayWait: Bool { get }
+
     /// Whether drains run one after the other, in order with what else the program puts there (D4).
     var isSerial: Bool { get }
 
@@ -27,6 +30,7 @@ protocol DrainScheduler: Sendable {
 extension DrainScheduler {
     var isCurrent: Bool { false }
     var mayBeCurrent: Bool { false }
+    var mayWait: Bool { false }
     var isSerial: Bool { false }
     var canCancel: Bool { false }
     var keepsMailbox: Bool { false }

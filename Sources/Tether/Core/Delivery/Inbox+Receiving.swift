@@ -36,8 +36,8 @@ extension Inbox {
         case .none: break
         case .inline: registration.runInline(notification)
         case .schedule(let drain, let mailbox):
-            // The post is done with the registration, and a scheduler of the user's may wait for who waits for its handlers.
-            PostingThread.withdraw(registration.address)
+            // The post is done with the registration, and who waits for its handlers may be waited for in there.
+            if mailbox.mayWait { PostingThread.withdraw(registration.address) }
             mailbox.schedule(drain)
         case .deliverPending: deliverPending()
         }

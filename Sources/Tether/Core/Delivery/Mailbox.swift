@@ -17,6 +17,8 @@ final class Mailbox: Sendable {
     /// Whether a post may be made where the drains run, as far as that can be told; asked of the scheduler once, because
     /// each call through an existential costs as much as a lock.
     let mayBeCurrent: Bool
+    /// Whether a drain is handed over to code of the user's, which may wait for others there.
+    let mayWait: Bool
     /// Whether it matters which drains the scheduler has at one moment.
     private let hasOrder: Bool
 
@@ -24,6 +26,7 @@ final class Mailbox: Sendable {
         self.scheduler = scheduler
         self.whenUnused = whenUnused
         mayBeCurrent = scheduler.mayBeCurrent
+        mayWait = scheduler.mayWait
         hasOrder = scheduler.isSerial || scheduler.canCancel
         state = Guarded(MailboxState(isSerial: scheduler.isSerial), rank: .mailbox)
     }

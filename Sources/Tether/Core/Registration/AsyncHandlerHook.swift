@@ -10,7 +10,8 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     /// Has the task, which is on the handler's actor, make a call; called where the registration is announced.
     func call(_ work: @escaping AsyncRun.Work) {
         if let registration = reference?.take() {
-            drains.take(AsyncRun(of: registration, TraceEvent.isOn ? registration.traced(work) : work))
+            let work = TraceEvent.isOn ? registration.traced(work) : work
+            drains.take(AsyncRun(of: registration, isOnMain: MainDrains.mailbox.isCurrent, work))
         }
     }
 
