@@ -48,23 +48,23 @@ internal import Synchronization
 
         var current: Unretained<Registration>? { state.withLock(\.current) }
 
-        /// Makes a registration the current one, which `add` is to add in the place of the one that was.
+        /// Makes a registration the current one, which `add` is to add in the place of those that were: more than one where
+        /// another thread has not yet added the last of them.
         func replaceCurrent(
-            with registration: Registration, _ add: (_ replacing: Unretained<Registration>?) -> Void
+            with registration: Registration, _ add: (_ replacing: [Unretained<Registration>]) -> Void
         ) {
-            let old = state.withLock { state in
+            let replaced = state.withLock { state in
                 state.former.removeAll { $0.withMemory(\.hasGone) != false }
                 // Who waits later sees what their handlers wrote.
                 atomicMemoryFence(ordering: .acquiring)
-                let old = state.current
-                if let old { state.former.append(old) }
+                if let old = state.current { state.former.append(old) }
                 state.current = Unretained(registration)
                 registration.inherit(state.muting, state.backlog)
-                return old
+                return state.former.filter { $0.withMemory(\.hasEnded) == false }
             }
-            add(old)
+            add(replaced)
             // One that another thread has ended meanwhile was not added, and replaced nothing.
-            old?.withMemory { $0.end() }
+            for old in replaced { old.withMemory { $0.end() } }
         }
 
         /// Ends all; returns those whose handlers may be running.

@@ -28,7 +28,13 @@ extension NotifyingCenter {
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
-        observe(
+        // The usual case, of which a request would be half of the cost.
+        if target.isPoster, key == nil, isOwn, Omitted.stands(for: sender) {
+            // SAFETY: the type was asked for.
+            return unsafe unsafeDowncast(self, to: ObserverCenter.self).observeAtOnce(
+                name, flags: once ? Registration.State.once : 0, site: RegistrationSite(file: fileID, line: line), handler)
+        }
+        return observe(
             ObservationRequest(
                 name, from: sender, on: target, once: once, key: key, at: fileID, line),
             handler)

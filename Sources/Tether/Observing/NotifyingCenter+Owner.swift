@@ -39,7 +39,15 @@ extension NotifyingCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
-        observe(
+        // As without an owner.
+        if target.isPoster, key == nil, isOwn, Omitted.stands(for: sender) {
+            ObjectArgument.owner.check(owner, call: #function)
+            // SAFETY: the type was asked for.
+            return unsafe unsafeDowncast(self, to: ObserverCenter.self).observeAtOnce(
+                name, owner: owner, flags: once ? Registration.State.once : 0,
+                site: RegistrationSite(file: fileID, line: line), handler)
+        }
+        return observe(
             ObservationRequest(
                 name, from: sender, on: target, once: once, key: key, at: fileID, line),
             for: owner, handler)

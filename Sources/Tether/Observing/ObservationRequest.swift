@@ -114,14 +114,14 @@ struct ObservationRequest {
             if observer.isProperty { observer.stop() }
             return registration.end()
         }
-        func add(replacing former: Unretained<Registration>?) {
+        func add(replacing former: [Unretained<Registration>] = []) {
             RegistrationEvents.registered(registration, name: name, by: observer)
             core.add(registration, name: name, sender: sender.key, replacing: former)
         }
         if let property = observer.property {
             property.replaceCurrent(with: registration) { add(replacing: $0) }
         } else {
-            add(replacing: nil)
+            add()
         }
         if let foreign { connect(registration, with: center, through: foreign) }
     }

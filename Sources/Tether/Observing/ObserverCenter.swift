@@ -73,6 +73,46 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     // MARK: NotifyingCenter
 
+    /// Registers a handler of any sender's posts, without an owner or a key, on the poster.
+    func observeAtOnce(
+        _ name: Notification.Name?, flags: UInt8, site: RegistrationSite,
+        _ handler: @escaping @Sendable (Notification) -> Void
+    ) -> NotificationObserver {
+        let observer = NotificationObserver()
+        // SAFETY: the core takes the reference over, and gives it back to who ends the registration.
+        let registration = unsafe Unmanaged<Registration>.passRetained(
+            PlainRegistration(center: core, flags: flags, site: site, handler: handler))
+        unsafe registration._withUnsafeGuaranteedRef {
+            observer.set($0)
+            RegistrationEvents.registered($0, name: name, by: observer)
+        }
+        unsafe core.add(registration, name: name)
+        return observer
+    }
+
+    /// The same, with an owner.
+    func observeAtOnce<Owner: AnyObject>(
+        _ name: Notification.Name?, owner: Owner, flags: UInt8, site: RegistrationSite,
+        _ handler: @escaping OwnedRegistration.Handler<Owner>
+    ) -> NotificationObserver {
+        let observer = NotificationObserver()
+        // SAFETY: as above.
+        let registration = unsafe Unmanaged.passRetained(
+            OwnedRegistration(center: core, details: nil, flags: flags, site: site, handler: handler))
+        let isAttached = unsafe registration._withUnsafeGuaranteedRef {
+            observer.set($0)
+            let isAttached = OwnerTable.shared.attach(observer, to: owner, as: $0, exactly: core.usesExactLifetimes)
+            if isAttached { RegistrationEvents.registered($0, name: name, by: observer) }
+            return isAttached
+        }
+        if isAttached {
+            unsafe core.add(.fromOpaque(registration.toOpaque()), name: name)
+        } else {
+            unsafe registration.takeRetainedValue().end()
+        }
+        return observer
+    }
+
     /// Registers a closure; the `observe` methods are the better way.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.

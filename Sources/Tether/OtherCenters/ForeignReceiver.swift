@@ -61,11 +61,14 @@ final class ForeignReceiver: RegistrationHook, @unchecked Sendable {
 
     /// Takes the closure over: what a post calls once delivers to exactly one of the two (M7).
     override func takeOver(from old: Registration, for registration: Registration) {
-        // Not covered: every registration of a foreign center has one.
-        guard let old = ForeignReceiver.of(old) else { return }
+        // What has one closure takes no other over, where a key and a property replace two: that one's own end takes it off.
+        // Not covered: the first, because every registration of a foreign center has a link.
+        guard let old = ForeignReceiver.of(old), !state.withLock({ $0.cancellation != nil }) else { return }
         let (box, cancellation) = old.state.withLock { state -> (ForeignBox?, (any NotifyingRegistration)?) in
             // An observer that has not been registered yet registers for nothing, and takes itself off.
             guard !state.hasEnded, state.cancellation != nil, let box = state.box?.take() else { return (nil, nil) }
+            // Its end follows, and until then it is not to register another closure, which its thread may come to just now.
+            state.hasEnded = true
             state.box = nil
             return (box, state.cancellation.take())
         }

@@ -51,7 +51,8 @@ public enum Trace {
     /// what happens after that is counted, and not written. Throws a ``Failure`` if there is a trace already, if another
     /// process writes one to the file, or if the file cannot be written.
     /// - Parameters:
-    ///   - file: The URL of the file. Any other URL is a ``Failure``.
+    ///   - file: The URL of the file. Any other URL is a ``Failure``. The file is mapped into memory: another program may read
+    ///     or remove it meanwhile, but whoever shortens it ends this process (`SIGBUS`).
     ///   - limit: How many bytes the file may take, 65,536 or more. Fewer are a ``Failure``.
     public static func start(writingTo file: URL, limit: Int = 256 << 20) throws {
         guard file.isFileURL else {

@@ -26,23 +26,91 @@ import Testing
         observer.stop()
     }
 
-    @Test func `M7 a post calls one of the handlers that it has while it is configured, not two`() {
-        let (center, observer) = (center, NotificationObserver(center: center))
-        let (isDone, called) = (Flag(), Counter())
+    @Test(arguments: [1, 2], CenterKind.allCases)
+    func `M7 a post calls one of the handlers that it has while it is configured, not two`(threads: Int, kind: CenterKind) {
+        let center = kind.makeCenter()
+        let observer = NotificationObserver(center: center as any NotifyingCenter)
+        let (done, called) = (Counter(), Counter())
+        let configure: @Sendable () -> Void = {
+            for _ in 1...3000 { observer.observe(.sample) { _ in called.add() } }
+            done.add()
+        }
         onThreads(
-            {
-                for _ in 1...3000 { observer.observe(.sample) { _ in called.add() } }
-                isDone.raise()
-            },
-            {
-                while !isDone.isRaised {
-                    let before = called.count
-                    center.post(name: .sample, object: nil)
-                    let times = called.count - before
-                    if times > 1 { Issue.record("called \(times) times") }
+            Array(repeating: configure, count: threads) + [
+                {
+                    while done.count < threads {
+                        let before = called.count
+                        center.post(name: .sample, object: nil, userInfo: nil)
+                        let times = called.count - before
+                        if times > 1 { Issue.record("called \(times) times") }
+                    }
                 }
-            })
+            ])
         observer.stop()
+    }
+
+    /// Tells whether what it takes over from has ended.
+    private final class Successor: RegistrationHook, @unchecked Sendable {
+        let log: Log<Bool>
+
+        init(_ log: Log<Bool>) {
+            self.log = log
+        }
+
+        override func takeOver(from old: Registration, for registration: Registration) { log.add(old.hasEnded) }
+    }
+
+    /// A foreign center's posts take no lock: those between the two would find the closed gate, and be lost.
+    @Test(arguments: [nil, "key"])
+    func `M7 F1 what leads to the old handler leads to the new one before the old one's gate closes`(key: String?) {
+        let (log, observer) = (Log<Bool>(), NotificationObserver(center: center))
+        for _ in 1...2 {
+            var request = ObservationRequest(
+                name: .sample, sender: .any, target: .poster, key: key.map { ObserverKey($0) },
+                site: RegistrationSite(file: #fileID, line: #line))
+            request.add(Successor(log))
+            request.register(observer, with: center) { _ in }
+        }
+        #expect(log.entries == [false])
+        observer.stop()
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `M7 M1 F2 what replaces the property's handler and another one with its key is called once, and leaves nothing`(kind: CenterKind) {
+        let (called, center) = (Counter(), kind.makeCenter())
+        let observer = NotificationObserver(center: center as any NotifyingCenter)
+        observer.observe(.sample) { _ in }
+        let old = [observer.foreign]
+        let token = center.observe(.sample, key: "key") { _ in }
+        observer.observe(.sample, key: "key") { _ in called.add() }
+        center.post(name: .sample, object: nil, userInfo: nil)
+        #expect(called.count == 1 && !token.isActive)
+        let links = (old + [observer.foreign]).compactMap(\.self)
+        observer.stop()
+        #expect(links.kept() == 0)
+    }
+
+    @Test func `M7 a registration that has ended before it was added replaces nothing`() {
+        let live = center.observe(.sample, key: "key") { _ in }
+        let ended = PlainRegistration(
+            center: center.core, details: Registration.Details(key: ObserverKey("key")),
+            site: RegistrationSite(file: #fileID, line: #line)) { _ in }
+        #expect(ended.close())
+        center.core.add(ended, name: .sample, sender: nil)
+        ended.finish()
+        #expect(live.isActive && center.core.count == 1)
+    }
+
+    @Test func `R3 M7 the old handler ends, too, where the new one ended before it was added`() throws {
+        let observer = NotificationObserver(center: center)
+        observer.observe(.sample) { _ in }
+        let old = try #require(observer.registration)
+        let new = PlainRegistration(center: center.core, site: RegistrationSite(file: #fileID, line: #line)) { _ in }
+        observer.property?.replaceCurrent(with: new) { replaced in
+            new.end()
+            center.core.add(new, name: .sample, sender: nil, replacing: replaced)
+        }
+        #expect(old.hasEnded && center.core.count == 0)
     }
 
     @Test func `R1 a stop that the old handler's captures make as they go ends the new one`() {

@@ -52,6 +52,26 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @Test func `M7 F1 an observer that is replaced while it is being registered gets no closure beside the one that it had`() {
+        let core = ForeignCenters.shared.core(of: center)
+        let links = (0..<3).map { _ in ForeignReceiver(of: core) }
+        let registrations = links.map {
+            PlainRegistration(
+                center: core, details: Registration.Details(hooks: $0),
+                site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
+        }
+        func connect(_ index: Int) {
+            links[index].connect(Unretained(registrations[index]), with: center, name: .sample, sender: nil)
+        }
+        connect(0)
+        for index in 1...2 { links[index].takeOver(from: registrations[index - 1], for: registrations[index]) }
+        connect(1)
+        #expect(center.count == 1)
+        links[2].ended(registrations[2])
+        center.waitForCancellations(1)
+        #expect(center.count == 0)
+    }
+
     @Test func `F1 R1 an observer that is stopped while its center registers it is taken off`() {
         let log = Log<Int>()
         let observer = NotificationObserver(center: center)

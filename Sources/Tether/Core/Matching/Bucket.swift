@@ -21,14 +21,16 @@ internal import Synchronization
         self.sender = sender
     }
 
-    /// Appends a registration; returns the slots that this replaced, for which posts may still have a use.
-    func append(_ registration: Registration) -> BucketSlots? {
+    /// Appends a registration, and takes the caller's reference over; returns the slots that this replaced, for which posts may
+    /// still have a use.
+    func append(_ registration: Unmanaged<Registration>) -> BucketSlots? {
         let outgrown = used == slots.capacity ? rebuild(capacity: max(4, count * 2)) : nil
-        // SAFETY: the bucket's own reference; `remove` gives it back.
-        _ = unsafe Unmanaged.passRetained(registration)
         let slot = used
-        slots.set(registration, at: slot)
-        registration.slot = UInt32(slot)
+        // SAFETY: the reference is the bucket's own now; `remove` gives it back.
+        unsafe registration._withUnsafeGuaranteedRef {
+            slots.set($0, at: slot)
+            $0.slot = UInt32(slot)
+        }
         slots.used.store(slot + 1, ordering: .releasing)
         if count == 0, sender == nil { unsafe node._withUnsafeGuaranteedRef { $0.publish(self) } }
         count += 1
@@ -40,7 +42,7 @@ internal import Synchronization
     /// registrations without holding them. Also returns the slots that this replaced.
     func remove(_ registration: Registration) -> (kept: Registration, outgrown: BucketSlots?) {
         slots.clear(at: Int(registration.slot))
-        // SAFETY: pairs with the retain in `append`.
+        // SAFETY: the reference that `append` took over.
         let kept = unsafe Unmanaged.passUnretained(registration).takeRetainedValue()
         count -= 1
         checkInvariants()

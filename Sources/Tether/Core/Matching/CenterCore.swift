@@ -95,45 +95,63 @@ internal import Synchronization
 
     /// What an addition leaves to be ended, and released.
     private typealias Added = (
-        replaced: Registration?, former: Registration?, isClosed: Bool, released: Registry.Unlinked
+        replaced: Registration?, former: [Registration], isClosed: Bool, released: Registry.Unlinked
     )
 
     /// Adds a registration, unless it has ended and was to be taken out already; ends it if the center has gone.
     ///
-    /// One whose gate another thread has just closed is added, so that it is held until that thread takes it out. It replaces
-    /// the one with its key, and a former one of its observer.
+    /// It replaces the one with its key, and former ones of its observer, added or not. One whose gate another thread has just
+    /// closed replaces none, and is added so that it is held until that thread takes it out.
     func add(
         _ registration: Registration, name: Notification.Name?, sender: SenderKey?,
-        replacing former: Unretained<Registration>? = nil
+        replacing former: [Unretained<Registration>] = []
     ) {
         if let name { StringBits.keepLoaded(name.rawValue) }
         let (replaced, own, isClosed, released) = state.withLock { state -> Added in
-            if registration.bucket == Registration.neverInABucket { return (nil, nil, false, []) }
+            if registration.bucket == Registration.neverInABucket { return (nil, [], false, []) }
+            if registration.hasEnded {
+                unsafe state.registry.addNew(.passRetained(registration), name: name, sender: sender)
+                return (nil, [], state.isClosed, retireUnlinked(in: &state))
+            }
             // In one step, so that a post which begins sees exactly one of the two (M7).
-            let mayReplace = registration.details?.key != nil || former != nil
+            let mayReplace = registration.details?.key != nil || !former.isEmpty
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             var replaced = state.registry.add(registration, name: name, sender: sender)
             if let old = replaced {
                 registration.takeOver(from: old)
                 if !old.close() { replaced = nil }
             }
-            let own = former?.withMemory { $0.close() }
-            if let own { registration.takeOver(from: own) }
+            let own = former.compactMap { $0.withMemory { registration.replace($0) } }
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             return (replaced, own, state.isClosed, retireUnlinked(in: &state))
         }
         if isClosed { close() }
         replaced?.finish()
-        own?.finish()
+        for own in own { own.finish() }
         withExtendedLifetime(released) {}
     }
 
-    /// Takes a registration out; the caller releases what this returns.
-    func unlink(_ registration: Registration) -> (kept: Registration?, unlinked: Registry.Unlinked) {
+    /// The same for one of any sender, without details; takes the caller's reference over.
+    func add(_ registration: Unmanaged<Registration>, name: Notification.Name?) {
+        if let name { StringBits.keepLoaded(name.rawValue) }
+        let (isClosed, released) = state.withLock { state -> (Bool, Registry.Unlinked) in
+            // SAFETY: the caller's reference, which the bucket takes over.
+            if unsafe registration._withUnsafeGuaranteedRef({ $0.bucket == Registration.neverInABucket }) {
+                return unsafe (false, [registration.takeRetainedValue()])
+            }
+            unsafe state.registry.addNew(registration, name: name, sender: nil)
+            return (state.isClosed, retireUnlinked(in: &state))
+        }
+        if isClosed { close() }
+        withExtendedLifetime(released) {}
+    }
+
+    /// Takes a registration out; the caller, who need not hold it, releases what this returns: the registration, too.
+    func unlink(_ registration: Registration) -> (kept: Registration, unlinked: Registry.Unlinked) {
         state.withLock { state in
             guard let (kept, bucket) = unsafe state.registry.remove(registration) else {
                 registration.bucket = Registration.neverInABucket
-                return (nil, [])
+                return (registration, [])
             }
             if state.registry.unlinked.isEmpty, state.retired.isEmpty {
                 // Before the look at who is posting: a post that begins after it must not find the old number of slots
@@ -143,7 +161,7 @@ internal import Synchronization
                 if !isPosting() { return (kept, []) }
                 unsafe bucket._withUnsafeGuaranteedRef { $0.restore(used) }
             }
-            return (nil, retire(kept, in: &state))
+            return (kept, retire(kept, in: &state))
         }
     }
 

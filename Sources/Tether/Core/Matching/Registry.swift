@@ -89,17 +89,25 @@ internal import Synchronization
             replaced = keyed.removeValue(forKey: key)
             keyed[key] = registration
         }
+        // SAFETY: the bucket's own reference.
+        unsafe addNew(.passRetained(registration), name: name, sender: sender)
+        return replaced
+    }
+
+    /// Adds a registration without a look at its details; takes the caller's reference over.
+    mutating func addNew(_ registration: Unmanaged<Registration>, name: Notification.Name?, sender: SenderKey?) {
         lastID += 1
-        registration.id = lastID
-        // SAFETY: the registry has it.
+        // SAFETY: the registry has the bucket, and that the registration, by the caller's reference.
         let outgrown = unsafe bucket(name: name, sender: sender)._withUnsafeGuaranteedRef { bucket in
             if bucket.number == .max { bucket.number = unsafe buckets.insert(.passUnretained(bucket)) }
-            registration.bucket = bucket.number
-            return bucket.append(registration)
+            unsafe registration._withUnsafeGuaranteedRef {
+                $0.id = lastID
+                $0.bucket = bucket.number
+            }
+            return unsafe bucket.append(registration)
         }
         if let outgrown { unlinked.append(outgrown) }
         count += 1
-        return replaced
     }
 
     /// Takes a registration out, if it is in. Complexity: O(1) amortised.

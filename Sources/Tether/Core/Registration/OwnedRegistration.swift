@@ -20,16 +20,24 @@ internal import Foundation
     /// The one before; itself while this is in no list.
     var previous: Unmanaged<OwnedRegistration>?
 
+    private init(
+        center: CenterCore, details: Details?, flags: UInt8, site: RegistrationSite, form: Form<AnyObject>
+    ) {
+        handler = form.function
+        super.init(center: center, details: details, flags: flags | State.owned, site: site)
+        unsafe previous = .passUnretained(self)
+    }
+
     /// Makes one that is going to be attached to an owner of type `Owner`.
-    init<Owner: AnyObject>(
+    @inline(__always)
+    convenience init<Owner: AnyObject>(
         center: CenterCore, details: Details?, flags: UInt8, site: RegistrationSite,
         handler: @escaping Handler<Owner>
     ) {
         // SAFETY: a function takes a class instance in the same way whatever its class, and this one is only ever handed
         // the owner. It is cast in a struct, because one that is cast by itself gets a thunk around it.
-        self.handler = unsafe unsafeBitCast(Form(function: handler), to: Form<AnyObject>.self).function
-        super.init(center: center, details: details, flags: flags | State.owned, site: site)
-        unsafe previous = .passUnretained(self)
+        let form = unsafe unsafeBitCast(Form(function: handler), to: Form<AnyObject>.self)
+        self.init(center: center, details: details, flags: flags, site: site, form: form)
     }
 
     /// Makes one that is in no center, though it names one, and has no observer: the hook tells the end of the object that it

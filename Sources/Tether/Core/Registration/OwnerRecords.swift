@@ -24,18 +24,31 @@ struct OwnerRecords {
     }
 
     /// Complexity: O(1) expected.
-    subscript(identity: ObjectIdentifier) -> OwnerRecord? {
-        var record = chains[chain(of: identity)]
-        while let known = record, known.identity != identity { record = known.next }
-        return record
+    subscript(identity: ObjectIdentifier) -> OwnerRecord? { unsafe find(identity)?.takeUnretainedValue() }
+
+    /// The same, not retained: this holds it until it is taken out.
+    func find(_ identity: ObjectIdentifier) -> Unmanaged<OwnerRecord>? {
+        // SAFETY: a chain holds its records.
+        var record = unsafe chains[chain(of: identity)].map(Unmanaged.passUnretained)
+        while let known = unsafe record {
+            let (isFound, next) = unsafe known._withUnsafeGuaranteedRef {
+                unsafe ($0.identity == identity, $0.next.map(Unmanaged.passUnretained))
+            }
+            if isFound { return unsafe known }
+            unsafe record = next
+        }
+        return nil
     }
 
-    /// Takes a record in whose object has none. Complexity: O(1) amortised.
-    mutating func insert(_ record: OwnerRecord) {
+    /// Takes a record in whose object has none; returns it, not retained. Complexity: O(1) amortised.
+    @discardableResult
+    mutating func insert(_ record: consuming OwnerRecord) -> Unmanaged<OwnerRecord> {
+        let unmanaged = unsafe Unmanaged.passUnretained(record)
         count += 1
         if count > chains.count { rehash(bits: bits + 1) }
         link(record)
         checkInvariants()
+        return unsafe unmanaged
     }
 
     /// Whether every record is in its chain, and counted, where there are few.
@@ -54,27 +67,30 @@ struct OwnerRecords {
         #endif
     }
 
-    private mutating func link(_ record: OwnerRecord) {
+    private mutating func link(_ record: consuming OwnerRecord) {
         let chain = chain(of: record.identity)
-        record.next = chains[chain].take()
+        swap(&record.next, &chains[chain])
         chains[chain] = record
     }
 
-    /// Takes a record out; false if it is not in. Complexity: O(1) amortised.
-    mutating func remove(_ record: OwnerRecord) -> Bool {
+    /// Takes a record out; returns it as this held it, or `nil` if it is not in. Complexity: O(1) amortised.
+    mutating func remove(_ record: OwnerRecord) -> OwnerRecord? {
         let chain = chain(of: record.identity)
+        let removed: OwnerRecord?
         if chains[chain] === record {
+            removed = chains[chain].take()
             chains[chain] = record.next.take()
         } else {
             var previous = chains[chain]
             while let known = previous, known.next !== record { previous = known.next }
-            guard let previous else { return false }
+            guard let previous else { return nil }
+            removed = previous.next.take()
             previous.next = record.next.take()
         }
         count -= 1
         checkInvariants()
         if bits > OwnerRecords.smallestBits, count < chains.count / 8 { rehash(bits: bits - 1) }
-        return true
+        return removed
     }
 
     private mutating func rehash(bits: UInt64) {

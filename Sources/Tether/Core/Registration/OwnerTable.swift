@@ -62,7 +62,7 @@ final class OwnerTable: Sendable {
             muting = records.muting(of: record.identity)
         }
         guard let muting else { return false }
-        registration.inherit(muting, .unbounded)
+        if muting.count > 0 { registration.inherit(muting, .unbounded) }
         return true
     }
 
@@ -92,15 +92,24 @@ final class OwnerTable: Sendable {
         // Before the lock is taken, because this may take the loader's.
         let canBeSeen = exactly && OwnerLifetime.isExact(for: Swift.type(of: object))
         let ended = shard(of: identity).records.withLock { records -> OwnerRecord? in
-            let known = records.all[identity]
-            guard let record = known ?? OwnerRecord(object) else { return nil }
-            if record.reference.hasEnded { return record }
-            if known == nil { records.all.insert(record) }
-            if !record.state.isExact {
-                record.state.isExact = canBeSeen && OwnerLifetime.watch(object)
-                list(record, in: &records)
+            let record: Unmanaged<OwnerRecord>
+            if let known = unsafe records.all.find(identity) {
+                if unsafe known._withUnsafeGuaranteedRef({ $0.reference.hasEnded }) {
+                    return unsafe known.takeUnretainedValue()
+                }
+                unsafe record = known
+            } else {
+                guard let made = OwnerRecord(object) else { return nil }
+                unsafe record = records.all.insert(made)
             }
-            body(record, &records)
+            // SAFETY: the table holds it, and `body` takes it out of none.
+            unsafe record._withUnsafeGuaranteedRef { record in
+                if !record.state.isExact {
+                    record.state.isExact = canBeSeen && OwnerLifetime.watch(object)
+                    list(record, in: &records)
+                }
+                body(record, &records)
+            }
             return nil
         }
         // Not covered: a weak reference, which is what there is over the Objective-C runtime, does not keep an address
@@ -173,9 +182,9 @@ final class OwnerTable: Sendable {
         }
     }
 
-    /// Takes a record out, if it is in.
+    /// Takes a record out, if it is in; the table may have been the last to hold it.
     private func remove(_ record: OwnerRecord, from records: inout Records) {
-        guard records.all.remove(record) else { return }
+        guard let record = records.all.remove(record) else { return }
         list(record, in: &records)
         if record.state.isExact { unsafe OwnerLifetime.unwatch(record.reference.rawAddress) }
     }
@@ -204,26 +213,41 @@ final class OwnerTable: Sendable {
     private func endAttachments(of address: UnsafeMutableRawPointer) -> (UnsafeMutableRawPointer?, begun: UInt64) {
         // SAFETY: the address is that of an object; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
-        let ending = shard(of: identity).records.withLock { records -> (OwnerRecord, OwnerRecord.State.First, Bool)? in
-            guard let record = records.all[identity], record.state.isExact else { return nil }
-            let first = record.state.removeFirst()
-            if !records.muted.isEmpty { records.muted[identity] = nil }
-            if record.state.isUnused { remove(record, from: &records) }
-            return (record, first, !record.state.senderWatches.isEmpty)
+        var (first, isSender): (OwnerRecord.State.First, Bool) = ((nil, true), false)
+        // Nil where the first observer is all that there is to end.
+        let kept = shard(of: identity).records.withLock { records -> OwnerRecord? in
+            guard let record = unsafe records.all.find(identity) else { return nil }
+            // SAFETY: the table holds it until it is taken out, which is last.
+            return unsafe record._withUnsafeGuaranteedRef { record in
+                guard record.state.isExact else { return nil }
+                first = record.state.removeFirst()
+                isSender = !record.state.senderWatches.isEmpty
+                let kept = first.isLast && !isSender && !TraceEvent.isOn ? nil : record
+                if !records.muted.isEmpty { records.muted[identity] = nil }
+                if record.state.isUnused { remove(record, from: &records) }
+                return kept
+            }
         }
-        guard let (record, first, isSender) = ending else { return (nil, 0) }
+        guard let record = kept else {
+            if let only = first.registration.take() { OwnerTable.end(only) }
+            return (nil, 0)
+        }
         let begun = TraceEvent.isOn ? record.traceEnd() : 0
         end(first, of: record)
         // SAFETY: `didEnd` takes this retain back.
         return unsafe (isSender ? Unmanaged.passRetained(record).toOpaque() : nil, begun)
     }
 
+    private static func end(_ registration: OwnedRegistration) {
+        let token = registration.token.take()
+        withExtendedLifetime(token) { registration.finish(because: .ownerEnded) }
+    }
+
     /// Ends an attached observer, and those behind it, one by one: one that another thread stops meanwhile ends there.
     private func end(_ first: OwnerRecord.State.First, of record: OwnerRecord) {
         var (next, isLast) = first
         while let registration = next.take() {
-            let token = registration.token.take()
-            withExtendedLifetime(token) { registration.finish(because: .ownerEnded) }
+            OwnerTable.end(registration)
             if !isLast { (next, isLast) = change(record) { $0.removeFirst() } }
         }
     }

@@ -23,6 +23,8 @@ internal import Synchronization
         unsafe RareParts.details(in: word)?.release()
     }
 
+    var isEmpty: Bool { word.load(ordering: .acquiring) == 0 }
+
     var details: Registration.Details? {
         let word = word.load(ordering: .acquiring)
         if let inbox = unsafe RareParts.inbox(in: word) {

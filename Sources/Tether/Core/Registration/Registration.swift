@@ -236,6 +236,15 @@ internal import Synchronization
         }
     }
 
+    /// Takes the place of a former registration of the same observer; under the center's lock. Returns it to be finished, if
+    /// nobody else has ended it.
+    final func replace(_ old: RegistrationMemory) -> Registration? {
+        // First, because a foreign center's posts take no lock, and would find a closed gate. One that has been added and is
+        // open is held by the center as long as the lock is.
+        if !old.hasEnded, old.wasAdded, let held = old.held { takeOver(from: held) }
+        return old.close()
+    }
+
     /// Takes over what an old registration's hooks have, if the same posts call the two; under the center's lock.
     final func takeOver(from old: Registration) {
         guard let hooks = details?.hooks, bucket == old.bucket else { return }
@@ -265,15 +274,17 @@ internal import Synchronization
         Looks.wait(for: self)
         let begun = TraceEvent.isOn ? traceEnd(because: cause) : 0
         defer { if begun > 0 { TraceEvent.end(begun) } }
-        // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done.
+        // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done. What is
+        // returned holds this, whoever else does not.
         let released = center.unlink(self)
+        if rare.isEmpty, cause == .ownerEnded || owned == nil, !RegistrationEvents.isOn { return withExtendedLifetime(released) {} }
         let deliveries = inbox?.end()
         let observer = cause == .ownerEnded ? nil : owned.flatMap { OwnerTable.shared.detach($0) }
         if let details {
             if let sender = details.sender { OwnerTable.shared.unwatchSender(sender, for: center) }
             details.hooks?.visit { $0.ended(self) }
         }
-        withExtendedLifetime((released, observer, deliveries)) {}
-        RegistrationEvents.ended(self)
+        withExtendedLifetime((observer, deliveries)) {}
+        withExtendedLifetime(released) { RegistrationEvents.ended(self) }
     }
 }

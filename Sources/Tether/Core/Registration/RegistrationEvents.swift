@@ -13,14 +13,17 @@ enum RegistrationEvents {
         let centerEnds: @Sendable (CenterCore) -> @Sendable () -> Void
     }
 
-    private static let isOn = Atomic<Bool>(false)
+    private static let hasListener = Atomic<Bool>(false)
     private static let listener = Guarded<Listener?>(nil)
 
     /// Starts the listening, for the rest of the process.
     static func listen(_ new: Listener) {
         listener.withLock { $0 = new }
-        isOn.store(true, ordering: .releasing)
+        hasListener.store(true, ordering: .releasing)
     }
+
+    @inline(__always)
+    static var isOn: Bool { hasListener.load(ordering: .relaxed) }
 
     private static var current: Listener? { listener.withLock(\.self) }
 
@@ -28,21 +31,21 @@ enum RegistrationEvents {
     static func registered(
         _ registration: Registration, name: Notification.Name?, by token: any OwnedRegistration.Token
     ) {
-        if isOn.load(ordering: .relaxed) { current?.registered(registration, name, token) }
+        if isOn { current?.registered(registration, name, token) }
     }
 
     @inline(__always)
     static func ended(_ registration: Registration) {
-        if isOn.load(ordering: .relaxed) { current?.ended(registration) }
+        if isOn { current?.ended(registration) }
     }
 
     static func centerMade(_ core: CenterCore) {
-        if isOn.load(ordering: .relaxed) { current?.centerMade(core) }
+        if isOn { current?.centerMade(core) }
     }
 
     /// Tells of the end of a center, which `end` makes, before and after it.
     static func centerEnds(_ core: CenterCore, _ end: () -> Void) {
-        let ended = isOn.load(ordering: .relaxed) ? current?.centerEnds(core) : nil
+        let ended = isOn ? current?.centerEnds(core) : nil
         end()
         ended?()
     }

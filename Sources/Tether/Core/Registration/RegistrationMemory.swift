@@ -23,6 +23,9 @@ internal import Synchronization
 
     var hasEnded: Bool { unsafe unmanaged._withUnsafeGuaranteedRef { $0.hasEnded } }
 
+    /// Whether its center has ever had it.
+    var wasAdded: Bool { unsafe unmanaged._withUnsafeGuaranteedRef { $0.id > 0 } }
+
     var isOnce: Bool { unsafe unmanaged._withUnsafeGuaranteedRef { $0.isOnce } }
 
     var isClaimed: Bool { unsafe unmanaged._withUnsafeGuaranteedRef { $0.isClaimed } }
@@ -31,7 +34,17 @@ internal import Synchronization
     var hasGone: Bool { unsafe tether_has_ended(unmanaged.toOpaque()) }
 
     /// Ends the registration, if no other thread does.
-    func end(because cause: EndCause = .stopped) { close()?.finish(because: cause) }
+    func end(because cause: EndCause = .stopped) {
+        guard !hasEnded else { return }
+        unsafe unmanaged._withUnsafeGuaranteedRef { registration in
+            if registration.owned != nil {
+                close()?.finish(because: cause)
+            } else if registration.close() {
+                // Whoever holds it, see below, does until it is taken out, and then `finish` itself does.
+                registration.finish(because: cause)
+            }
+        }
+    }
 
     /// Closes the gate, if no other thread does; returns the registration, which the caller is to `finish`.
     func close() -> Registration? {

@@ -12,4 +12,14 @@ import Testing
         #expect([registration.close(), registration.close(), registration.close()] == [true, false, false])
         #expect(registration.hasEnded)
     }
+
+    @Test func `R8 who looks is handed no registration whose gate is closed, though it is still held`() {
+        let registration = PlainRegistration(
+            center: CenterCore(usesExactLifetimes: true), site: RegistrationSite(file: #fileID, line: #line),
+            handler: { _ in })
+        let memory = RegistrationMemory(of: registration)
+        #expect(memory.look { _ in true } == true)
+        #expect(registration.close())
+        #expect(memory.look { _ in true } == nil)
+    }
 }

@@ -77,15 +77,15 @@ import Testing
         var records = OwnerRecords(usedBits: 4)
         let objects = (0..<3000).map { _ in Plain() }
         let made = try objects.map { try #require(OwnerRecord($0)) }
-        for record in made { records.insert(record) }
+        for record in made { _ = unsafe records.insert(record) }
         #expect(records.count == 3000)
         #expect(zip(objects, made).allSatisfy { records[ObjectIdentifier($0)] === $1 })
         for record in made.dropFirst(5) {
-            let isRemoved = records.remove(record)
-            #expect(isRemoved)
+            let removed = records.remove(record)
+            #expect(removed === record)
         }
-        let isRemovedAgain = records.remove(made[5])
-        #expect(!isRemovedAgain)
+        let removedAgain = records.remove(made[5])
+        #expect(removedAgain == nil)
         #expect(records[ObjectIdentifier(objects[5])] == nil)
         #expect(zip(objects, made).prefix(5).allSatisfy { records[ObjectIdentifier($0)] === $1 })
         #expect(records.count == 5 && records.chainCount <= 64)
@@ -103,6 +103,17 @@ import Testing
         for index in [3, 0, 2] { #expect(table.detach(attachments[index]) === observers[index]) }
         #expect(table.observers(of: owner).isEmpty)
         #expect(!table.hasRecord(of: identity))
+    }
+
+    @Test func `R8 the end of an owner takes out no observer that another thread ends, and lets go of it`() throws {
+        let observers = (0..<3).map { _ in makeObserver() }
+        let attachments = try observers.map { try attach($0) }
+        let record = try #require(attachments[0].record)
+        #expect(attachments[0].close())
+        #expect(record.state.removeFirst().registration === attachments[1])
+        #expect(attachments[2].close())
+        let last = record.state.removeFirst()
+        #expect(last.registration == nil && last.isLast)
     }
 
     @Test func `O11 the table holds an owner's observers until they are detached`() throws {
