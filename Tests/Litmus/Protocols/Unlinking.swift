@@ -13,6 +13,7 @@ struct Unlinking: Modelled {
     let centersLock = Lock("the center's lock")
 
     var epochLoad = Order.acquiring
+    var epochStore = Order.releasing
     var hasSendersLoad = Order.sequentiallyConsistent
     var openSlotsLoad = Order.sequentiallyConsistent
     var openSlotsStore = Order.sequentiallyConsistent
@@ -30,7 +31,7 @@ struct Unlinking: Modelled {
             "Tether/Core/Matching/CenterCore+Posting.swift", "func post(", "func quickMatch("),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func unlink(", "func isPosting(",
-            "epoch.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
+            "epoch.store(epoch.load(ordering: .relaxed) + 1, ordering: .releasing)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func trim(", "func restore(",
             "slots.used.store(used, ordering: .sequentiallyConsistent)"),
@@ -71,7 +72,7 @@ struct Unlinking: Modelled {
 
     /// `CenterCore.isPosting`, as a look at one thread.
     func lookForPosts() -> Value {
-        epoch.wrappingAdd(1, .sequentiallyConsistent)
+        epoch.store(epoch.load(.relaxed) + 1, epochStore)
         return posting.visit()
     }
 
@@ -120,7 +121,7 @@ struct Unlinking: Modelled {
         Claim(
             "a post that sees slots, or a cache, that are replaced is seen by who replaces them",
             mutants: [
-                Mutant("the new ones are stored with release, and loaded so", breaksOn: .language) {
+                Mutant("the new ones are stored with release, and loaded so", breaksOn: .x86AndLanguage) {
                     $0.openSlotsStore = .releasing
                     $0.openSlotsLoad = .acquiring
                 }

@@ -167,7 +167,8 @@ internal import Synchronization
 
     /// Whether a post is under way, which may see what was just taken out.
     private func isPosting() -> Bool {
-        epoch.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        // In two steps, because whoever changes it has the lock: the slots that were changed before are ordered by themselves.
+        epoch.store(epoch.load(ordering: .relaxed) + 1, ordering: .releasing)
         return PostingThread.oldestPin(on: address) != nil
     }
 
