@@ -28,7 +28,9 @@ import TetherVerification
         withExtendedLifetime((owner, token)) {}
     }
 
-    @Test func `L2 what only a delivery holds that went with its observer is no leak, though nothing runs the target`() async {
+    @Test func `L2 what only a delivery holds that went with its observer is no leak, though its target never runs`()
+        async
+    {
         let center = center
         await verifyNoLeaks(within: .seconds(5)) {
             let (target, owner) = (track(ManualTarget()), Owner())

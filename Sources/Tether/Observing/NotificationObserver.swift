@@ -171,7 +171,9 @@ internal import Synchronization
     ///
     /// Handlers that are on the calling thread's own stack, at any depth, or whose task called this, are not waited for. Do
     /// not call it while holding a lock that a handler of the observer takes; nor in a handler that is called by a task's post,
-    /// for an observer with an async one: it blocks a thread that tasks share, of which there are as many as processors.
+    /// for an observer with an async one: it blocks a thread that tasks share, of which there are as many as processors; nor in
+    /// code of an actor, for an observer with an async handler of that actor, which then never returns: of the main actor alone
+    /// this is told.
     ///
     /// On Linux, but for ARM64, this rests on the system call `membarrier`, if that is there when the program starts. A
     /// program that takes it away from itself later, with a sandbox, is to be started with `TETHER_WITHOUT_MEMBARRIER=1`

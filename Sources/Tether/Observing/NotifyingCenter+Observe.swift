@@ -32,7 +32,8 @@ extension NotifyingCenter {
         if target.isPoster, key == nil, isOwn, Omitted.stands(for: sender) {
             // SAFETY: the type was asked for.
             return unsafe unsafeDowncast(self, to: ObserverCenter.self).observeAtOnce(
-                name, flags: once ? Registration.State.once : 0, site: RegistrationSite(file: fileID, line: line), handler)
+                name, flags: once ? Registration.State.once : 0, site: RegistrationSite(file: fileID, line: line),
+                handler)
         }
         return observe(
             ObservationRequest(

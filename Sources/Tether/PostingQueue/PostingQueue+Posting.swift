@@ -84,7 +84,9 @@ extension PostingQueue {
             queue.async { [weak self] in
                 guard let self else { return }
                 // A run loop that ends may leave something to the queue again.
-                guard isPostedByQueue else { return MainLoopExit.next { [weak self] in self?.scheduleAgain(on: queue) } }
+                guard isPostedByQueue else {
+                    return MainLoopExit.next { [weak self] in self?.scheduleAgain(on: queue) }
+                }
                 post([.asap, .whenIdle], isOpen: isOpenOnQueue)
                 scheduleAgain(on: queue)
             }

@@ -27,7 +27,9 @@ import Testing
     }
 
     @Test(arguments: [1, 2], CenterKind.allCases)
-    func `M7 a post calls one of the handlers that it has while it is configured, not two`(threads: Int, kind: CenterKind) {
+    func `M7 a post calls one of the handlers that it has while it is configured, not two`(
+        threads: Int, kind: CenterKind
+    ) {
         let center = kind.makeCenter()
         let observer = NotificationObserver(center: center as any NotifyingCenter)
         let (done, called) = (Counter(), Counter())
@@ -76,7 +78,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `M7 M1 F2 what replaces the property's handler and another one with its key is called once, and leaves nothing`(kind: CenterKind) {
+    func `M7 M1 F2 what replaces the property's handler and one with its key is called once, and leaves nothing`(
+        kind: CenterKind
+    ) {
         let (called, center) = (Counter(), kind.makeCenter())
         let observer = NotificationObserver(center: center as any NotifyingCenter)
         observer.observe(.sample) { _ in }
@@ -94,7 +98,8 @@ import Testing
         let live = center.observe(.sample, key: "key") { _ in }
         let ended = PlainRegistration(
             center: center.core, details: Registration.Details(key: ObserverKey("key")),
-            site: RegistrationSite(file: #fileID, line: #line)) { _ in }
+            site: RegistrationSite(file: #fileID, line: #line)
+        ) { _ in }
         #expect(ended.close())
         center.core.add(ended, name: .sample, sender: nil)
         ended.finish()

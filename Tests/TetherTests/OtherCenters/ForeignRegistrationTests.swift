@@ -52,7 +52,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `M7 F1 an observer that is replaced while it is being registered gets no closure beside the one that it had`() {
+    @Test func `M7 F1 an observer that is replaced while it is being registered gets no second closure`() {
         let core = ForeignCenters.shared.core(of: center)
         let links = (0..<3).map { _ in ForeignReceiver(of: core) }
         let registrations = links.map {

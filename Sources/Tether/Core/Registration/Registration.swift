@@ -277,7 +277,9 @@ internal import Synchronization
         // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done. What is
         // returned holds this, whoever else does not.
         let released = center.unlink(self)
-        if rare.isEmpty, cause == .ownerEnded || owned == nil, !RegistrationEvents.isOn { return withExtendedLifetime(released) {} }
+        if rare.isEmpty, cause == .ownerEnded || owned == nil, !RegistrationEvents.isOn {
+            return withExtendedLifetime(released) {}
+        }
         let deliveries = inbox?.end()
         let observer = cause == .ownerEnded ? nil : owned.flatMap { OwnerTable.shared.detach($0) }
         if let details {
