@@ -82,7 +82,7 @@ public final class LeakTracker: Sendable {
         var keptUntilCenterEnded: [KeptOwner] = []
         /// The time that is left to look for such owners.
         var timeForCenters = Duration.seconds(2)
-        /// Called when a registration of this scope has ended, while someone waits for what is pending for it.
+        /// Called when a registration of this scope has ended, or nobody waits any more for what is pending for it.
         var waits: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
         /// Called when a registration of this scope has ended, while someone waits for that.
         var ended: [WatchedRegistration.ID: @Sendable () -> Void] = [:]

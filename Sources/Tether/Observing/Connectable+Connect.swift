@@ -12,8 +12,8 @@ extension NotificationObserver: Connectable {}
 /// methods.forEach { center.connect($0, to: $1, of: catalog) }
 /// ```
 ///
-/// For methods that are isolated to no actor. The compiler converts one of the main actor to this type without a word, and it is
-/// then called where the target is: write those in a table of `MainActorNotificationMethod`.
+/// For methods that are isolated to no actor. The compiler converts one of the main actor to this type without a word, and
+/// it is then called where the target is: write those in a table of `MainActorNotificationMethod`.
 public typealias NotificationMethod<Object: AnyObject> = @Sendable (Object) -> (Notification) -> Void
 
 /// A method of the main actor that takes the notification, as it is written in a table of methods to connect.

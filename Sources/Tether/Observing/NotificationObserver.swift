@@ -162,8 +162,8 @@ internal import Synchronization
     public enum WaitResult: Sendable {
         /// No handler of the observer runs on another thread any more.
         case finished
-        /// A handler of the observer waits, in turn, for a handler on the calling thread, so waiting for it would never
-        /// have ended. The observer has stopped all the same.
+        /// A handler of the observer waits, in turn, for a handler on the calling thread, or needs the main queue, which the
+        /// call would keep, so waiting for it would never have ended. The observer has stopped all the same.
         case wouldDeadlock
     }
 
@@ -172,8 +172,8 @@ internal import Synchronization
     /// Handlers that are on the calling thread's own stack, at any depth, or whose task called this, are not waited for. Do
     /// not call it while holding a lock that a handler of the observer takes; nor in a handler that is called by a task's post,
     /// for an observer with an async one: it blocks a thread that tasks share, of which there are as many as processors; nor in
-    /// code of an actor, for an observer with an async handler of that actor, which then never returns: of the main actor alone
-    /// this is told.
+    /// code of an actor, for an observer with an async handler of that actor, which then never returns (only on the main actor
+    /// is the result `.wouldDeadlock`).
     ///
     /// On Linux, but for ARM64, this rests on the system call `membarrier`, if that is there when the program starts. A
     /// program that takes it away from itself later, with a sandbox, is to be started with `TETHER_WITHOUT_MEMBARRIER=1`
@@ -189,7 +189,7 @@ internal import Synchronization
         func wait(for registration: RegistrationMemory) -> WaitResult {
             registration.end()
             if registration.hasGone { return NotificationObserver.afterAllHandlers() }
-            let isOnMain = MainDrains.mailbox.isCurrent
+            let isOnMain = MainDrains().isCurrent
             return Quiescence.wait(for: registration.address, isOnMain: isOnMain) ? .finished : .wouldDeadlock
         }
         // Not covered: the second, of a token that was refused its registration.

@@ -72,9 +72,7 @@ extension PostingQueue {
     /// Posts in two turns of a dispatch queue: first what is asap, then what is idle too.
     private func schedule(on queue: DispatchQueue) {
         let isNeeded = state.withLock { state in
-            guard !state.isScheduled, state.backlog.lines.contains(where: { isOpenOnQueue($0.modes) }) else {
-                return false
-            }
+            guard !state.isScheduled, isOpenOnQueue(state) else { return false }
             state.isScheduled = true
             return true
         }
@@ -83,18 +81,23 @@ extension PostingQueue {
             if let self, isPostedByQueue { post([.asap], isOpen: isOpenOnQueue) }
             queue.async { [weak self] in
                 guard let self else { return }
-                // A run loop that ends may leave something to the queue again.
-                guard isPostedByQueue else {
-                    return MainLoopExit.next { [weak self] in self?.scheduleAgain(on: queue) }
+                let isLeft = state.withLock { state in
+                    state.isScheduled = false
+                    return isOpenOnQueue(state)
                 }
-                post([.asap, .whenIdle], isOpen: isOpenOnQueue)
-                scheduleAgain(on: queue)
+                if isPostedByQueue {
+                    post([.asap, .whenIdle], isOpen: isOpenOnQueue)
+                    schedule(on: queue)
+                } else if isLeft {
+                    // A run loop that ends may leave it to the queue again.
+                    MainLoopExit.next(for: self) { [weak self] in self?.schedule(on: queue) }
+                }
             }
         }
     }
 
-    private func scheduleAgain(on queue: DispatchQueue) {
-        state.withLock { $0.isScheduled = false }
-        schedule(on: queue)
+    /// Whether something waits that a dispatch queue may post.
+    private func isOpenOnQueue(_ state: borrowing State) -> Bool {
+        state.backlog.lines.contains { isOpenOnQueue($0.modes) }
     }
 }

@@ -104,6 +104,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     }
 
     deinit {
+        if case .loop(_, isMain: true) = clock { MainLoopExit.forget(self) }
         close()
         center.core.ledger.unlist(self)
     }

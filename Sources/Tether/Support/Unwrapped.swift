@@ -49,7 +49,9 @@ enum Unwrapped {
         if let optional = value as? any OptionalValue {
             return optional.wrapped.map(nothing) ?? type(of: optional).innermostNothing
         }
-        return (value as? AnyHashable).map { nothing(in: $0.base) } ?? value
+        // Any Hashable value can be cast to it.
+        // Not covered: the value itself, because around nothing there are only optionals and these.
+        return type(of: value) == AnyHashable.self ? nothing(in: (value as? AnyHashable)?.base ?? value) : value
     }
 
     /// The content of an `Any` that holds no object directly.

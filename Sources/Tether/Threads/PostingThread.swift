@@ -212,7 +212,8 @@ internal import Synchronization
     /// registration no more.
     static func withdraw(_ registration: UInt) {
         let thread = current
-        // SAFETY: pins are never freed, and the one in front of the first free one is in use.
+        // SAFETY: pins are never freed. The one in front of the first free one is in use; where none is, the last one announces
+        // nothing.
         var pin = unsafe thread.first
         while let next = unsafe pin.pointee.next.load(ordering: .relaxed), unsafe next != thread.firstFree {
             unsafe pin = next

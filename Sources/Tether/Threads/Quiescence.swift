@@ -55,7 +55,7 @@ enum Quiescence {
     }
 
     /// Waits on this thread for the other threads' handlers; false, at once, if one of those threads waits, directly
-    /// or through others, for a handler of this thread, or for the main queue, where that `isOnMain`.
+    /// or through others, for a handler of this thread, or needs the main queue, which this one keeps if it `isOnMain`.
     static func wait(for registration: UInt, isOnMain: Bool) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let callers: [Runner] = [PostingThread.current] + callingRun

@@ -51,7 +51,7 @@ struct ThreadRecords: Modelled {
         note("slot of \(record)", slot.load(.sequentiallyConsistent))
     }
 
-    /// `CenterCore.isPosting`, through the whole list.
+    /// `PostingThread.oldestPin`, through the whole list.
     func look() {
         slot.store(0, .sequentiallyConsistent)
         epoch.wrappingAdd(1, .sequentiallyConsistent)

@@ -13,7 +13,6 @@ struct Unlinking: Modelled {
     let centersLock = Lock("the center's lock")
 
     var epochLoad = Order.acquiring
-    var epochStore = Order.releasing
     var hasSendersLoad = Order.sequentiallyConsistent
     var openSlotsLoad = Order.sequentiallyConsistent
     var openSlotsStore = Order.sequentiallyConsistent
@@ -30,8 +29,10 @@ struct Unlinking: Modelled {
         Code(
             "Tether/Core/Matching/CenterCore+Posting.swift", "func post(", "func quickMatch("),
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func unlink(", "func isPosting(",
-            "epoch.store(epoch.load(ordering: .relaxed) + 1, ordering: .releasing)"),
+            "Tether/Core/Matching/CenterCore.swift", "func unlink(", "PostingThread.oldestPin(on: address) == nil"),
+        Code(
+            "Tether/Core/Matching/CenterCore+Reclaiming.swift", "func retire(",
+            "epoch.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func trim(", "func restore(",
             "slots.used.store(used, ordering: .sequentiallyConsistent)"),
@@ -63,17 +64,22 @@ struct Unlinking: Modelled {
         note("registration", slot.load(slotLoad, through: slots))
     }
 
-    /// `CenterCore.unlink`: `Bucket.remove`, `Bucket.trim`, `isPosting`.
+    /// `CenterCore.unlink`: `Bucket.remove`, `Bucket.trim`, `PostingThread.oldestPin`.
     func unlink() {
         slot.store(0, slotStore)
         used.store(0, trimStore)
         note("releases at once", lookForPosts() == 0 ? 1 : 0)
     }
 
-    /// `CenterCore.isPosting`, as a look at one thread.
+    /// The same where a post is under way: `Bucket.remove`, `CenterCore.retire`.
+    func retire() {
+        slot.store(0, slotStore)
+        epoch.wrappingAdd(1, .sequentiallyConsistent)
+    }
+
+    /// `PostingThread.oldestPin`, as a look at one thread.
     func lookForPosts() -> Value {
-        epoch.store(epoch.load(.relaxed) + 1, epochStore)
-        return posting.visit()
+        posting.visit()
     }
 
     static let claims: [Claim<Unlinking>] = [
@@ -142,7 +148,7 @@ struct Unlinking: Modelled {
             Scenario(
                 forbidden: { $0["epoch"] == 2 && $0["registration"] == 1 },
                 .init("post") { code.post() },
-                .init("unlink") { code.unlink() })
+                .init("retire") { code.retire() })
         },
         Claim(
             "a post does not call what its own handlers add, in a slot that is used again (R4)",

@@ -45,6 +45,18 @@ extension Races {
                 check: { try $0.verify() })
         }
 
+        @Test func `R3 R8 of two who stop an observer at once one ends it, and nobody keeps what it captured`() throws {
+            let center = ObserverCenter()
+            try race(
+                setUp: { _ in
+                    let isReleased = Flag()
+                    let captured = Ending { isReleased.raise() }
+                    return (token: center.observe(.sample) { _ in captured.touch() }, isReleased)
+                },
+                { $0.token.stop() }, { $0.token.stop() },
+                check: { try require($0.1.isRaised && center.core.isEmpty, "It was not let go of.") })
+        }
+
         @Test func `R3 M5 of two who stop an observer at once one ends it, and the other one of its sender stays`()
             throws
         {

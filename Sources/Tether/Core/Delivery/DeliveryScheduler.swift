@@ -9,7 +9,7 @@ public protocol DeliveryScheduler: AnyObject, Sendable {
     /// Arranges for `job` to run once. Running it again does nothing.
     ///
     /// It may run the job before it returns, on this thread, or wait for one that runs on another: a handler there that calls
-    /// `stopAndWait()` does not wait for the post that is in here.
+    /// `stopAndWait()` does not wait for the post that is in here, but for a handler that makes it.
     /// - Parameter job: What to run later, once.
     func schedule(_ job: @escaping @Sendable () -> Void)
 }

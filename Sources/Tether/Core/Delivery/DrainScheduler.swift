@@ -8,7 +8,7 @@ protocol DrainScheduler: Sendable {
     /// Whether that can be at all.
     var mayBeCurrent: Bool { get }
 
-    /// Whether `schedule` is code of the user's, which may wait for other threads.
+    /// Whether `schedule` is code of the user's that may wait for other threads, as a scheduler's may, and an executor's not.
     var mayWait: Bool { get }
 
     /// Whether drains run one after the other, in order with what else the program puts there (D4).

@@ -107,7 +107,7 @@ internal import Synchronization
         replacing former: [Unretained<Registration>] = []
     ) {
         if let name { StringBits.keepLoaded(name.rawValue) }
-        let (replaced, own, isClosed, released) = state.withLock { state -> Added in
+        let (replaced, closed, isClosed, released) = state.withLock { state -> Added in
             if registration.bucket == Registration.neverInABucket { return (nil, [], false, []) }
             if registration.hasEnded {
                 unsafe state.registry.addNew(.passRetained(registration), name: name, sender: sender)
@@ -121,13 +121,13 @@ internal import Synchronization
                 registration.takeOver(from: old)
                 if !old.close() { replaced = nil }
             }
-            let own = former.compactMap { $0.withMemory { registration.replace($0) } }
+            let closed = former.compactMap { $0.withMemory { registration.replace($0) } }
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
-            return (replaced, own, state.isClosed, retireUnlinked(in: &state))
+            return (replaced, closed, state.isClosed, retireUnlinked(in: &state))
         }
         if isClosed { close() }
         replaced?.finish()
-        for own in own { own.finish() }
+        for former in closed { former.finish() }
         withExtendedLifetime(released) {}
     }
 
@@ -158,18 +158,11 @@ internal import Synchronization
                 // in use, and one of them used again by an observer that its own handlers add (R4).
                 // SAFETY: nothing was left, so the registry still has the bucket.
                 let used = unsafe bucket._withUnsafeGuaranteedRef { $0.trim() }
-                if !isPosting() { return (kept, []) }
+                if PostingThread.oldestPin(on: address) == nil { return (kept, []) }
                 unsafe bucket._withUnsafeGuaranteedRef { $0.restore(used) }
             }
             return (kept, retire(kept, in: &state))
         }
-    }
-
-    /// Whether a post is under way, which may see what was just taken out.
-    private func isPosting() -> Bool {
-        // In two steps, because whoever changes it has the lock: the slots that were changed before are ordered by themselves.
-        epoch.store(epoch.load(ordering: .relaxed) + 1, ordering: .releasing)
-        return PostingThread.oldestPin(on: address) != nil
     }
 
     /// Ends every registration of a sender that has gone, after what is pending for it.

@@ -11,7 +11,7 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     func call(_ work: @escaping AsyncRun.Work) {
         if let registration = reference?.take() {
             let work = TraceEvent.isOn ? registration.traced(work) : work
-            drains.take(AsyncRun(of: registration, isOnMain: MainDrains.mailbox.isCurrent, work))
+            drains.take(AsyncRun(of: registration, isOnMain: MainDrains().isCurrent, work))
         }
     }
 

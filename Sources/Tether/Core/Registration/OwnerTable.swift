@@ -62,7 +62,7 @@ final class OwnerTable: Sendable {
             muting = records.muting(of: record.identity)
         }
         guard let muting else { return false }
-        if muting.count > 0 { registration.inherit(muting, .unbounded) }
+        registration.inherit(muting, .unbounded)
         return true
     }
 
@@ -182,7 +182,7 @@ final class OwnerTable: Sendable {
         }
     }
 
-    /// Takes a record out, if it is in; the table may have been the last to hold it.
+    /// Takes a record out, if it is in. The table may be the last to hold it: a record has nothing of the user's.
     private func remove(_ record: OwnerRecord, from records: inout Records) {
         guard let record = records.all.remove(record) else { return }
         list(record, in: &records)

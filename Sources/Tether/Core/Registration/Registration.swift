@@ -60,9 +60,11 @@ internal import Synchronization
     /// This as what it is, if it is attached to an owner.
     @inline(__always)
     final var owned: OwnedRegistration? {
-        guard state.load(ordering: .relaxed) & State.owned != 0 else { return nil }
+        guard isOwned else { return nil }
         return unsafe unsafeDowncast(self, to: OwnedRegistration.self)
     }
+
+    final var isOwned: Bool { state.load(ordering: .relaxed) & State.owned != 0 }
 
     final var isOnce: Bool { state.load(ordering: .relaxed) & State.once != 0 }
     /// Whether it is a once registration that a delivery has claimed.
@@ -118,10 +120,10 @@ internal import Synchronization
 
     @inline(__always)
     private final func callUntraced(_ notification: Notification) {
-        if state.load(ordering: .relaxed) & State.owned == 0 {
-            callPlain(notification)
-        } else {
+        if isOwned {
             callOwned(notification)
+        } else {
+            callPlain(notification)
         }
     }
 
@@ -277,7 +279,7 @@ internal import Synchronization
         // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done. What is
         // returned holds this, whoever else does not.
         let released = center.unlink(self)
-        if rare.isEmpty, cause == .ownerEnded || owned == nil, !RegistrationEvents.isOn {
+        if rare.isEmpty, cause == .ownerEnded || !isOwned, !RegistrationEvents.isOn {
             return withExtendedLifetime(released) {}
         }
         let deliveries = inbox?.end()

@@ -25,7 +25,8 @@ class RegistrationHook: @unchecked Sendable {
     /// Called once, when the registration is made.
     func attached(to registration: Registration) {}
 
-    /// Called when the registration replaces one of the same key, name and sender, under the lock of the center's core.
+    /// Called when the registration replaces one of the same name and sender, by its key or of the same property, whose gate is
+    /// open yet, under the lock of the center's core.
     func takeOver(from old: Registration, for registration: Registration) {}
 
     /// Called once, when the registration has ended, with no lock held.

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// What a handler captured goes with its observer's end (R8), so nobody who has a token, a list of observers or an inbox
 /// may be the last to hold the registration. This asks the gate, whose bits stay where they are; ends a registration by
-/// closing its gate before it is held; and looks at the rest in `look`.
+/// closing its gate before anything else is done with it; and looks at the rest in `look`.
 ///
 /// SAFETY: whoever makes one keeps the memory, by an unowned reference, for as long as this is used.
 @safe struct RegistrationMemory: Sendable {
@@ -36,13 +36,12 @@ internal import Synchronization
     /// Ends the registration, if no other thread does.
     func end(because cause: EndCause = .stopped) {
         guard !hasEnded else { return }
-        unsafe unmanaged._withUnsafeGuaranteedRef { registration in
-            if registration.owned != nil {
-                close()?.finish(because: cause)
-            } else if registration.close() {
-                // Whoever holds it, see below, does until it is taken out, and then `finish` itself does.
-                registration.finish(because: cause)
-            }
+        if unsafe unmanaged._withUnsafeGuaranteedRef({ $0.isOwned }) {
+            close()?.finish(because: cause)
+        } else if unsafe unmanaged._withUnsafeGuaranteedRef({ $0.close() }) {
+            // Not held, which costs as much as closing it: its center holds it, or the call that registers it, until it is taken
+            // out, and from then on `finish` itself. Only one with an owner can be in no center, and held by nobody.
+            unsafe unmanaged._withUnsafeGuaranteedRef { $0.finish(because: cause) }
         }
     }
 

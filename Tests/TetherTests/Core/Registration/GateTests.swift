@@ -22,4 +22,26 @@ import Testing
         #expect(registration.close())
         #expect(memory.look { _ in true } == nil)
     }
+
+    @Test func `R1 R8 one that has ended before it is added is added nowhere, and let go of`() {
+        let (core, log) = (CenterCore(usesExactLifetimes: true), Log<String>())
+        do {
+            let captured = Ending { log.add("released") }
+            let registration = PlainRegistration(
+                center: core, site: RegistrationSite(file: #fileID, line: #line), handler: { _ in captured.touch() })
+            registration.end()
+            unsafe core.add(.passRetained(registration), name: .sample)
+            #expect(registration.bucket == Registration.neverInABucket)
+        }
+        #expect(log.entries == ["released"] && core.isEmpty)
+    }
+
+    @Test func `R10 one that is added to a center that has gone ends`() {
+        let core = CenterCore(usesExactLifetimes: true)
+        core.close()
+        let registration = PlainRegistration(
+            center: core, site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
+        unsafe core.add(.passRetained(registration), name: .sample)
+        #expect(registration.hasEnded && core.count == 0)
+    }
 }

@@ -21,14 +21,14 @@ struct CustomDrains: DrainScheduler {
                 }
             }
         }
-        inline.hasEnded.store(true, ordering: .releasing)
+        inline.hasEnded.store(true, ordering: .relaxed)
     }
 
-    /// One call of a scheduler.
+    /// One call of a scheduler, which only the thread that makes it takes note of.
     private final class Inline: Sendable {
         private let thread = PostingThread.current
         let hasEnded = Atomic<Bool>(false)
 
-        var isUnderWay: Bool { !hasEnded.load(ordering: .acquiring) && PostingThread.current === thread }
+        var isUnderWay: Bool { PostingThread.current === thread && !hasEnded.load(ordering: .relaxed) }
     }
 }

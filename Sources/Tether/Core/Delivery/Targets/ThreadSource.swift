@@ -10,8 +10,6 @@ final class ThreadSource: @unchecked Sendable {
         var drains: [Drain] = []
         var loop: CFRunLoop?
         var isClosed = false
-        /// Whether the end of the main run loop's run is waited for.
-        var isLeftToLoop = false
     }
 
     private static let sources = RunLoopTable<ThreadSource>()
@@ -38,6 +36,7 @@ final class ThreadSource: @unchecked Sendable {
     }
 
     deinit {
+        if isServedByMainQueue { MainLoopExit.forget(self) }
         thread.forget(info)
         ThreadSource.sources.remove(info)
         CFRunLoopSourceInvalidate(source)
@@ -68,27 +67,18 @@ final class ThreadSource: @unchecked Sendable {
     }
 
     private func scheduleOnMainQueue() {
-        DispatchQueue.main.async { [weak self] in
-            if CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) == nil { self?.perform() } else { self?.leaveToLoop() }
-        }
+        DispatchQueue.main.async { [weak self] in self?.performOnMainQueue() }
     }
 
+    private func performOnMainQueue() {
+        if CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) == nil { perform() } else { leaveToLoop() }
+    }
+
+    // Not covered: the main run loop comes to all in the tests; the program Smoke lets it end before.
     /// Has the run loop perform this, which it may not come to in the run that is under way; then the main queue has it again.
     private func leaveToLoop() {
-        let isNeeded = state.withLock { state in
-            if state.drains.isEmpty || state.isLeftToLoop { return false }
-            state.isLeftToLoop = true
-            return true
-        }
-        guard isNeeded else { return }
-        MainLoopExit.next { [weak self] in
-            guard let self else { return }
-            let isLeft = state.withLock { state in
-                state.isLeftToLoop = false
-                return !state.drains.isEmpty
-            }
-            if isLeft { scheduleOnMainQueue() }
-        }
+        if state.withLock(\.drains.isEmpty) { return }
+        MainLoopExit.next(for: self) { [weak self] in self?.performOnMainQueue() }
     }
 
     private func signal(_ loop: CFRunLoop) {
