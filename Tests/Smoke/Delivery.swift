@@ -103,20 +103,26 @@ extension Smoke {
         token.stop()
     }
 
-    /// Runs a pass of the main run loop, which ends before it has come to all, and goes on without: the main queue has to
-    /// deliver the rest. Hands over what is the result, and never returns.
-    func mainLoopThatEnds(_ finish: @escaping @MainActor (Smoke) -> Void) -> Never {
-        let (center, log, hasPosted) = (ObserverCenter(), Log(), DispatchSemaphore(value: 0))
-        let tokens = [
-            center.observe(.smoke, on: .thread(.mainThread)) { _ in log.add("common") },
-            center.observe(.smoke, on: .thread(.mainThread, modes: [.default])) { _ in log.add("default") },
-            center.observe(.other) { _ in log.add("idle") },
-        ]
+    /// Apart, so that what is waited for is in no frame that is left for good.
+    private func postElsewhere(on center: ObserverCenter) {
+        let hasPosted = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
             center.post(name: .smoke, object: nil)
             hasPosted.signal()
         }
         hasPosted.wait()
+    }
+
+    /// Runs a pass of the main run loop, which ends before it has come to all, and goes on without: the main queue has to
+    /// deliver the rest. Hands over what is the result, and never returns.
+    func mainLoopThatEnds(_ finish: @escaping @MainActor (Smoke) -> Void) -> Never {
+        let (center, log) = (ObserverCenter(), Log())
+        let tokens = [
+            center.observe(.smoke, on: .thread(.mainThread)) { _ in log.add("common") },
+            center.observe(.smoke, on: .thread(.mainThread, modes: [.default])) { _ in log.add("default") },
+            center.observe(.other) { _ in log.add("idle") },
+        ]
+        postElsewhere(on: center)
         let queue = PostingQueue(center: center)
         queue.enqueue(Notification(name: .other), postingStyle: .whenIdle)
         _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
