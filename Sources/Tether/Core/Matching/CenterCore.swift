@@ -110,6 +110,7 @@ internal import Synchronization
         let (replaced, closed, isClosed, released) = state.withLock { state -> Added in
             if registration.bucket == Registration.neverInABucket { return (nil, [], false, []) }
             if registration.hasEnded {
+                // SAFETY: the bucket's own reference.
                 unsafe state.registry.addNew(.passRetained(registration), name: name, sender: sender)
                 return (nil, [], state.isClosed, retireUnlinked(in: &state))
             }

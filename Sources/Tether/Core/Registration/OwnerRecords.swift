@@ -43,6 +43,7 @@ struct OwnerRecords {
     /// Takes a record in whose object has none; returns it, not retained. Complexity: O(1) amortised.
     @discardableResult
     mutating func insert(_ record: consuming OwnerRecord) -> Unmanaged<OwnerRecord> {
+        // SAFETY: its chain holds it from here on.
         let unmanaged = unsafe Unmanaged.passUnretained(record)
         count += 1
         if count > chains.count { rehash(bits: bits + 1) }
