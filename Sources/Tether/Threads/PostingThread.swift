@@ -211,14 +211,9 @@ internal import Synchronization
     /// Takes the announcement of a registration back, if the calling thread's innermost pin has it: the post touches the
     /// registration no more.
     static func withdraw(_ registration: UInt) {
-        let thread = current
-        // SAFETY: pins are never freed. The one in front of the first free one is in use; where none is, the last one announces
-        // nothing.
-        var pin = unsafe thread.first
-        while let next = unsafe pin.pointee.next.load(ordering: .relaxed), unsafe next != thread.firstFree {
-            unsafe pin = next
-        }
-        if unsafe pin.pointee.registration.load(ordering: .relaxed) == registration {
+        if let pin = unsafe current.pinsInUse.last,
+            unsafe pin.pointee.registration.load(ordering: .relaxed) == registration
+        {
             unsafe announce(0, after: registration, at: pin)
         }
     }
