@@ -160,17 +160,16 @@ extension LeakTracker {
         return diagnosis.findings(observers: leftRegistrations()) + hidden + unfinished
     }
 
-    /// Looks for owners that go only because a center does: a test with a center of its own would not see the leak.
-    func ownersKept(by center: RegistrationWatch.CenterNumber) -> [KeptOwner] {
-        let (registrations, objects, kept, limit) = state.withLock {
-            ($0.registrations, $0.objects, $0.kept, $0.timeForCenters)
-        }
+    /// Looks for owners that go only because a center does, which has these registrations of the scope: a test with a center
+    /// of its own would not see the leak.
+    func ownersKept(by registrations: [WatchedRegistration]) -> [KeptOwner] {
+        let (objects, kept, limit) = state.withLock { ($0.objects, $0.kept, $0.timeForCenters) }
         let meant = addresses(of: kept)
         let begin = ContinuousClock.now
         let graph = ObjectGraph(until: .after(limit))
         let candidates = registrations.compactMap { registration -> (WatchedRegistration, WatchedObject, ValueBytes)? in
-            guard registration.center == center, let owner = registration.owner.flatMap({ objects[$0] }),
-                !owner.hasEnded, !meant.contains(owner.address), let handler = registration.handler
+            guard let owner = registration.owner.flatMap({ objects[$0] }), !owner.hasEnded,
+                !meant.contains(owner.address), let handler = registration.handler
             else { return nil }
             return (registration, owner, handler)
         }

@@ -92,16 +92,21 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// Stops recording; what was recorded stays.
     public func stop() { token.stop() }
 
-    /// Suspends until so many have been delivered in all.
+    /// Suspends until so many have been delivered in all, or the task is cancelled.
     /// - Parameters:
     ///   - count: How many deliveries, of all since the recorder was made or last cleared.
     ///   - limit: How long to wait at most.
     /// - Returns: Whether they were, within the limit.
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) async -> Bool {
-        await withCheckedContinuation { continuation in
-            whenDelivered(count, limit: limit) { continuation.resume(returning: $0) }
+        let waitGroup = WaitGroup()
+        let outcome = outcome(of: count, within: limit, in: waitGroup)
+        await withTaskCancellationHandler {
+            await waitGroup.wait(until: .after(limit))
+        } onCancel: {
+            waitGroup.expire()
         }
+        return outcome.isDelivered.withLock(\.self)
     }
 
     /// Waits on this thread until so many have been delivered in all.
@@ -117,15 +122,26 @@ public final class NotificationRecorder: @unchecked Sendable {
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) -> Bool {
         let waitGroup = WaitGroup()
-        let outcome = Guarded(false)
-        let done = waitGroup.add()
-        whenDelivered(count, limit: limit) { isDelivered in
-            outcome.withLock { $0 = isDelivered }
-            done()
-        }
+        let outcome = outcome(of: count, within: limit, in: waitGroup)
         let runsLoop = Thread.isMainThread || token.target.usesRunLoop
         waitGroup.wait(until: .after(limit), runningLoop: runsLoop)
-        return outcome.withLock(\.self)
+        return outcome.isDelivered.withLock(\.self)
+    }
+
+    /// How a wait has ended.
+    private final class Outcome: Sendable {
+        let isDelivered = Guarded(false)
+    }
+
+    /// Adds a wait to a group.
+    private func outcome(of count: Int, within limit: Duration, in waitGroup: WaitGroup) -> Outcome {
+        let outcome = Outcome()
+        let done = waitGroup.add()
+        whenDelivered(count, limit: limit) { isDelivered in
+            outcome.isDelivered.withLock { $0 = isDelivered }
+            done()
+        }
+        return outcome
     }
 
     /// Calls `action` once: with true when so many have been delivered, or with false when the limit has passed.

@@ -5,8 +5,11 @@ final class Registrations: Sendable {
     private static let shared = Registrations()
 
     private struct State: Sendable {
-        /// Live registrations and their scopes.
-        var scopes: [WatchedRegistration.ID: (registration: WatchedRegistration, scope: WeakScope)] = [:]
+        /// Live registrations and their scopes, and in which order they came.
+        var scopes: [WatchedRegistration.ID: (registration: WatchedRegistration, scope: WeakScope, order: Int)] = [:]
+        /// Those of each center, so that a center's end grows with what it has itself.
+        var onCenters: [RegistrationWatch.CenterNumber: Set<WatchedRegistration.ID>] = [:]
+        var count = 0
         /// The scopes of registrations whose handlers may be running, though they have ended, until the scope has gone.
         var scopesOfHandlers: [WatchedRegistration.ID: WeakScope] = [:]
         /// Live registrations that belong to no scope.
@@ -40,7 +43,9 @@ final class Registrations: Sendable {
         let current = LeakTracker.current
         state.withLock { state in
             if let current {
-                state.scopes[registration.id] = (registration, WeakScope(tracker: current))
+                state.count += 1
+                state.scopes[registration.id] = (registration, WeakScope(tracker: current), state.count)
+                state.onCenters[registration.center, default: []].insert(registration.id)
                 state.scopesOfHandlers[registration.id] = WeakScope(tracker: current)
             } else {
                 state.unattributed[registration.id] = registration
@@ -53,7 +58,12 @@ final class Registrations: Sendable {
 
     private func end(_ id: WatchedRegistration.ID) {
         let (known, unattributed) = state.withLock { state in
-            (state.scopes.removeValue(forKey: id), state.unattributed.removeValue(forKey: id))
+            let known = state.scopes.removeValue(forKey: id)
+            if let center = known?.registration.center {
+                state.onCenters[center]?.remove(id)
+                if state.onCenters[center]?.isEmpty == true { state.onCenters[center] = nil }
+            }
+            return (known, state.unattributed.removeValue(forKey: id))
         }
         withExtendedLifetime(unattributed) {}
         known?.scope.tracker?.registrationEnded(id)
@@ -72,11 +82,13 @@ final class Registrations: Sendable {
     }
 
     private func centerEnds(_ center: RegistrationWatch.CenterNumber) -> @Sendable () -> Void {
-        let scopes = state.withLock { state in
-            let scopes = state.scopes.values.compactMap(\.scope.tracker)
-            return Dictionary(scopes.map { (ObjectIdentifier($0), $0) }) { first, _ in first }
+        let live = state.withLock { state in (state.onCenters[center] ?? []).compactMap { state.scopes[$0] } }
+        var ofScopes: [ObjectIdentifier: (scope: LeakTracker, registrations: [WatchedRegistration])] = [:]
+        for (registration, scope, _) in live.sorted(by: { $0.order < $1.order }) {
+            guard let tracker = scope.tracker else { continue }
+            ofScopes[ObjectIdentifier(tracker), default: (tracker, [])].registrations.append(registration)
         }
-        let kept = scopes.values.map { (scope: $0, owners: $0.ownersKept(by: center)) }
+        let kept = ofScopes.values.map { (scope: $0.scope, owners: $0.scope.ownersKept(by: $0.registrations)) }
         return { for (scope, owners) in kept where !owners.isEmpty { scope.centerHasEnded(owners) } }
     }
 

@@ -9,6 +9,10 @@ final class WaitGroup: Sendable {
         var open: Set<Int> = []
         var last = 0
         var resume: (@Sendable () -> Void)?
+        var isExpired = false
+
+        /// Whether nobody is to wait any more.
+        var isOver: Bool { open.isEmpty || isExpired }
     }
 
     private let state = Guarded(State())
@@ -35,15 +39,19 @@ final class WaitGroup: Sendable {
 
     /// Calls `resume` once: when all is done, or when `expire` is called.
     private func whenDone(_ resume: @escaping @Sendable () -> Void) {
-        let isDone = state.withLock { state in
-            if !state.open.isEmpty { state.resume = resume }
-            return state.open.isEmpty
+        let isOver = state.withLock { state in
+            if !state.isOver { state.resume = resume }
+            return state.isOver
         }
-        if isDone { resume() }
+        if isOver { resume() }
     }
 
-    private func expire() {
-        let resume = state.withLock { $0.resume.take() }
+    /// Ends the wait, if there is one, and all that come.
+    func expire() {
+        let resume = state.withLock { state in
+            state.isExpired = true
+            return state.resume.take()
+        }
         resume?()
     }
 
@@ -69,39 +77,43 @@ final class WaitGroup: Sendable {
             if semaphore.wait(timeout: deadline) == .timedOut { expire() }
             return
         }
-        let loop = RunLoopHandle()
-        let isDone = Guarded(false)
-        whenDone {
-            isDone.withLock { $0 = true }
-            loop.stop()
-        }
-        while !isDone.withLock(\.self), DispatchTime.now() < deadline {
-            loop.run(until: deadline)
-        }
+        let loop = LoopUntil(deadline)
+        whenDone { loop.end() }
+        loop.run()
         expire()
     }
 }
 
-/// The calling thread's run loop, to be stopped from another thread.
+/// A run of the calling thread's run loop that another thread may end, and that leaves nothing with the loop.
 ///
-/// SAFETY: CoreFoundation's run loops may be woken, and given blocks, from any thread.
-private final class RunLoopHandle: @unchecked Sendable {
-    private let runLoop = RunLoop.current
+/// SAFETY: CoreFoundation's run loops and their sources may be signalled from any thread; the rest is guarded.
+private final class LoopUntil: @unchecked Sendable {
+    private let deadline: DispatchTime
+    private let hasEnded = Guarded(false)
     private let loop: CFRunLoop = CFRunLoopGetCurrent()
+    /// The loop returns when it has handled a source, and as long as it has one not before.
+    private let source: CFRunLoopSource
 
-    /// Runs the loop until it is stopped or a time has come.
-    func run(until deadline: DispatchTime) {
-        let seconds = max(0, Double(deadline.uptimeNanoseconds) - Double(DispatchTime.now().uptimeNanoseconds)) / 1e9
-        // Without anything in it a loop would return at once.
-        let timer = Timer(fire: Date(timeIntervalSinceNow: seconds), interval: 0, repeats: false) { _ in }
-        RunLoop.current.add(timer, forMode: .default)
-        defer { timer.invalidate() }
-        _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: seconds))
+    init(_ deadline: DispatchTime) {
+        self.deadline = deadline
+        var context = unsafe CFRunLoopSourceContext()
+        unsafe context.perform = { _ in }
+        source = unsafe CFRunLoopSourceCreate(nil, 0, &context)
     }
 
-    /// Ends the pass that is running, or the next one.
-    func stop() {
-        runLoop.perform(inModes: [.default]) { CFRunLoopStop(CFRunLoopGetCurrent()) }
+    func run() {
+        CFRunLoopAddSource(loop, source, RunLoop.Mode.default.cfMode)
+        defer { CFRunLoopSourceInvalidate(source) }
+        while !hasEnded.withLock(\.self), case let now = DispatchTime.now(), now < deadline {
+            let seconds = Double(deadline.uptimeNanoseconds - now.uptimeNanoseconds) / 1e9
+            _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: seconds))
+        }
+    }
+
+    /// Has the loop return from the pass that is running, if there is one.
+    func end() {
+        hasEnded.withLock { $0 = true }
+        CFRunLoopSourceSignal(source)
         CFRunLoopWakeUp(loop)
     }
 }

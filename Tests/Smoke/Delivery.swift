@@ -113,9 +113,9 @@ extension Smoke {
         hasPosted.wait()
     }
 
-    /// Runs a pass of the main run loop, which ends before it has come to all, and goes on without: the main queue has to
-    /// deliver the rest. Hands over what is the result, and never returns.
-    func mainLoopThatEnds(_ finish: @escaping @MainActor (Smoke) -> Void) -> Never {
+    /// Runs a pass of the main run loop, which ends before it has come to all, and goes on without, or does so in the loop: the
+    /// main queue has to deliver the rest, and what comes then. Hands over what is the result, and never returns.
+    func mainLoopThatEnds(inLoop: Bool, _ finish: @escaping @MainActor (Smoke) -> Void) -> Never {
         let (center, log) = (ObserverCenter(), Log())
         let tokens = [
             center.observe(.smoke, on: .thread(.mainThread)) { _ in log.add("common") },
@@ -125,16 +125,33 @@ extension Smoke {
         postElsewhere(on: center)
         let queue = PostingQueue(center: center)
         queue.enqueue(Notification(name: .other), postingStyle: .whenIdle)
-        _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+        if !inLoop { _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01)) }
         Thread.detachNewThread {
-            let deadline = Date(timeIntervalSinceNow: 60)
-            while log.all.count < 3, Date() < deadline { usleep(1000) }
+            func wait(for count: Int) {
+                let deadline = Date(timeIntervalSinceNow: 60)
+                while log.all.count < count, Date() < deadline { usleep(1000) }
+            }
+            wait(for: 3)
+            let waited = log.all.sorted()
+            center.post(name: .smoke, object: nil)
+            queue.enqueue(Notification(name: .other), postingStyle: .asap)
+            wait(for: 6)
             DispatchQueue.main.async {
                 var smoke = self
-                smoke.expect("D5, Q2", "after the main run loop", log.all.sorted(), is: ["common", "default", "idle"])
+                let all = ["common", "default", "idle"]
+                smoke.expect("D5, Q2", "what waited, after the main run loop", waited, is: all)
+                smoke.expect("D5, Q2", "what came then", log.all.dropFirst(3).sorted(), is: all)
                 withExtendedLifetime((tokens, queue)) { finish(smoke) }
             }
         }
+        if inLoop {
+            RunLoop.main.perform { leaveMainThread() }
+            RunLoop.main.run()
+        }
+        leaveMainThread()
+    }
+
+    private nonisolated func leaveMainThread() -> Never {
         // AddressSanitizer takes what is left of these frames for in use, where the main thread's exit runs.
         // SAFETY: the function takes nothing and returns nothing; only builds with that sanitizer have it.
         if let unpoison = unsafe dlsym(nil, "__asan_handle_no_return") {

@@ -49,6 +49,22 @@ final class Holder<Object: AnyObject> {
     private(set) var count = 0
     private(set) var failures: [String] = []
 
+    /// All that leaves the main thread as it is.
+    mutating func all() {
+        matching()
+        defaultCenter()
+        endingSenders()
+        stopping()
+        owners()
+        queues()
+        bursts()
+        threads()
+        postingQueues()
+        mainActor()
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { messages() }
+        sequences()
+    }
+
     mutating func expect<Value: Equatable>(
         _ line: String, _ what: String, _ value: Value, is expected: Value, fileID: String = #fileID,
         number: Int = #line

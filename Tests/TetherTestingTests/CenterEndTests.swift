@@ -96,6 +96,20 @@ import TetherVerification
         #expect(messages.first?.contains("set a longer one (explanation:). With a center that stays") == true)
     }
 
+    @Test func `L2 centers that have no observer of a test take none of its time to look`() async {
+        let messages = await planted(explanation: .seconds(1)) {
+            let (center, sidebars) = (ObserverCenter(), (0..<3000).map { _ in Sidebar() })
+            for sidebar in sidebars { center.observe(.modelDidChange, owner: sidebar) { _, _ in } }
+            for _ in 0..<3000 { _ = ObserverCenter() }
+            let sidebar = Sidebar()
+            center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.touch() }
+            for sidebar in sidebars { OwnerObservers(of: sidebar).stop() }
+            withExtendedLifetime(center) {}
+        }
+        #expect(messages.count == 1)
+        #expect(messages.first?.contains("which captures it. With a center that stays") == true, "\(messages)")
+    }
+
     @Test func `L2 an owner that outlives its center is no leak, though the search reached its limit`() async {
         await verifyNoLeaks(explanation: .zero) {
             let sidebar = Sidebar()

@@ -15,6 +15,17 @@ import TetherTesting
         deinit { change() }
     }
 
+    @Test(arguments: [false, true]) func `M6 a wait ends when its task is cancelled`(isCancelledFirst: Bool) async {
+        let changes = NotificationRecorder(ObserverCenter(), .modelDidChange)
+        let task = Task {
+            if isCancelledFirst { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+            return await changes.wait(for: 1, within: .seconds(3600))
+        }
+        if !isCancelledFirst { try? await Task.sleep(for: .milliseconds(10)) }
+        task.cancel()
+        #expect(await task.value == false)
+    }
+
     @Test func `X3 what an object posts about itself in its deinit is recorded without it`() {
         let center = ObserverCenter()
         let changes = NotificationRecorder(center, .modelDidChange)

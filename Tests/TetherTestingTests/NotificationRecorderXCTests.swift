@@ -1,7 +1,9 @@
+import CoreFoundation
 import Foundation
-import Tether
 import TetherTesting
 import XCTest
+
+@testable import Tether
 
 /// A recorder that is waited for on the thread to which it is delivered.
 final class NotificationRecorderXCTests: XCTestCase {
@@ -23,6 +25,18 @@ final class NotificationRecorderXCTests: XCTestCase {
             if changes.wait(for: 1, within: .seconds(20)) { isDelivered.fulfill() }
         }
         wait(for: [isDelivered], timeout: 30)
+    }
+
+    func testD5AWaitThatIsOverLeavesTheRunLoopAsItWas() {
+        let changes = NotificationRecorder(center, .modelDidChange)
+        for _ in 0..<20 {
+            center.post(name: .modelDidChange, object: nil)
+            XCTAssertTrue(changes.wait(for: 1, within: .seconds(20)))
+            center.postElsewhere()
+            XCTAssertTrue(changes.wait(for: changes.count, within: .seconds(20)))
+        }
+        // What was left would stop it.
+        XCTAssertEqual(CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.05, false), .timedOut)
     }
 
     func testD3AWaitOnTheMainThreadHasItsLimit() {

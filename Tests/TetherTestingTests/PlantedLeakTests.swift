@@ -35,6 +35,29 @@ import TetherVerification
         if let leaked = unsafe leaked { OwnerObservers(of: leaked).stop() }
     }
 
+    private final class Item: Hashable, Sendable {
+        static func == (one: Item, other: Item) -> Bool { one === other }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    }
+
+    @Test(arguments: ["set", "keys", "values"])
+    func `L2 L3 so it is of a set and of a dictionary's keys and values`(kind: String) async {
+        let messages = await planted {
+            let (center, item) = (ObserverCenter(), Item())
+            // Made at run time, because the compiler lays literals out as constants of another class.
+            let captured: any Sendable =
+                switch kind {
+                case "set": Set([item])
+                case "keys": Dictionary(uniqueKeysWithValues: [(item, 1)])
+                default: Dictionary(uniqueKeysWithValues: [(1, item)])
+                }
+            center.observe(.modelDidChange, owner: item) { _, _ in withExtendedLifetime(captured) {} }
+        }
+        #expect(messages.count == 1)
+        #expect(messages.first?.contains("a collection, whose `[…]` is it. ") == true, "\(messages)")
+    }
+
     @Test func `L2 L3 a handler that captures its owner is named, with the line that registers it`() async {
         let center = center
         nonisolated(unsafe) weak var leaked: Sidebar?

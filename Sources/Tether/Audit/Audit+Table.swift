@@ -17,6 +17,9 @@ extension Audit: CustomStringConvertible {
         return ((isEmpty ? ["no observers"] : table) + waiting + dropped).joined(separator: "\n")
     }
 
+    /// How many characters a column is wide at most: one long name or sender juts out of it, and does not widen all lines.
+    private static let widestColumn = 60
+
     private var table: [String] {
         let centers = Set(rows.map(\.center))
         var columns: [(title: String, cells: [String])] = [
@@ -29,10 +32,12 @@ extension Audit: CustomStringConvertible {
         ]
         if centers.count > 1 { columns.insert(("center", rows.map(\.center)), at: 0) }
         columns.removeAll { $0.cells.allSatisfy(\.isEmpty) }
-        let widths = columns.map { column in column.cells.map(\.count).reduce(column.title.count, Swift.max) }
+        let widths = columns.map { column in
+            column.cells.map(\.count).reduce(column.title.count) { Swift.max($0, Swift.min($1, Audit.widestColumn)) }
+        }
         func line(_ cells: [String]) -> String {
-            zip(cells, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
-                .trimmingTrailingSpaces
+            zip(cells, widths).map { $0 + String(repeating: " ", count: Swift.max(0, $1 - $0.count)) }
+                .joined(separator: "  ").trimmingTrailingSpaces
         }
         return [line(columns.map(\.title))] + rows.indices.map { row in line(columns.map { $0.cells[row] }) }
     }

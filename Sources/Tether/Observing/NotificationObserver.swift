@@ -189,8 +189,8 @@ internal import Synchronization
         func wait(for registration: RegistrationMemory) -> WaitResult {
             registration.end()
             if registration.hasGone { return NotificationObserver.afterAllHandlers() }
-            let isOnMain = MainDrains().isCurrent
-            return Quiescence.wait(for: registration.address, isOnMain: isOnMain) ? .finished : .wouldDeadlock
+            let blocksMain = MainDrains().isCurrent
+            return Quiescence.wait(for: registration.address, blocksMain: blocksMain) ? .finished : .wouldDeadlock
         }
         // Not covered: the second, of a token that was refused its registration.
         guard let property else { return withMemory(wait) ?? .finished }

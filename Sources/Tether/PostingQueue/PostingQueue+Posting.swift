@@ -4,9 +4,11 @@ internal import Foundation
 
 extension PostingQueue {
     /// Posts what its run loop's current mode and activity let through.
-    func ring(isIdle: Bool) {
-        if case .loop(let alarm, _) = clock, let isOpen = alarm.openModes() {
-            post(isIdle && !alarm.hasDueTimer ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
+    func ring(at activity: CFRunLoopActivity) {
+        guard case .loop(let alarm, _) = clock else { return }
+        let isIdle = alarm.isIdle(at: activity)
+        if activity != .entry, let isOpen = alarm.openModes() {
+            post(isIdle ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
         }
     }
 
@@ -66,7 +68,7 @@ extension PostingQueue {
 
     /// Whether a dispatch queue is to post at all: the main queue only where it runs without a run loop.
     private var isPostedByQueue: Bool {
-        if case .loop = clock { CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) == nil } else { true }
+        if case .loop = clock { MainLoopExit.leavesLoopToQueue } else { true }
     }
 
     /// Posts in two turns of a dispatch queue: first what is asap, then what is idle too.

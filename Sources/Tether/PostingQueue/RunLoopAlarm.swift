@@ -6,14 +6,18 @@ internal import Foundation
 /// It is a run loop observer for each mode, and a source that keeps the loop from ending while something waits: an
 /// observer alone does not.
 ///
-/// SAFETY: everything that varies is only touched under the lock of the posting queue that has it; CoreFoundation's
-/// run loop functions used here may be called from any thread.
+/// SAFETY: `observers` is only touched under the lock of the posting queue that has it, `hasNotWaited` and
+/// `dueTimer` by the loop's thread; CoreFoundation's run loop functions used here may be called from any thread.
 final class RunLoopAlarm: @unchecked Sendable {
     let loop: CFRunLoop
     private let info = RunLoopInfo()
     private let keepAlive: CFRunLoopSource
     private let commonModes: CommonModes
     private var observers: [RunLoop.Mode: CFRunLoopObserver] = [:]
+    /// Whether the run that is under way was seen to begin, and has not come to wait.
+    private var hasNotWaited = false
+    /// The timer that was due last when the loop was about to wait, by its date, and how often it was.
+    private var dueTimer: (date: CFAbsoluteTime, passes: Int) = (0, 0)
 
     private static let queues = RunLoopTable<PostingQueue>()
 
@@ -48,14 +52,18 @@ final class RunLoopAlarm: @unchecked Sendable {
     /// rings in a run that is nested in a handler, too.
     func uninstall() { install(in: []) }
 
+    /// Whether the loop never runs again; CoreFoundation complains of what is added to it then.
+    private var isOver: Bool { loop === CFRunLoopGetMain() && MainLoopExit.hasThreadEnded }
+
     private func add(_ mode: RunLoop.Mode) {
+        guard !isOver else { return }
         // SAFETY: what the context has is never read through.
         var context = unsafe CFRunLoopObserverContext()
         unsafe context.info = info.pointer
-        let activities: CFRunLoopActivity = [.beforeTimers, .beforeWaiting, .exit]
+        let activities: CFRunLoopActivity = [.entry, .beforeTimers, .beforeWaiting, .exit]
         let observer: CFRunLoopObserver = unsafe CFRunLoopObserverCreate(
             nil, activities.rawValue, true, 0,
-            { _, activity, info in unsafe RunLoopAlarm.queues.object(info)?.ring(isIdle: activity == .beforeWaiting) },
+            { _, activity, info in unsafe RunLoopAlarm.queues.object(info)?.ring(at: activity) },
             &context)
         observers[mode] = observer
         CFRunLoopAddObserver(loop, observer, mode.cfMode)
@@ -66,7 +74,7 @@ final class RunLoopAlarm: @unchecked Sendable {
         if let observer = observers.removeValue(forKey: mode) { CFRunLoopObserverInvalidate(observer) }
         CFRunLoopRemoveSource(loop, keepAlive, mode.cfMode)
         // The common modes may include one that is still wanted for itself.
-        for mode in observers.keys { CFRunLoopAddSource(loop, keepAlive, mode.cfMode) }
+        for mode in observers.keys where !isOver { CFRunLoopAddSource(loop, keepAlive, mode.cfMode) }
     }
 
     /// Gives the loop another pass.
@@ -80,11 +88,27 @@ final class RunLoopAlarm: @unchecked Sendable {
         return { modes in modes.contains(current) || (isCommon && modes.contains(.common)) }
     }
 
-    /// Whether a timer is due in the current mode, so that a loop which is about to wait will not.
-    var hasDueTimer: Bool {
+    /// Whether the loop, on the calling thread, has nothing to do at an activity: it is about to wait, or a run ends that has had
+    /// no time to, as in a program that polls.
+    func isIdle(at activity: CFRunLoopActivity) -> Bool {
+        let isIdle = activity == .beforeWaiting || activity == .exit && hasNotWaited
+        if activity != .beforeTimers { hasNotWaited = activity == .entry }
+        return isIdle && !hasDueTimer()
+    }
+
+    /// Whether a timer is due in the current mode, so that the calling thread's loop, which is about to wait, will not.
+    ///
+    /// A timer is due as long as it is firing, too, and what it calls may run the loop. So the loop is given some more passes: a
+    /// timer that is due after them as well is firing, and does not count.
+    private func hasDueTimer() -> Bool {
         guard let mode = CFRunLoopCopyCurrentMode(loop), case let next = CFRunLoopGetNextTimerFireDate(loop, mode),
-            next != 0
+            next != 0, next <= CFAbsoluteTimeGetCurrent()
         else { return false }
-        return next <= CFAbsoluteTimeGetCurrent()
+        if next != dueTimer.date { dueTimer = (next, 0) }
+        dueTimer.passes += 1
+        // One may be spent on being woken, in front of the timer.
+        if dueTimer.passes > 3 { return false }
+        wake()
+        return true
     }
 }

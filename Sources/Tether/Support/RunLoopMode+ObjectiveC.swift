@@ -1,11 +1,11 @@
 #if canImport(ObjectiveC)
 
-internal import CoreFoundation
-internal import Foundation
+package import CoreFoundation
+package import Foundation
 
 extension RunLoop.Mode {
     /// The mode as CoreFoundation has it, which tells the common modes by the identity of their name.
-    var cfMode: CFRunLoopMode {
+    package var cfMode: CFRunLoopMode {
         // SAFETY: the C string is the conversion's own, for the call.
         self == .common
             ? .commonModes : CFRunLoopMode(rawValue: unsafe CFStringCreateWithCString(nil, rawValue, utf8))

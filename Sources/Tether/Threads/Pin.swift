@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// What one post, or one drain, announces to other threads while it is under way, as in epoch-based reclamation.
 ///
-/// SAFETY: `next` points to a pin that is never freed.
+/// SAFETY: `outer` and `next` point to pins that are never freed.
 @safe struct Pin: ~Copyable {
     /// The address of the center whose observers are being called; 0 while the pin is free, 1 in a drain.
     let center = Atomic<UInt>(0)
@@ -12,6 +12,8 @@ internal import Synchronization
     let registration = Atomic<UInt>(0)
     /// The pin of what begins inside of this one: a handler may post.
     let next = unsafe Atomic<UnsafeMutablePointer<Pin>?>(nil)
+    /// The pin that this is the `next` of; touched by its thread alone.
+    let outer: UnsafeMutablePointer<Pin>?
 }
 
 extension Atomic<UInt> {

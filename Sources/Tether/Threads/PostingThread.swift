@@ -38,15 +38,15 @@ internal import Synchronization
     private var nextUnused: PostingThread?
 
     private init() {
-        unsafe first = PostingThread.makePin()
+        unsafe first = PostingThread.makePin(inside: nil)
         unsafe firstFree = first
         // SAFETY: never given back, because a record is never freed.
         _ = unsafe Unmanaged.passRetained(self)
     }
 
-    private static func makePin() -> UnsafeMutablePointer<Pin> {
+    private static func makePin(inside outer: UnsafeMutablePointer<Pin>?) -> UnsafeMutablePointer<Pin> {
         let pin = UnsafeMutablePointer<Pin>.allocate(capacity: 1)
-        unsafe pin.initialize(to: Pin())
+        unsafe pin.initialize(to: Pin(outer: outer))
         return unsafe pin
     }
 
@@ -117,15 +117,18 @@ internal import Synchronization
         }
     }
 
+    /// The pin of the calling thread's innermost post or drain.
+    private var innermost: UnsafeMutablePointer<Pin>? { unsafe firstFree.pointee.outer }
+
     /// The pins of the calling thread's posts and drains, outermost first.
     private var pinsInUse: [UnsafeMutablePointer<Pin>] {
-        var (pin, pins) = unsafe (first, [UnsafeMutablePointer<Pin>]())
-        // SAFETY: pins are never freed, and one in use has another behind it.
-        while unsafe pin != firstFree, let next = unsafe pin.pointee.next.load(ordering: .relaxed) {
-            unsafe pins.append(pin)
-            unsafe pin = next
+        var (pin, pins) = unsafe (innermost, [UnsafeMutablePointer<Pin>]())
+        // SAFETY: pins are never freed.
+        while let known = unsafe pin {
+            unsafe pins.append(known)
+            unsafe pin = known.pointee.outer
         }
-        return unsafe pins
+        return unsafe pins.reversed()
     }
 
     /// The registrations that they announce, whose handlers the thread is in; 0 for a post that has not come to one.
@@ -196,7 +199,7 @@ internal import Synchronization
 
     @inline(never)
     private static func addPin(after pin: UnsafeMutablePointer<Pin>) -> UnsafeMutablePointer<Pin> {
-        let made = unsafe makePin()
+        let made = unsafe makePin(inside: pin)
         unsafe pin.pointee.next.store(made, ordering: .releasing)
         return unsafe made
     }
@@ -211,7 +214,7 @@ internal import Synchronization
     /// Takes the announcement of a registration back, if the calling thread's innermost pin has it: the post touches the
     /// registration no more.
     static func withdraw(_ registration: UInt) {
-        if let pin = unsafe current.pinsInUse.last,
+        if let pin = unsafe current.innermost,
             unsafe pin.pointee.registration.load(ordering: .relaxed) == registration
         {
             unsafe announce(0, after: registration, at: pin)

@@ -55,11 +55,11 @@ enum Quiescence {
     }
 
     /// Waits on this thread for the other threads' handlers; false, at once, if one of those threads waits, directly
-    /// or through others, for a handler of this thread, or needs the main queue, which this one keeps if it `isOnMain`.
-    static func wait(for registration: UInt, isOnMain: Bool) -> Bool {
+    /// or through others, for a handler of this thread, or needs the main queue, which this one keeps if it `blocksMain`.
+    static func wait(for registration: UInt, blocksMain: Bool) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let callers: [Runner] = [PostingThread.current] + callingRun
-        let waiter = Waiter(registration: registration, callers: callers, blocksMain: isOnMain) { semaphore.signal() }
+        let waiter = Waiter(registration: registration, callers: callers, blocksMain: blocksMain) { semaphore.signal() }
         switch enlist(waiter) {
         case .done: return true
         case .wouldDeadlock: return false

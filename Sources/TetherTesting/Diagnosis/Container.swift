@@ -91,7 +91,7 @@ struct Container: Sendable {
 
     /// Keys and values stand in two buffers; a bitmap behind the fields tells which places are taken.
     private func hashed(_ storage: HeapObject, _ start: [UInt8], _ budget: Budget) -> Elements {
-        guard let scaleOffset = fields["_scale"], let keysOffset = fields["_rawKeys"],
+        guard let scaleOffset = fields["_scale"], let keysOffset = fields["_rawKeys"] ?? fields["_rawElements"],
             let scale = start.load(UInt8.self, at: scaleOffset), scale < 48,
             let keys = start.load(UInt.self, at: keysOffset)
         else { return Elements() }

@@ -103,7 +103,7 @@ struct Diagnosis {
     }
 
     private func tokenHolder(_ token: LeftObject, of registration: WatchedRegistration, _ holders: Holders) -> Reason {
-        if let (holder, path) = holders.handler(of: token.heap, preferring: registration) {
+        if let (holder, path) = holders.handler(of: token.heap) {
             var picture = LeakPicture(handlerOf: holder)
                 .following(path, from: .closure, to: registration.tokenLines)
             guard holder === registration else {

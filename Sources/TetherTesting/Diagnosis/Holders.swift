@@ -38,13 +38,26 @@ final class Holders {
         self.targets = graph.targets(targets)
     }
 
-    /// What was found from each place where a search began, by target: so that telling of a target costs what holds it.
-    private typealias Found<Place> = [HeapObject: [(place: Place, path: ReferencePath)]]
+    /// What was found of a target: the first place where a search began that led to it, and its own, if there is one.
+    private struct Found<Place> {
+        var first: (place: Place, path: ReferencePath)?
+        var own: (place: Place, path: ReferencePath)?
+    }
 
-    private func find<Place>(from places: [(Place, paths: [HeapObject: ReferencePath])]) -> Found<Place> {
-        var found: Found<Place> = [:]
-        for (place, paths) in places {
-            for (target, path) in paths { found[target, default: []].append((place, path)) }
+    /// Searches from each place, which may have a target of its own, in order.
+    private func find<Place>(
+        from places: [(place: Place, own: HeapObject?)],
+        _ search: (Place, _ isWanted: (HeapObject) -> Bool) -> [HeapObject: ReferencePath]
+    ) -> [HeapObject: Found<Place>] {
+        var found: [HeapObject: Found<Place>] = [:]
+        for (place, ownTarget) in places {
+            for (target, path) in search(place, { $0 == ownTarget || found[$0]?.first == nil }) {
+                if target == ownTarget {
+                    found[target, default: Found()].own = (place, path)
+                } else {
+                    found[target, default: Found()].first = (place, path)
+                }
+            }
         }
         return found
     }
@@ -60,52 +73,50 @@ final class Holders {
 
     // MARK: Handlers
 
-    /// The paths from the handlers, in the order in which they were registered.
+    /// The paths from the handlers, in the order in which they were registered; its own target is a handler's token.
     private lazy var handlers = find(
-        from: registrations.compactMap { registration in
-            registration.handler.map { (registration, paths: graph.paths(from: ReferencePath.roots($0), to: targets)) }
-        })
+        from: registrations.map { registration in
+            (registration, own: registration.token.map { HeapObject(address: $0.address) })
+        }
+    ) { registration, isWanted in
+        registration.handler.map { graph.paths(from: ReferencePath.roots($0), to: targets, where: isWanted) } ?? [:]
+    }
 
-    /// The first handler that holds a target, or the one of a registration if that does, and how.
-    func handler(
-        of target: HeapObject, preferring preferred: WatchedRegistration? = nil
-    ) -> (WatchedRegistration, ReferencePath)? {
-        let holders = handlers[target] ?? []
-        return holders.first { $0.place === preferred } ?? holders.first
+    /// The handler that holds a target, and how: of a token that of its own registration, or else the first one.
+    func handler(of target: HeapObject) -> (WatchedRegistration, ReferencePath)? {
+        handlers[target].flatMap { $0.own ?? $0.first }
     }
 
     // MARK: Pending notifications
 
     private lazy var notifications = find(
         from: registrations.flatMap { registration in
-            registration.pendingNotifications.map { notification in
-                let roots =
-                    ReferencePath.roots(notification.object).map { $0.inside("object") }
-                    + ReferencePath.roots(notification.userInfo).map { $0.inside("userInfo") }
-                return ((registration, notification.name), paths: graph.paths(from: roots, to: targets))
-            }
-        })
+            registration.pendingNotifications.map { ((registration, $0), own: nil) }
+        }
+    ) { place, isWanted in
+        let roots =
+            ReferencePath.roots(place.1.object).map { $0.inside("object") }
+            + ReferencePath.roots(place.1.userInfo).map { $0.inside("userInfo") }
+        return graph.paths(from: roots, to: targets, where: isWanted)
+    }
 
     /// The first pending notification that holds a target, and how.
     func notification(of target: HeapObject) -> (WatchedRegistration, Notification.Name, ReferencePath)? {
-        notifications[target]?.first.map { ($0.place.0, $0.place.1, $0.path) }
+        notifications[target]?.first.map { ($0.place.0, $0.place.1.name, $0.path) }
     }
 
     // MARK: Objects
 
     /// The paths from the objects that are left.
-    private lazy var holding = find(
-        from: objects.map { tracked, object in
-            ((tracked, object: object.heap), paths: graph.paths(from: object.heap, to: targets))
-        })
+    private lazy var holding = find(from: objects.map { ($0, own: $0.1.heap) }) { place, isWanted in
+        graph.paths(from: place.1.heap, to: targets, where: isWanted)
+    }
 
     /// The way from a target back to it.
-    func cycle(through target: HeapObject) -> ReferencePath? {
-        holding[target]?.first { $0.place.object == target }?.path
-    }
+    func cycle(through target: HeapObject) -> ReferencePath? { holding[target]?.own?.path }
 
     /// The first object that holds a target, other than that itself, and how.
     func object(of target: HeapObject) -> (LeakTracker.Tracked, ReferencePath)? {
-        holding[target]?.first { $0.place.object != target }.map { ($0.place.0, $0.path) }
+        holding[target]?.first.map { ($0.place.0, $0.path) }
     }
 }

@@ -92,14 +92,18 @@ final class ObjectGraph {
 
     func targets(_ objects: some Sequence<HeapObject>) -> Targets { Targets(nodes: Set(objects.map(node))) }
 
-    /// The shortest paths from some references to each of the targets that they lead to, breadth first.
-    func paths(from roots: [HeapObject.Reference], to targets: Targets) -> [HeapObject: ReferencePath] {
-        search(roots.map(edge), for: targets.nodes)
+    /// The shortest paths from some references to each of the targets that they lead to and that are wanted, breadth first.
+    func paths(
+        from roots: [HeapObject.Reference], to targets: Targets, where isWanted: (HeapObject) -> Bool = { _ in true }
+    ) -> [HeapObject: ReferencePath] {
+        search(roots.map(edge), for: targets.nodes, where: isWanted)
     }
 
-    /// The shortest paths from an object to each of the targets, of which it may be one itself.
-    func paths(from object: HeapObject, to targets: Targets) -> [HeapObject: ReferencePath] {
-        search(edges(of: node(object)), for: targets.nodes)
+    /// The shortest paths from an object to each of the targets that are wanted, of which it may be one itself.
+    func paths(
+        from object: HeapObject, to targets: Targets, where isWanted: (HeapObject) -> Bool = { _ in true }
+    ) -> [HeapObject: ReferencePath] {
+        search(edges(of: node(object)), for: targets.nodes, where: isWanted)
     }
 
     /// The shortest path from a handler to an object; `nil` if there is none, or none among the nearest `count` objects.
@@ -108,10 +112,12 @@ final class ObjectGraph {
     }
 
     private func search(
-        _ roots: [Edge], for targets: Set<Int>, lookingInto count: Int = .max
+        _ roots: [Edge], for targets: Set<Int>, lookingInto count: Int = .max,
+        where isWanted: (HeapObject) -> Bool = { _ in true }
     ) -> [HeapObject: ReferencePath] {
         var steps: [(edge: Edge, from: Int?)] = []
         var found: [HeapObject: ReferencePath] = [:]
+        var left = targets.count
         lastSearch += 1
         func visit(_ edges: [Edge], from: Int?) {
             if searches.count < nodes.count { searches += [Int](repeating: 0, count: nodes.count - searches.count) }
@@ -122,14 +128,18 @@ final class ObjectGraph {
         }
         visit(roots, from: nil)
         var next = 0
-        while next < min(steps.count, count), found.count < targets.count {
+        while next < min(steps.count, count), left > 0 {
             // Objects that were copied for an earlier search are walked again in this one.
             if next % 1024 == 0, DispatchTime.now() >= deadline {
                 isExhausted = true
                 break
             }
             let node = steps[next].edge.node
-            if targets.contains(node) { found[nodes[node].object] = path(to: next, in: steps) }
+            if targets.contains(node) {
+                left -= 1
+                let object = nodes[node].object
+                if isWanted(object) { found[object] = path(to: next, in: steps) }
+            }
             visit(edges(of: node), from: next)
             next += 1
         }
@@ -137,21 +147,29 @@ final class ObjectGraph {
     }
 
     private func path(to end: Int, in steps: [(edge: Edge, from: Int?)]) -> ReferencePath {
-        var path: [ReferencePath.Step] = []
-        var position: Int? = end
-        while let current = position {
-            var reference = steps[current].edge.reference
-            let node = nodes[steps[current].edge.node]
+        // Without the boxes, from the end.
+        var places = [end]
+        func outer(_ place: Int) -> Int? {
+            var position = steps[place].from
+            while let outer = position, nodes[steps[outer].edge.node].boxed != nil { position = steps[outer].from }
+            return position
+        }
+        while let place = outer(places[places.count - 1]) { places.append(place) }
+
+        func step(_ place: Int) -> ReferencePath.Step {
+            var reference = steps[place].edge.reference
+            var position = steps[place].from
+            while let box = position, nodes[steps[box].edge.node].boxed != nil {
+                reference = reference.inside(steps[box].edge.reference.label)
+                position = steps[box].from
+            }
+            let node = nodes[steps[place].edge.node]
             // The last one may not have been copied yet.
             let type =
-                node.type ?? (current == end ? node.object.contents(within: Container.Budget(elements: 0))?.type : nil)
-            position = steps[current].from
-            while let outer = position, nodes[steps[outer].edge.node].boxed != nil {
-                reference = reference.inside(steps[outer].edge.reference.label)
-                position = steps[outer].from
-            }
-            path.append(ReferencePath.Step(label: reference.label, isClosure: reference.isClosure, type: type))
+                node.type ?? (place == end ? node.object.contents(within: Container.Budget(elements: 0))?.type : nil)
+            return ReferencePath.Step(label: reference.label, isClosure: reference.isClosure, type: type)
         }
-        return ReferencePath(steps: path.reversed())
+        places.reverse()
+        return ReferencePath(of: places.count) { step(places[$0]) }
     }
 }

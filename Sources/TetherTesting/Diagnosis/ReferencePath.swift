@@ -12,8 +12,27 @@ struct ReferencePath {
         let type: RuntimeType?
     }
 
-    /// The references from the root on; the last one is to the object in question.
+    /// The references from the root on; the last one is to the object in question. Of a long path the middle is one step.
     let steps: [Step]
+
+    /// How many steps are told at each end of a long path.
+    private static let told = 20
+
+    init(steps: [Step]) { self.steps = steps }
+
+    /// Makes a path of so many steps, of which it asks for those that are told.
+    init(of count: Int, step: (Int) -> Step) {
+        let left = count - 2 * ReferencePath.told
+        guard left > 1 else {
+            steps = (0..<count).map(step)
+            return
+        }
+        let last = step(count - ReferencePath.told - 1)
+        steps =
+            (0..<ReferencePath.told).map(step)
+            + [Step(label: "(\(left) more)", isClosure: last.isClosure, type: last.type)]
+            + (count - ReferencePath.told..<count).map(step)
+    }
 
     /// Whether closures alone lead to the object, which capture it for as long as they live: a property on the way could be
     /// set. What has a type is an object, and not a context, though it is all that a closure captures.

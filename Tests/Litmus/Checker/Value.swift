@@ -27,4 +27,10 @@ struct Value: ExpressibleByIntegerLiteral {
         Run.current.branch(on: value)
         return value.number > number
     }
+
+    static func >= (value: Value, other: Value) -> Bool {
+        Run.current.branch(on: value)
+        Run.current.branch(on: other)
+        return value.number >= other.number
+    }
 }

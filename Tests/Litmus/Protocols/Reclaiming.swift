@@ -8,7 +8,7 @@
 struct Reclaiming: Modelled {
     var posting: Posting
     let epoch = Location("epoch", initially: 1)
-    let hasRetired = Location("hasRetired")
+    let newestRetired = Location("newestRetired")
     let slot = Location("slot", initially: 1)
     let hasSenders = Location("hasSenders")
     let lock = Lock("the center's lock")
@@ -19,11 +19,13 @@ struct Reclaiming: Modelled {
     /// What the handler captured: 1 is what the handler stores, 9 that it was released.
     let captures = Location("captures")
 
-    var hasRetiredLoad = Order.sequentiallyConsistent
+    var newestRetiredLoad = Order.sequentiallyConsistent
     var slotLoad = Order.sequentiallyConsistent
     var slotStore = Order.sequentiallyConsistent
     var gateLoad = Order.sequentiallyConsistent
     var registrationLoad = Order.acquiring
+    /// Whether a post looks for what was retired in the epoch in which it began, too.
+    var countsOwnEpoch = true
     /// Whether the gate is closed before who retires looks at what posts announce.
     var closesFirst = true
 
@@ -35,10 +37,11 @@ struct Reclaiming: Modelled {
         Code(
             "Tether/Core/Matching/CenterCore+Reclaiming.swift", "func retire(", "func reclaimable(", "func reclaim(",
             "func takeUncalled(",
-            "hasRetired.store(true, ordering: .sequentiallyConsistent)", "PostingThread.fenceOthers()"),
+            "newestRetired.store(now, ordering: .sequentiallyConsistent)", "PostingThread.fenceOthers()"),
         Code(
             "Tether/Core/Matching/CenterCore+Posting.swift", "func deliver(",
-            "if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }"),
+            "if newestRetired.load(ordering: .sequentiallyConsistent) >= epoch { reclaim() }",
+            "if newestRetired.load(ordering: .sequentiallyConsistent) > 0 { reclaim() }"),
         Code(
             "Tether/Core/Registration/Registration.swift", "func receive(", "func receiveSpecially(", "func close(",
             "let state = state.load(ordering: .sequentiallyConsistent)",
@@ -64,12 +67,14 @@ struct Reclaiming: Modelled {
                 captures.store(1, .plain)
             }
         }
-        end()
+        end(epoch: isForeign ? 1 : epoch)
     }
 
-    func end() {
+    /// Looks for what was retired since an epoch; what a foreign center calls, since the first.
+    func end(epoch: Value) {
         posting.end()
-        note("is told", hasRetired.load(hasRetiredLoad))
+        let newest = newestRetired.load(newestRetiredLoad)
+        note("is told", newest >= (countsOwnEpoch ? epoch : epoch + 1) ? 1 : 0)
     }
 
     /// `Registration.close`, `CenterCore.retire` and `reclaimable`.
@@ -77,7 +82,7 @@ struct Reclaiming: Modelled {
         if closesFirst { close() }
         slot.store(0, slotStore)
         epoch.wrappingAdd(1, .sequentiallyConsistent)
-        hasRetired.store(1, .sequentiallyConsistent)
+        newestRetired.store(1, .sequentiallyConsistent)
         look {
             posting.fenceOthers()
             look {
@@ -155,9 +160,12 @@ struct Reclaiming: Modelled {
         Claim(
             "what is kept for a post is released at its end",
             mutants: [
+                Mutant("what is retired in the post's own epoch is left out", breaksOn: .all) {
+                    $0.countsOwnEpoch = false
+                },
                 Mutant("a fence is refused, unnoticed", breaksOn: .x86.union([.language, .languageWithoutMembarrier])) {
                     $0.posting.isFenced = false
-                }
+                },
             ]
         ) { code in
             Scenario(
@@ -169,13 +177,13 @@ struct Reclaiming: Modelled {
             "what is kept for a foreign center's delivery is released at its end",
             mutants: [
                 Mutant(
-                    "hasRetired and attention are loaded relaxed", breaksOn: .arm.union([.language, .languageOnARM])
+                    "newestRetired and attention are loaded relaxed", breaksOn: .arm.union([.language, .languageOnARM])
                 ) {
-                    $0.hasRetiredLoad = .relaxed
+                    $0.newestRetiredLoad = .relaxed
                     $0.posting.attentionLoad = .relaxed
                 },
-                Mutant("hasRetired and attention are acquired", breaksOn: [.armRCpc, .language, .languageOnARM]) {
-                    $0.hasRetiredLoad = .acquiring
+                Mutant("newestRetired and attention are acquired", breaksOn: [.armRCpc, .language, .languageOnARM]) {
+                    $0.newestRetiredLoad = .acquiring
                     $0.posting.attentionLoad = .acquiring
                 },
             ]
@@ -184,7 +192,7 @@ struct Reclaiming: Modelled {
                 forbidden: { $0.has("keeps it") && $0["is told"] == 0 },
                 .init("deliver") { code.post(isForeign: true) },
                 .init("retire, in a post of its own") {
-                    code.hasRetired.store(1, .sequentiallyConsistent)
+                    code.newestRetired.store(1, .sequentiallyConsistent)
                     // No fence is made where no other post is seen; its own post keeps what it retires.
                     if code.posting.visit() == 1 { code.posting.fenceOthers() }
                     // `CenterCore.reclaim`, at the end of its own post.
@@ -205,7 +213,7 @@ struct Reclaiming: Modelled {
                 .init("post") {
                     code.posting.begin(epoch: 1)
                     code.memory.store(1, .plain)
-                    code.end()
+                    code.end(epoch: 1)
                     code.posting.begin(epoch: code.epoch.load(.acquiring))
                 },
                 .init("reclaim") {

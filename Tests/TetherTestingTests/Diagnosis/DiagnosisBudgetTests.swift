@@ -85,6 +85,35 @@ import TetherVerification
         keep.drop()
     }
 
+    private final class Link: @unchecked Sendable {
+        var next: Link?
+    }
+
+    /// A chain of so many links, each tracked, whose first one a handler captures.
+    private func chain(_ count: Int, in scope: LeakTracker, on center: ObserverCenter) -> [Link] {
+        let links = (0..<count).map { _ in scope.track(Link()) }
+        for (link, next) in zip(links, links.dropFirst()) { link.next = next }
+        let first = links[0]
+        _ = scope.adopt { center.observe(.modelDidChange, owner: first) { _, _ in withExtendedLifetime(first) {} } }
+        return links
+    }
+
+    @Test func `L3 what is left at the end of a long way is told of in seconds, by the way's beginning and end`() {
+        let (center, scope) = (ObserverCenter(), LeakTracker())
+        let links = chain(4000, in: scope, on: center)
+        let begin = processorTime()
+        let findings = scope.verifyBlocking(
+            LeakTracker.Limits(deliveries: .zero, release: .zero, explanation: .seconds(300)))
+        let pictures = findings.map { $0.picture.svg }
+        let time = processorTime() - begin
+        #expect(findings.count == 4000 && pictures.allSatisfy { $0.count < 100_000 })
+        #expect(findings.last?.message.contains("next.next.(3960 more).next.next") == true)
+        #expect(findings.allSatisfy { $0.message.contains("it is kept by the handler") && $0.message.count < 1000 })
+        if !isSanitized { #expect(time < .seconds(10)) }
+        for link in links { link.next = nil }
+        OwnerObservers(of: links[0]).stop()
+    }
+
     @Test func `L2 each object is read once, whatever the number of handlers and of objects that are left`() {
         let (center, root, scope, keep) = (ObserverCenter(), model(), LeakTracker(), Keep())
         scope.adopt {

@@ -25,6 +25,16 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @Test func `L1 one long name juts out of its column, and widens no other row`() {
+        let name = String(repeating: "long ", count: 1000)
+        let tokens = [center.observe(.sample) { _ in }, center.observe(.init(name)) { _ in }]
+        let lines = center.audit().description.split(separator: "\n")
+        #expect(lines[0].hasPrefix("name" + String(repeating: " ", count: 58) + "sender"))
+        #expect(lines[1].count < 200)
+        #expect(lines[2].hasPrefix(name + "  any"))
+        withExtendedLifetime(tokens) {}
+    }
+
     @Test func `L1 a table leaves out notes where there are none, and names centers where there are several`() {
         let (owner, other) = (Owner(), ObserverCenter())
         center.observe(.sample, owner: owner) { _, _ in }

@@ -59,6 +59,33 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertEqual(log.entries, ["asap", "whenIdle"])
     }
 
+    /// Q1: a program that polls gives its loop no time to wait.
+    func testQ1WhenIdleInALoopThatIsPolled() {
+        let queue = PostingQueue(center: center)
+        queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
+        for _ in 0..<3 { _ = RunLoop.current.run(mode: .default, before: Date()) }
+        XCTAssertEqual(log.entries, ["idle"])
+        for seconds in [CFTimeInterval(0), -1] {
+            queue.enqueue(.labelled("again"), postingStyle: .whenIdle)
+            for _ in 0..<3 { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, seconds, false) }
+        }
+        XCTAssertEqual(log.entries, ["idle", "again", "again"])
+    }
+
+    /// Q7: in a run that is nested in a timer's callout, as in any other; that timer is due meanwhile.
+    func testQ7WhenIdleInARunInsideATimer() {
+        let queue = PostingQueue(center: center)
+        let entries = Log<[String]>()
+        let timer = Timer(fire: Date(), interval: 0, repeats: false) { [log] _ in
+            queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
+            RunLoop.current.run(.default, until: { !log.entries.isEmpty })
+            entries.add(log.entries)
+        }
+        RunLoop.current.add(timer, forMode: .default)
+        RunLoop.current.run(.default, until: { !entries.entries.isEmpty })
+        XCTAssertEqual(entries.entries, [["idle"]])
+    }
+
     /// Q7: not while the loop is busy with timers that are due.
     func testQ7NotWhileTheLoopIsBusy() {
         let queue = PostingQueue(center: center)

@@ -9,7 +9,8 @@ extension CenterCore {
         name: Notification.Name, isBare: Bool = false, sender: () -> SenderKey?,
         notify: ((Notification) -> Void) -> Void
     ) {
-        unsafe PostingThread.withPin(center: address, epoch: epoch.load(ordering: .acquiring)) { pin in
+        let epoch = epoch.load(ordering: .acquiring)
+        unsafe PostingThread.withPin(center: address, epoch: epoch) { pin in
             switch quickMatch(name) {
             case .nothing: break
             case .only(let entry, let cached) where isBare:
@@ -26,7 +27,8 @@ extension CenterCore {
                 }
             }
         }
-        if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }
+        // What was unlinked before this began does not wait for it, however long it waits for another.
+        if newestRetired.load(ordering: .sequentiallyConsistent) >= epoch { reclaim() }
     }
 
     /// The slots that a post reaches, as far as they can be told without the lock.
@@ -102,7 +104,8 @@ extension CenterCore {
                 }
             }
         }
-        if hasRetired.load(ordering: .sequentiallyConsistent) { reclaim() }
+        // Unlike a post's, this registration may have been retired before this began.
+        if newestRetired.load(ordering: .sequentiallyConsistent) > 0 { reclaim() }
     }
 
     @inline(__always)

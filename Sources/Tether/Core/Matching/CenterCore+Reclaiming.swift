@@ -18,7 +18,7 @@ extension CenterCore {
         for object in state.registry.takeUnlinked() { state.retired.append((now, object)) }
         if let removed { state.retired.append((now, Unretained<Registration>(removed))) }
         // A post that is not seen below finds this at its end.
-        hasRetired.store(true, ordering: .sequentiallyConsistent)
+        newestRetired.store(now, ordering: .sequentiallyConsistent)
         if PostingThread.oldestPin(on: address)?.isElsewhere == true {
             // Either that post's end is seen now, or it will see that something waits for it. And what it has announced
             // is seen, or it will find the gate closed.
@@ -38,7 +38,8 @@ extension CenterCore {
         let firstKept = state.retired.firstIndex { $0.epoch >= earliest } ?? state.retired.endIndex
         let released = state.retired[..<firstKept].map(\.object)
         state.retired.removeSubrange(..<firstKept)
-        hasRetired.store(!state.retired.isEmpty || !state.called.isEmpty, ordering: .relaxed)
+        let newest = state.called.isEmpty ? state.retired.last?.epoch ?? 0 : .max
+        newestRetired.store(newest, ordering: .relaxed)
         return released
     }
 
@@ -48,7 +49,7 @@ extension CenterCore {
         var released: Registry.Unlinked = []
         let ended = state.called
         if ended.isEmpty, state.leftToMain.isEmpty { return [] }
-        let called = PostingThread.calledRegistrations(on: address)
+        let called = Set(PostingThread.calledRegistrations(on: address))
         state.called = []
         for registration in ended {
             if called.contains(registration.address) {

@@ -25,8 +25,9 @@ internal import Synchronization
     let state: Guarded<State>
     /// The reclamation epoch. Each change that retires something increments it; each post records the value it begins in.
     let epoch = Atomic<UInt64>(1)
-    /// Whether something is retired that waits for posts to end before it is reclaimed.
-    let hasRetired = Atomic<Bool>(false)
+    /// The epoch of what was retired last and waits for posts to end; the largest while a registration waits that a post was
+    /// at, because any later post may find that it is no more; 0 if nothing waits.
+    let newestRetired = Atomic<UInt64>(0)
     /// Odd while a keyed registration is being replaced, which is one step for posts (M7).
     let replacements = Atomic<UInt>(0)
     /// The cache of names that posts read, which the registry keeps.

@@ -1,7 +1,9 @@
+import Dispatch
 import Foundation
 import Synchronization
 import Testing
-import Tether
+
+@testable import Tether
 
 @Suite struct PostingTests {
     @Test func `M6 a post with no observer is a no-op, a registration alone fires nothing`() {
@@ -39,6 +41,35 @@ import Tether
         #expect(whole?.name.rawValue == "PostingTests." + String(repeating: "name", count: 10))
         #expect(whole?.object == nil)
         #expect(whole?.userInfo == nil)
+    }
+
+    @Test func `R8 a post takes no lock to look for what was kept for an earlier one that is still under way`() {
+        let center = ObserverCenter()
+        let (isPosting, mayReturn, hasPosted) = (Turnstile(), Turnstile(), DispatchSemaphore(value: 0))
+        let tokens = [
+            center.observe(.sample) { _ in },
+            center.observe(.other) { _ in
+                isPosting.open()
+                mayReturn.pass()
+            },
+        ]
+        for _ in 0..<2 { center.post(name: .sample, object: nil) }
+        let earlier = SystemThread { center.post(name: .other, object: nil) }
+        isPosting.pass()
+        center.observe(.sample) { _ in }.stop()
+        // Its own end is counted, and what follows begins after it.
+        center.post(name: .sample, object: nil)
+        center.core.state.withLock { _ in
+            Thread.detachNewThread {
+                center.post(name: .sample, object: nil)
+                hasPosted.signal()
+            }
+            #expect(hasPosted.wait(timeout: .now() + 10) == .success)
+        }
+        mayReturn.open()
+        earlier.join()
+        #expect(center.core.state.withLock { $0.retired.isEmpty })
+        withExtendedLifetime(tokens) {}
     }
 
     @Test func `M1 a post delivers the name, object and userInfo that it was given, or none`() {

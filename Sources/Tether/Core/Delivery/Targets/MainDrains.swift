@@ -1,9 +1,11 @@
 internal import Dispatch
+internal import Foundation
 
 /// Drains on the main queue.
 ///
-/// "On main" is asked of the main queue and not of the thread: under `dispatchMain` and in `@main async` programs the
-/// main queue does not stay on the main thread.
+/// "On main" is asked of the thread, which has the main queue and the main actor in what it runs for another queue
+/// (`queue.sync`), too; and of the queue, which does not stay on the main thread under `dispatchMain` and in `@main async`
+/// programs.
 struct MainDrains: DrainScheduler {
     static let mailbox = Mailbox(scheduler: MainDrains())
 
@@ -19,5 +21,5 @@ struct MainDrains: DrainScheduler {
 
     var isSerial: Bool { true }
     var mayBeCurrent: Bool { true }
-    var isCurrent: Bool { DispatchQueue.getSpecific(key: MainDrains.key) == true }
+    var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: MainDrains.key) == true }
 }

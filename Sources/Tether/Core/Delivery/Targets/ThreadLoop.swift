@@ -58,7 +58,7 @@ final class ThreadLoop: Sendable {
     /// The calling thread's, until it exits; on the main queue the main thread's.
     static var current: ThreadLoop {
         let thread = Thread.current
-        if thread.isMainThread || MainDrains().isCurrent { return main }
+        if MainDrains().isCurrent { return main }
         if let known = PostingThread.current[own] { return known }
         let made = ThreadLoop(of: thread)
         made.begin()
@@ -119,7 +119,8 @@ final class ThreadLoop: Sendable {
         isMain ? Thread.isMainThread : state.withLock { $0.thread.map { $0 === PostingThread.current } ?? false }
     }
 
-    var runLoop: CFRunLoop? { state.withLock { $0.loop } }
+    /// The thread's run loop, as long as there is one.
+    var runLoop: CFRunLoop? { isMain && MainLoopExit.hasThreadEnded ? nil : state.withLock { $0.loop } }
 
     /// The mailbox of this thread and some modes, the same for all observers.
     func mailbox(for modes: Set<RunLoop.Mode>) -> Mailbox {

@@ -71,7 +71,7 @@ final class ThreadSource: @unchecked Sendable {
     }
 
     private func performOnMainQueue() {
-        if CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) == nil { perform() } else { leaveToLoop() }
+        if MainLoopExit.leavesLoopToQueue { perform() } else { leaveToLoop() }
     }
 
     // Not covered: the main run loop comes to all in the tests; the program Smoke lets it end before.

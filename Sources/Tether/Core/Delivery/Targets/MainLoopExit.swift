@@ -1,6 +1,7 @@
 internal import CoreFoundation
 internal import Dispatch
 internal import Foundation
+internal import Synchronization
 
 /// The end of a run of the main thread's run loop, after which the main queue may stand for it: a program may run the loop
 /// for some passes, and go on with `dispatchMain`.
@@ -13,6 +14,21 @@ enum MainLoopExit {
         /// pass after the other would be woken for each by what none of them is for.
         var delay = MainLoopExit.shortestDelay
     }
+
+    private static let wasThreadSeenEnded = Atomic<Bool>(false)
+
+    /// Whether the main thread, and its run loop with it, is known to have ended: another thread has been seen in the main
+    /// queue's turns.
+    static var hasThreadEnded: Bool {
+        if wasThreadSeenEnded.load(ordering: .relaxed) { return true }
+        guard MainDrains().isCurrent, !Thread.isMainThread else { return false }
+        wasThreadSeenEnded.store(true, ordering: .relaxed)
+        return true
+    }
+
+    /// Whether the main queue, in a turn of it, runs without the main thread's run loop, and so stands for it. Of a thread that
+    /// ended in what its loop called, the loop keeps its mode for ever.
+    static var leavesLoopToQueue: Bool { hasThreadEnded || CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) == nil }
 
     private static let shortestDelay = 250
     private static let longestDelay = 1_000_000

@@ -1,0 +1,57 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+import XCTest
+
+/// What the main thread runs for another queue: it has the main queue, and the main actor, there too.
+final class MainThreadSyncTests: XCTestCase {
+    private let queue = DispatchQueue(label: "other")
+
+    func testR2AWaitThereKeepsTheMainQueue() {
+        let (center, gate) = (ObserverCenter(), AsyncGate())
+        let (begun, returned) = (expectation(description: "begun"), expectation(description: "returned"))
+        let token = center.observe(.sample) { @MainActor _ in
+            begun.fulfill()
+            await gate.pass()
+            returned.fulfill()
+        }
+        center.post(.sample, number: 1)
+        wait(for: [begun], timeout: 300)
+        XCTAssertEqual(queue.sync { token.stopAndWait() }, .wouldDeadlock)
+        gate.open()
+        wait(for: [returned], timeout: 300)
+        XCTAssertEqual(queue.sync { token.stopAndWait() }, .finished)
+    }
+
+    func testD3P1WhatIsPostedThereIsDeliveredInline() {
+        let (center, log) = (ObserverCenter(), Log<String>())
+        let tokens = [
+            center.observe(.sample, on: .main) { _ in log.add("main") },
+            center.observe(.sample, on: .dispatchQueue(.main)) { _ in log.add("queue") },
+            center.observe(.sample, on: .operationQueue(.main)) { _ in log.add("operations") },
+            center.observe(.sample, on: .mainActor) { _ in log.add("actor") },
+            center.observe(.sample, on: .thread(.mainThread)) { _ in log.add("thread") },
+        ]
+        queue.sync {
+            center.post(.sample, number: 1)
+            log.add("posted")
+        }
+        XCTAssertEqual(log.entries, ["main", "queue", "operations", "actor", "thread", "posted"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    func testQ2ThePostingQueueThereIsThatOfTheMainThread() {
+        let (center, log) = (ObserverCenter(), Log<String>())
+        let token = center.observe(.sample) { _ in log.add(Thread.isMainThread ? "main thread" : "elsewhere") }
+        XCTAssertTrue(queue.sync { PostingQueue.current } === PostingQueue.current)
+        let made = queue.sync { PostingQueue(center: center) }
+        queue.sync { made.enqueue(Notification(name: .sample), postingStyle: .asap) }
+        let deadline = Date(timeIntervalSinceNow: 300)
+        while log.entries.isEmpty, Date() < deadline {
+            _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+        }
+        XCTAssertEqual(log.entries, ["main thread"])
+        withExtendedLifetime(token) {}
+    }
+}
