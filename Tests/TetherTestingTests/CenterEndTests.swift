@@ -11,7 +11,11 @@ import TetherVerification
         func touch() {}
     }
 
-    final class Sidebar: Sendable {
+    private protocol Touched: Sendable {
+        func touch()
+    }
+
+    final class Sidebar: Touched {
         func touch() {}
     }
 
@@ -108,6 +112,30 @@ import TetherVerification
         }
         #expect(messages.count == 1)
         #expect(messages.first?.contains("which captures it. With a center that stays") == true, "\(messages)")
+    }
+
+    @Test func `L2 one that the variable of a handler held, until the test set it, is no leak`() async {
+        await verifyNoLeaks {
+            nonisolated(unsafe) var sidebar: Sidebar? = Sidebar()
+            do {
+                let center = ObserverCenter()
+                unsafe center.observe(.modelDidChange, owner: sidebar!) { _, _ in unsafe sidebar?.touch() }
+            }
+            unsafe sidebar = nil
+        }
+    }
+
+    @Test func `L2 L3 one that a handler captures behind a protocol would leak`() async {
+        let messages = await planted {
+            let sidebar = Sidebar()
+            do {
+                let (center, any): (ObserverCenter, any Touched) = (ObserverCenter(), sidebar)
+                center.observe(.modelDidChange, owner: sidebar) { _, _ in any.touch() }
+            }
+            sidebar.touch()
+        }
+        #expect(messages.count == 1)
+        #expect(messages.first?.contains("which captures it. With a center that stays") == true)
     }
 
     @Test func `L2 an owner that outlives its center is no leak, though the search reached its limit`() async {

@@ -14,6 +14,10 @@ struct ClosureContext: Sendable {
     /// How much of a context is to be read.
     var size: Int { captures.map { $0.last?.end ?? 0 } ?? 1024 }
 
+    /// Whether it is the box of a variable, which can be set, and that is all that a closure captures. One that captures one
+    /// reference has the object as its context; of a constant that is an optional one, this is a wrong guess.
+    var isVariable: Bool { captures?.count == 1 && captures?.first?.isReference == true }
+
     /// `nil` where there is no descriptor, as without reflection metadata.
     init?(offset: Int, descriptor address: UInt) {
         guard offset < 1 << 16, CompiledRecords.isCaptureDescriptor(address),
@@ -71,6 +75,7 @@ struct ClosureContext: Sendable {
         let offset: Int
         let end: Int
         let layout: TypeLayout
+        let isReference: Bool
 
         init?(_ name: MangledName, behind previous: Int, in environment: GenericEnvironment) {
             var (size, alignment) = (8, 8)
@@ -90,6 +95,7 @@ struct ClosureContext: Sendable {
                 // One reference, to an object of whatever class.
                 layout = .none
             }
+            isReference = size == 8 && !layout.isNone
             offset = (previous + alignment - 1) & ~(alignment - 1)
             end = offset + size
         }

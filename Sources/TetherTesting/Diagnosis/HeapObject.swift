@@ -25,6 +25,8 @@ struct HeapObject: Hashable {
         var elements = 0
         /// Whether it is a collection of more than that.
         var isCut = false
+        /// Whether it is the box of a variable.
+        var isVariable = false
     }
 
     /// How much of an object is copied before it is known how large it is.
@@ -50,7 +52,8 @@ struct HeapObject: Hashable {
             guard let bytes = whole(bytes, size: context.size, orLess: true) else {
                 return Contents(type: nil, references: [])
             }
-            return Contents(type: nil, references: context.references(in: bytes))
+            return Contents(
+                type: nil, references: context.references(in: bytes), isVariable: context.isVariable)
         case .box(let type, let offset):
             guard let size = type.size, let bytes = whole(bytes, size: offset + size) else {
                 return Contents(type: nil, references: [])

@@ -15,6 +15,7 @@ final class ObjectGraph {
         let boxed: RuntimeType?
         /// Its contents when it was copied.
         var type: RuntimeType?
+        var isVariable = false
         /// `nil` until it is copied.
         var edges: [Edge]?
     }
@@ -75,6 +76,7 @@ final class ObjectGraph {
             if DispatchTime.now() < deadline { isCut = true } else { isExhausted = true }
         }
         nodes[number].type = contents?.type
+        nodes[number].isVariable = contents?.isVariable == true
         nodes[number].edges = edges
         return edges
     }
@@ -167,7 +169,9 @@ final class ObjectGraph {
             // The last one may not have been copied yet.
             let type =
                 node.type ?? (place == end ? node.object.contents(within: Container.Budget(elements: 0))?.type : nil)
-            return ReferencePath.Step(label: reference.label, isClosure: reference.isClosure, type: type)
+            // A closure that captures a variable alone has its box for a context.
+            let isClosure = reference.isClosure && !node.isVariable
+            return ReferencePath.Step(label: reference.label, isClosure: isClosure, type: type)
         }
         places.reverse()
         return ReferencePath(of: places.count) { step(places[$0]) }
