@@ -196,9 +196,11 @@ extension LeakTracker {
     /// Why a search that found nothing may have missed something; `nil` if it has seen all.
     private func untold(by graph: ObjectGraph, _ limit: Duration) -> String? {
         if !Memory.isReadable { return "this process may not read its own memory" }
-        return graph.isExhausted
-            ? "the limit for explanations, less what earlier centers of this test took of it, \(limit), was reached after "
-                + "\(graph.count) objects; set a longer one (explanation:)" : nil
+        if graph.isExhausted {
+            return "the limit for explanations, less what earlier centers of this test took of it, \(limit), was "
+                + "reached after \(graph.count) objects; set a longer one (explanation:)"
+        }
+        return graph.isUnread ? "a handler captures a value whose form is not known, and what stands behind it" : nil
     }
 
     /// Takes those for kept that went with their center; and those that their handler captures, though something else keeps

@@ -114,6 +114,27 @@ import TetherVerification
         #expect(messages.first?.contains("which captures it. With a center that stays") == true, "\(messages)")
     }
 
+    @Test func `L2 L3 one that a handler captures behind a value whose form is not known is told of as untold`() async {
+        func attach(to center: ObserverCenter) {
+            let sidebar = Sidebar()
+            let tuple: (Int, @Sendable () -> Void) = (center.audit().rows.count, {})
+            center.observe(.modelDidChange, owner: sidebar) { _, _ in
+                tuple.1()
+                print(tuple.0)
+                sidebar.touch()
+            }
+        }
+        let messages = await planted {
+            let center = ObserverCenter()
+            attach(to: center)
+            withExtendedLifetime(center) {}
+        }
+        #expect(messages.count == 1)
+        let message = messages.first ?? ""
+        // An optimised build captures the tuple's parts.
+        #expect(message.contains("a value whose form is not known") || message.contains("which captures it."))
+    }
+
     @Test func `L2 one that the variable of a handler held, until the test set it, is no leak`() async {
         await verifyNoLeaks {
             nonisolated(unsafe) var sidebar: Sidebar? = Sidebar()

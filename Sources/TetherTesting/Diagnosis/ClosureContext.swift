@@ -4,6 +4,8 @@
 struct ClosureContext: Sendable {
     /// Where the captures begin, behind the metadata of generic parameters.
     private let start: Int
+    /// The length of an object's metadata and reference counts.
+    private static let header = 16
     /// Where the metadata of generic parameters begins.
     private let bindings: Int
     private var names: [MangledName] = []
@@ -25,27 +27,31 @@ struct ClosureContext: Sendable {
             let sources = Memory.load(UInt32.self, at: address &+ 4), sources < 64,
             let bindings = Memory.load(UInt32.self, at: address &+ 8), bindings < 64
         else { return nil }
-        self.bindings = offset
-        start = offset + 8 * Int(bindings)
+        // None is told where the layout is only known at run time, for values of libraries that may change.
+        let first = max(offset, ClosureContext.header)
+        self.bindings = first
+        start = first + 8 * Int(bindings)
         for index in 0..<UInt(captures) {
             guard let name = MangledName(at: Memory.relative(at: address &+ 12 &+ 4 * index)) else { return nil }
             names.append(name)
         }
-        let first = address &+ 12 &+ 4 * UInt(captures)
+        let list = address &+ 12 &+ 4 * UInt(captures)
         for index in 0..<UInt(sources) {
-            guard let name = MangledName(at: Memory.relative(at: first &+ 8 * index)),
-                let source = MangledName(at: Memory.relative(at: first &+ 8 * index &+ 4))
+            guard let name = MangledName(at: Memory.relative(at: list &+ 8 * index)),
+                let source = MangledName(at: Memory.relative(at: list &+ 8 * index &+ 4))
             else { return nil }
             parameters.append((name.text, source.text))
         }
         if parameters.isEmpty { self.captures = places(in: GenericEnvironment()) }
     }
 
-    /// The strong references of a context: its captures in order, as far as their types are known.
-    func references(in bytes: [UInt8]) -> [HeapObject.Reference] {
-        (captures ?? places(in: environment(of: bytes))).flatMap { capture in
-            capture.end <= bytes.count ? capture.layout.references(in: bytes, at: capture.offset) : []
-        }
+    /// The strong references of a context: its captures in order, as far as their types are known, and whether all are.
+    func references(in bytes: [UInt8]) -> (references: [HeapObject.Reference], areAll: Bool) {
+        let places = captures ?? places(in: environment(of: bytes))
+        let read = places.filter { $0.end <= bytes.count }
+        return (
+            read.flatMap { $0.layout.references(in: bytes, at: $0.offset) }, areAll: read.count == names.count
+        )
     }
 
     /// The types of the closure's generic parameters, as far as the context binds them directly (`B0`, `B1`, …).

@@ -51,7 +51,7 @@ struct Diagnosis {
         if let (registration, path) = holders.handler(of: object.heap) {
             return Reason(
                 words: "it is kept by \(registration.handlerDescription), which \(path.sentence(from: .closure)). "
-                    + Diagnosis.remedy(path, isAttached: registration.isAttached),
+                    + Diagnosis.remedy(path, isOwner: registration.owner == object.heap.address),
                 site: registration.site, picture: registration.picture(path, to: object.heap, tracked.lines))
         }
         if let (registration, name, path) = holders.notification(of: object.heap) {
@@ -74,11 +74,11 @@ struct Diagnosis {
         }
     }
 
-    private static func remedy(_ path: ReferencePath, isAttached: Bool) -> String {
+    private static func remedy(_ path: ReferencePath, isOwner: Bool) -> String {
         if let holder = path.firstHolder {
             return "Capture \(holder) weakly there, or open that way before the test ends."
         }
-        return isAttached ? SelfCapture.remedy : "Capture it weakly there."
+        return isOwner ? SelfCapture.remedy : "Capture it weakly there."
     }
 
     // MARK: Observers

@@ -48,11 +48,14 @@ struct MangledName: Hashable, Sendable {
         }
     }
 
-    /// Whether it is a function as closures capture it: `I`, the conventions, `_`. A thin one has no context.
+    /// Whether it is a function as closures capture it, or an optional one, which is as long: `I`, the conventions, `_`, and `Sg`
+    /// for each optional. A thin one has no context.
     var isFunction: (Bool, isThin: Bool) {
-        guard bytes.last == UInt8(ascii: "_") else { return (false, false) }
-        let conventions = bytes.dropLast().reversed().prefix { $0 != UInt8(ascii: "I") }
-        guard conventions.count < bytes.count - 1, !conventions.isEmpty,
+        var name = bytes[...]
+        while name.suffix(2).elementsEqual("Sg".utf8) { name = name.dropLast(2) }
+        guard name.last == UInt8(ascii: "_") else { return (false, false) }
+        let conventions = name.dropLast().reversed().prefix { $0 != UInt8(ascii: "I") }
+        guard conventions.count < name.count - 1, !conventions.isEmpty,
             conventions.allSatisfy({ UInt8(ascii: "A")...UInt8(ascii: "z") ~= $0 })
         else { return (false, false) }
         return (true, conventions.suffix(2).contains(UInt8(ascii: "t")))

@@ -16,6 +16,8 @@ final class ObjectGraph {
         /// Its contents when it was copied.
         var type: RuntimeType?
         var isVariable = false
+        /// Whether something refers to it as a closure's context.
+        var isContext = false
         /// `nil` until it is copied.
         var edges: [Edge]?
     }
@@ -40,6 +42,8 @@ final class ObjectGraph {
     private(set) var isExhausted = false
     /// Whether something was left out because a collection has more than is looked into.
     private(set) var isCut = false
+    /// Whether something was left out because a closure captures a value whose form is not known.
+    private(set) var isUnread = false
 
     /// Makes a graph of at most `limit` objects, and of as many elements of collections, which are read before a deadline.
     init(until deadline: DispatchTime = .distantFuture, limit: Int = 200_000, elements: Int = .max) {
@@ -77,12 +81,15 @@ final class ObjectGraph {
         }
         nodes[number].type = contents?.type
         nodes[number].isVariable = contents?.isVariable == true
+        if contents.map(\.isUnread) ?? nodes[number].isContext { isUnread = true }
         nodes[number].edges = edges
         return edges
     }
 
     private func edge(_ reference: HeapObject.Reference) -> Edge {
-        Edge(node: node(reference.object, boxed: reference.boxed), reference: reference)
+        let edge = Edge(node: node(reference.object, boxed: reference.boxed), reference: reference)
+        if reference.isClosure { nodes[edge.node].isContext = true }
+        return edge
     }
 
     // MARK: Searching

@@ -124,6 +124,66 @@ import Tether
         unsafe variable = nil
     }
 
+    @Test func `L3 a capture is found behind an optional function, and what that captures`() {
+        let (owner, other) = (Owner(), Owner())
+        let call: (@Sendable () -> Void)? = { other.number += 1 }
+        let (none, twice): ((@Sendable () -> Void)?, (@Sendable () -> Void)??) = (owner.action, call)
+        expectCapture(owner) { _ in
+            call?()
+            owner.number = 1
+        }
+        expectCapture(owner) { _ in
+            none?()
+            owner.number = 1
+        }
+        expectCapture(other) { _ in twice??() }
+        expectNoCapture(owner) { [unowned owner] _ in
+            call?()
+            owner.number = 1
+        }
+    }
+
+    @Test func `L3 captures are told apart behind a value of a library that may change its form`() {
+        let (owner, other) = (Owner(), Owner())
+        let continuation = AsyncStream<Int>.makeStream().continuation
+        let inner: @Sendable () -> Void = {
+            continuation.yield(2)
+            owner.number = 1
+        }
+        expectCapture(owner) { _ in
+            continuation.yield(1)
+            owner.number = 1
+        }
+        expectCapture(owner) { _ in
+            owner.number = 1
+            continuation.yield(1)
+        }
+        expectCapture(owner) { _ in inner() }
+        for captured in [owner, other] {
+            let words = words(owner) { [unowned owner] _ in
+                continuation.yield(1)
+                owner.number = 1
+                captured.number = 1
+                other.number = 2
+            }
+            #expect(words == (captured === owner ? "captures it" : nil))
+        }
+    }
+
+    @Test func `L3 behind a capture whose form is not known, it is said that something was left out`() {
+        let (owner, other) = (Owner(), Owner())
+        let tuple: (Int, @Sendable () -> Void) = (owner.number, { other.number += 1 })
+        let graph = ObjectGraph()
+        let handler: Handler = { _ in
+            tuple.1()
+            print(tuple.0)
+            owner.number = 1
+        }
+        let paths = graph.paths(from: ReferencePath.roots(.plain(handler)), to: [HeapObject(owner)])
+        // An optimised build captures the tuple's parts.
+        #expect(graph.isUnread || !paths.isEmpty)
+    }
+
     @Test func `L3 a capture is found in generic code`() {
         let owner = Owner()
         expectCapture(owner, generic(owner, 5))
