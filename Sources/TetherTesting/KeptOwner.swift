@@ -7,14 +7,20 @@ struct KeptOwner: Sendable {
     let isCaptured: Bool
     let finding: Finding
 
-    /// An owner to which its own handler leads.
-    init(_ owner: WatchedObject, of registration: WatchedRegistration, by path: ReferencePath) {
+    /// An owner to which its own handler leads, or that of another owner, which it keeps itself.
+    init(
+        _ owner: WatchedObject, of registration: WatchedRegistration, heldBy holder: WatchedRegistration? = nil,
+        by path: ReferencePath
+    ) {
         let tracked = LeakTracker.Tracked(
             object: owner, label: "\(owner.type)", site: registration.site, isOwner: true)
+        let handler = holder ?? registration
+        let circle = holder == nil ? "" : ", and whose owner it keeps by its own"
         self.init(
-            owner, isCaptured: path.isCapture, of: registration,
-            "it was kept by \(registration.handlerDescription), which \(path.sentence(from: .closure))",
-            registration.picture(path, to: HeapObject(address: owner.address), tracked.lines))
+            owner, isCaptured: holder == nil && path.isCapture, of: registration,
+            "it was kept by \(handler.handlerDescription), which \(path.sentence(from: .closure))\(circle)",
+            remedy: holder == nil ? SelfCapture.remedy : "Capture it weakly there.",
+            handler.picture(path, to: HeapObject(address: owner.address), tracked.lines))
     }
 
     /// An owner of which it is not known what leads to it, and why not; it counts if it goes with the center.
@@ -22,20 +28,20 @@ struct KeptOwner: Sendable {
         self.init(
             owner, isCaptured: false, of: registration,
             "something kept it that a handler of the center captures, or that such a capture leads to; what it is is "
-                + "untold, because \(reason)",
+                + "untold, because \(reason)", remedy: SelfCapture.remedy,
             LeakPicture(handlerOf: registration).diagram)
     }
 
     private init(
         _ owner: WatchedObject, isCaptured: Bool, of registration: WatchedRegistration, _ keeping: String,
-        _ picture: Diagram
+        remedy: String, _ picture: Diagram
     ) {
         self.owner = owner
         self.isCaptured = isCaptured
         finding = Finding(
             message: "\(owner.type), an owner, observed for at \(registration.site), went only because its center did: "
                 + "until then \(keeping). With a center that stays, such as ObserverCenter.default, it leaks. "
-                + SelfCapture.remedy,
+                + remedy,
             site: registration.site, picture: picture)
     }
 }

@@ -160,47 +160,14 @@ extension LeakTracker {
         return diagnosis.findings(observers: leftRegistrations()) + hidden + unfinished
     }
 
-    /// Looks for owners that go only because a center does, which has these registrations of the scope: a test with a center
-    /// of its own would not see the leak.
+    /// Looks for owners that go only because a center does, which has these registrations of the scope.
     func ownersKept(by registrations: [WatchedRegistration]) -> [KeptOwner] {
         let (objects, kept, limit) = state.withLock { ($0.objects, $0.kept, $0.timeForCenters) }
-        let meant = addresses(of: kept)
         let begin = ContinuousClock.now
-        let graph = ObjectGraph(until: .after(limit))
-        let candidates = registrations.compactMap { registration -> (WatchedRegistration, WatchedObject, ValueBytes)? in
-            guard let owner = registration.owner.flatMap({ objects[$0] }), !owner.hasEnded,
-                !meant.contains(owner.address), let handler = registration.handler
-            else { return nil }
-            return (registration, owner, handler)
-        }
-        // What each handler captures, before what all of that leads to: a large model takes the time of its own search.
-        let near = candidates.map { _, owner, handler in
-            graph.path(from: handler, to: HeapObject(address: owner.address), lookingInto: 32)
-        }
-        var known = Set(zip(candidates, near).compactMap { $1 == nil ? nil : $0.1.address })
-        let owners = zip(candidates, near).compactMap { candidate, near -> KeptOwner? in
-            let (registration, owner, handler) = candidate
-            if let near { return KeptOwner(owner, of: registration, by: near) }
-            guard !known.contains(owner.address) else { return nil }
-            if let path = graph.path(from: handler, to: HeapObject(address: owner.address)) {
-                return KeptOwner(owner, of: registration, by: path)
-            }
-            guard let reason = untold(by: graph, limit) else { return nil }
-            known.insert(owner.address)
-            return KeptOwner(owner, of: registration, untold: reason)
-        }
+        let search = CenterEndSearch(registrations, owners: objects, keptOnPurpose: addresses(of: kept), limit: limit)
+        let owners = search.keptOwners()
         state.withLock { $0.timeForCenters = max(.zero, $0.timeForCenters - (ContinuousClock.now - begin)) }
         return owners
-    }
-
-    /// Why a search that found nothing may have missed something; `nil` if it has seen all.
-    private func untold(by graph: ObjectGraph, _ limit: Duration) -> String? {
-        if !Memory.isReadable { return "this process may not read its own memory" }
-        if graph.isExhausted {
-            return "the limit for explanations, less what earlier centers of this test took of it, \(limit), was "
-                + "reached after \(graph.count) objects; set a longer one (explanation:)"
-        }
-        return graph.isUnread ? "a handler captures a value whose form is not known, and what stands behind it" : nil
     }
 
     /// Takes those for kept that went with their center; and those that their handler captures, though something else keeps

@@ -135,6 +135,52 @@ import TetherVerification
         #expect(message.contains("a value whose form is not known") || message.contains("which captures it."))
     }
 
+    private static func values() -> (Int, @Sendable () -> Void) { (Int.random(in: 0..<5), {}) }
+
+    @Test(arguments: ["pending", "handler", "token"])
+    func `L2 one that something else of the center keeps goes with it, whatever its handler captures`(
+        keeper: String
+    ) async {
+        await verifyNoLeaks {
+            let (center, target, other) = (ObserverCenter(), ManualTarget(), Sidebar())
+            var token: NotificationObserver?
+            func attach() {
+                let (sidebar, tuple) = (Sidebar(), CenterEndTests.values())
+                center.observe(.modelDidChange, owner: sidebar) { _, _ in
+                    tuple.1()
+                    print(tuple.0)
+                }
+                switch keeper {
+                case "pending":
+                    center.observe(.modelDidClose, owner: other, on: target.target) { _, _ in }
+                    center.post(name: .modelDidClose, object: sidebar)
+                case "handler": center.observe(.modelDidClose, owner: other) { _, _ in sidebar.touch() }
+                default: token = center.observe(.modelDidClose) { _ in sidebar.touch() }
+                }
+            }
+            attach()
+            withExtendedLifetime((center, other, token)) {}
+        }
+    }
+
+    @Test func `L2 L3 two whose handlers capture one another would leak`() async {
+        let messages = await planted {
+            let center = ObserverCenter()
+            func attach() {
+                let (one, other) = (Sidebar(), Sidebar())
+                center.observe(.modelDidChange, owner: one) { _, _ in other.touch() }
+                center.observe(.modelDidClose, owner: other) { _, _ in one.touch() }
+            }
+            attach()
+            withExtendedLifetime(center) {}
+        }
+        #expect(messages.count == 2)
+        #expect(
+            messages.allSatisfy {
+                $0.contains("which captures it, and whose owner it keeps by its own. With a center that stays")
+            })
+    }
+
     @Test func `L2 one that the variable of a handler held, until the test set it, is no leak`() async {
         await verifyNoLeaks {
             nonisolated(unsafe) var sidebar: Sidebar? = Sidebar()

@@ -12,7 +12,7 @@ final class MainActorMessageHook<Message: NotificationCenter.MainActorMessage>: 
     override var convertsOnTarget: Bool { true }
 
     override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
-        if MessageEnvelope.carries(Message.self, in: notification) { return notification }
+        if let carrying = MessageEnvelope.carrying(Message.self, notification) { return carrying }
         guard MessageBridge.makesMessages(Message.self) else { return nil }
         guard MainDrains().isCurrent else { return notification }
         // SAFETY: set by the call below, on this thread, before it returns.

@@ -1,6 +1,8 @@
 internal import Foundation
 
-/// How a message travels: as the notification that plain observers of its name get, with the message in its `userInfo`.
+/// How a message travels: in the `userInfo` of a notification, so that one which is posted again is the message still. Beside
+/// it, on its post, where plain observers are to get the notification that the message makes; its own observers then get
+/// another one with it.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 enum MessageEnvelope {
     private final class Key: Hashable, Sendable {
@@ -11,30 +13,60 @@ enum MessageEnvelope {
     // SAFETY: never changes, and what it holds is Sendable.
     nonisolated(unsafe) private static let key = AnyHashable(Key())
 
-    /// A notification that carries a message.
-    static func notification(
-        _ name: Notification.Name, subject: AnyObject?, userInfo: [AnyHashable: Any]?, carrying message: Any
-    ) -> Notification {
-        var userInfo = userInfo ?? [:]
-        userInfo[unsafe key] = message
-        return Notification(name: name, object: subject, userInfo: userInfo)
+    // MARK: Posting
+
+    /// A message whose post is under way on a thread.
+    private final class Posted {
+        let message: Any
+        private let notification: Notification
+        /// The post's pin: a post inside of it has another one.
+        private let post: UInt
+        /// What its observers get.
+        private(set) lazy var carrying = MessageEnvelope.notification(notification, carrying: message)
+
+        init(_ message: Any, as notification: Notification, in post: UInt) {
+            self.message = message
+            self.notification = notification
+            self.post = post
+        }
+
+        var isInnermost: Bool { PostingThread.current.innermostPost == post }
     }
+
+    private static let posted = ThreadSlot<Posted>()
+
+    /// Hands the notification that stands for a message, with what the message makes, to its receivers; to be called in the
+    /// message's post.
+    static func post(_ message: Any, as notification: Notification, to receive: (Notification) -> Void) {
+        if notification.userInfo == nil { return receive(self.notification(notification, carrying: message)) }
+        let thread = PostingThread.current
+        let outer = thread[posted]
+        thread[posted] = Posted(message, as: notification, in: thread.innermostPost)
+        receive(notification)
+        thread[posted] = outer
+    }
+
+    // MARK: Receiving
 
     /// The message of a type that a notification carries.
     static func message<Message>(in notification: Notification) -> Message? {
         notification.userInfo?[unsafe key] as? Message
     }
 
-    /// Whether a notification carries a message of a type.
-    static func carries<Message>(_ type: Message.Type, in notification: Notification) -> Bool {
-        notification.userInfo?[unsafe key] is Message
+    /// A notification that carries a message of a type, if it does so, or its post does.
+    static func carrying<Message>(_ type: Message.Type, _ notification: Notification) -> Notification? {
+        if notification.userInfo?[unsafe key] is Message { return notification }
+        guard let posted = PostingThread.current[posted], posted.message is Message, posted.isInnermost else {
+            return nil
+        }
+        return posted.carrying
     }
 
     /// A notification that carries a message of a type, or with the one that it makes; `nil` if it makes none.
     static func notification<Message: NotificationCenter.AsyncMessage>(
         _ notification: Notification, as type: Message.Type
     ) -> Notification? {
-        if carries(type, in: notification) { return notification }
+        if let carrying = carrying(type, notification) { return carrying }
         guard let message: Message = MessageBridge.message(notification) else { return nil }
         return self.notification(notification, carrying: message)
     }

@@ -59,9 +59,9 @@ extension ObserverCenter {
         core.post(
             name: name, sender: { subject.map(SenderKey.init) },
             notify: { receive in
-                receive(
-                    MessageEnvelope.notification(
-                        name, subject: subject, userInfo: MessageBridge.userInfo(of: message), carrying: message))
+                let userInfo = MessageBridge.userInfo(of: message)
+                let notification = Notification(name: name, object: subject, userInfo: userInfo)
+                MessageEnvelope.post(message, as: notification, to: receive)
             })
     }
 
@@ -70,9 +70,9 @@ extension ObserverCenter {
         core.post(
             name: name, sender: { subject.map(SenderKey.init) },
             notify: { receive in
-                receive(
-                    MessageEnvelope.notification(
-                        name, subject: subject, userInfo: MessageBridge.userInfo(of: message), carrying: message))
+                let userInfo = MessageBridge.userInfo(of: message)
+                let notification = Notification(name: name, object: subject, userInfo: userInfo)
+                MessageEnvelope.post(message, as: notification, to: receive)
             })
     }
 

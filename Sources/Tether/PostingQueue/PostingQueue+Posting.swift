@@ -5,9 +5,9 @@ internal import Foundation
 extension PostingQueue {
     /// Posts what its run loop's current mode and activity let through.
     func ring(at activity: CFRunLoopActivity) {
-        guard case .loop(let alarm, _) = clock else { return }
-        let isIdle = alarm.isIdle(at: activity)
-        if activity != .entry, let isOpen = alarm.openModes() {
+        if case .loop(let alarm, _) = clock, case let isIdle = alarm.isIdle(at: activity), activity != .entry,
+            let isOpen = alarm.openModes()
+        {
             post(isIdle ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
         }
     }

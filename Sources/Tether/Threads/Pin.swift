@@ -14,6 +14,8 @@ internal import Synchronization
     let next = unsafe Atomic<UnsafeMutablePointer<Pin>?>(nil)
     /// The pin that this is the `next` of; touched by its thread alone.
     let outer: UnsafeMutablePointer<Pin>?
+
+    init(inside outer: UnsafeMutablePointer<Pin>?) { unsafe self.outer = unsafe outer }
 }
 
 extension Atomic<UInt> {

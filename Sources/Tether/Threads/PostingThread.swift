@@ -46,7 +46,7 @@ internal import Synchronization
 
     private static func makePin(inside outer: UnsafeMutablePointer<Pin>?) -> UnsafeMutablePointer<Pin> {
         let pin = UnsafeMutablePointer<Pin>.allocate(capacity: 1)
-        unsafe pin.initialize(to: Pin(outer: outer))
+        unsafe pin.initialize(to: Pin(inside: outer))
         return unsafe pin
     }
 
@@ -119,6 +119,9 @@ internal import Synchronization
 
     /// The pin of the calling thread's innermost post or drain.
     private var innermost: UnsafeMutablePointer<Pin>? { unsafe firstFree.pointee.outer }
+
+    /// The identity of the calling thread's innermost post or drain; 0 outside of them.
+    var innermostPost: UInt { unsafe UInt(bitPattern: innermost) }
 
     /// The pins of the calling thread's posts and drains, outermost first.
     private var pinsInUse: [UnsafeMutablePointer<Pin>] {

@@ -16,8 +16,8 @@ final class ObjectGraph {
         /// Its contents when it was copied.
         var type: RuntimeType?
         var isVariable = false
-        /// Whether something refers to it as a closure's context.
-        var isContext = false
+        /// Whether it is a closure's context of which not all can be read.
+        var isUnread = false
         /// `nil` until it is copied.
         var edges: [Edge]?
     }
@@ -42,8 +42,6 @@ final class ObjectGraph {
     private(set) var isExhausted = false
     /// Whether something was left out because a collection has more than is looked into.
     private(set) var isCut = false
-    /// Whether something was left out because a closure captures a value whose form is not known.
-    private(set) var isUnread = false
 
     /// Makes a graph of at most `limit` objects, and of as many elements of collections, which are read before a deadline.
     init(until deadline: DispatchTime = .distantFuture, limit: Int = 200_000, elements: Int = .max) {
@@ -81,15 +79,13 @@ final class ObjectGraph {
         }
         nodes[number].type = contents?.type
         nodes[number].isVariable = contents?.isVariable == true
-        if contents.map(\.isUnread) ?? nodes[number].isContext { isUnread = true }
+        nodes[number].isUnread = contents?.isUnread == true
         nodes[number].edges = edges
         return edges
     }
 
     private func edge(_ reference: HeapObject.Reference) -> Edge {
-        let edge = Edge(node: node(reference.object, boxed: reference.boxed), reference: reference)
-        if reference.isClosure { nodes[edge.node].isContext = true }
-        return edge
+        Edge(node: node(reference.object, boxed: reference.boxed), reference: reference)
     }
 
     // MARK: Searching
@@ -118,6 +114,20 @@ final class ObjectGraph {
     /// The shortest path from a handler to an object; `nil` if there is none, or none among the nearest `count` objects.
     func path(from handler: ValueBytes, to object: HeapObject, lookingInto count: Int = .max) -> ReferencePath? {
         search(ReferencePath.roots(handler).map(edge), for: [node(object)], lookingInto: count).values.first
+    }
+
+    /// Whether a handler, or a closure that it captures, captures a value whose form is not known.
+    func capturesUnread(_ handler: ValueBytes) -> Bool {
+        var closures = ReferencePath.roots(handler).map(edge)
+        var seen = Set<Int>()
+        while let closure = closures.popLast() {
+            guard closure.reference.isClosure, seen.insert(closure.node).inserted else { continue }
+            let captures = edges(of: closure.node)
+            if nodes[closure.node].isUnread { return true }
+            // Not what an object has that is all that a closure captures.
+            if nodes[closure.node].type == nil { closures += captures }
+        }
+        return false
     }
 
     private func search(

@@ -177,6 +177,37 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func `T2 plain observers get what a message makes and no more, message observers of one that has it alone`() {
+        let (center, log) = (center, log)
+        @Sendable nonisolated func number(_ notification: Notification) -> String {
+            guard let userInfo = notification.userInfo else { return "none" }
+            return (userInfo as? [String: Int])?["number"].map { "\($0) of \(userInfo.count)" } ?? "\(userInfo)"
+        }
+        let isNested = Box(false)
+        let tokens = [
+            center.observe(AlbumDidLoad.name) { log.add("plain \(number($0))") },
+            center.observe(for: .didLoad, on: .poster) { message in
+                log.add("load \(message.number)")
+                if isNested.value { return }
+                isNested.set(true)
+                // Not the message whose post this is in.
+                center.post(name: AlbumDidLoad.name, object: nil, userInfo: ["number": 2])
+                center.post(name: AlbumDidLoad.name, object: nil)
+                center.post(AlbumDidLoad(number: 3))
+            },
+            center.observe(for: .didLoad, on: .poster) { log.add("also \($0.number)") },
+        ]
+        center.post(AlbumDidLoad(number: 1))
+        #expect(
+            log.entries == [
+                "plain 1 of 1", "load 1",
+                "plain 2 of 1", "load 2", "also 2", "plain none", "plain 3 of 1", "load 3", "also 3",
+                "also 1",
+            ])
+        withExtendedLifetime(tokens) {}
+    }
+
     /// Uses its name while it is being asked for it.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private struct Impatient: BridgedAsyncMessage {

@@ -1,0 +1,115 @@
+internal import Tether
+
+/// The search, at a center's end, for owners that go only because the center does: a test with a center of its own would
+/// not see the leak.
+struct CenterEndSearch {
+    private struct Candidate {
+        let registration: WatchedRegistration
+        let owner: WatchedObject
+        let handler: ValueBytes
+
+        var heap: HeapObject { HeapObject(address: owner.address) }
+    }
+
+    /// From an owner to another one that a handler of its leads to: that one lives as long as this does.
+    private struct Way {
+        let registration: WatchedRegistration
+        let end: UInt
+        let path: ReferencePath
+    }
+
+    private let registrations: [WatchedRegistration]
+    /// The registrations with owners that are alive, and not meant to stay.
+    private let candidates: [Candidate]
+    private let graph: ObjectGraph
+    private let limit: Duration
+
+    /// Prepares a search among the live registrations of a center.
+    init(
+        _ registrations: [WatchedRegistration], owners: [UInt: WatchedObject], keptOnPurpose: Set<UInt>, limit: Duration
+    ) {
+        self.registrations = registrations
+        self.limit = limit
+        graph = ObjectGraph(until: .after(limit))
+        candidates = registrations.compactMap { registration in
+            guard let owner = registration.owner.flatMap({ owners[$0] }), !owner.hasEnded,
+                !keptOnPurpose.contains(owner.address), let handler = registration.handler
+            else { return nil }
+            return Candidate(registration: registration, owner: owner, handler: handler)
+        }
+    }
+
+    /// The owners that may be kept, in the order of their registrations.
+    func keptOwners() -> [KeptOwner] {
+        var kept = [KeptOwner?](repeating: nil, count: candidates.count)
+        var known = Set<UInt>()
+        func keep(_ owner: KeptOwner, at index: Int) {
+            kept[index] = owner
+            known.insert(owner.owner.address)
+        }
+        // What each handler captures, before what all of that leads to: a large model takes the time of its own search.
+        for (index, candidate) in candidates.enumerated() {
+            if let near = graph.path(from: candidate.handler, to: candidate.heap, lookingInto: 32) {
+                keep(KeptOwner(candidate.owner, of: candidate.registration, by: near), at: index)
+            }
+        }
+        var left = candidates.enumerated().filter { !known.contains($0.element.owner.address) }
+        var ways: [UInt: [Way]] = [:]
+        let targets = graph.targets(left.map(\.element.heap))
+        for (index, candidate) in left {
+            let paths = graph.paths(from: ReferencePath.roots(candidate.handler), to: targets)
+            if let path = paths[candidate.heap] {
+                keep(KeptOwner(candidate.owner, of: candidate.registration, by: path), at: index)
+            }
+            ways[candidate.owner.address, default: []] += paths.map {
+                Way(registration: candidate.registration, end: $0.address, path: $1)
+            }
+        }
+        left = left.filter { !known.contains($0.element.owner.address) }
+        for (index, candidate) in left where !known.contains(candidate.owner.address) {
+            guard let last = lastWay(ofCycleThrough: candidate.owner.address, ways) else { continue }
+            let registration = candidate.registration
+            keep(KeptOwner(candidate.owner, of: registration, heldBy: last.registration, by: last.path), at: index)
+        }
+        for (index, candidate) in left where !known.contains(candidate.owner.address) {
+            guard let reason = untold(candidate) else { continue }
+            keep(KeptOwner(candidate.owner, of: candidate.registration, untold: reason), at: index)
+        }
+        return kept.compactMap(\.self)
+    }
+
+    /// The way to an owner from one that it keeps itself, directly or through others, by what its handlers capture.
+    private func lastWay(ofCycleThrough owner: UInt, _ ways: [UInt: [Way]]) -> Way? {
+        var (pending, seen) = ([owner], Set([owner]))
+        while let next = pending.popLast() {
+            for way in ways[next] ?? [] {
+                if way.end == owner { return way }
+                if seen.insert(way.end).inserted { pending.append(way.end) }
+            }
+        }
+        return nil
+    }
+
+    /// Why a search that found nothing may have missed something; `nil` if it has seen all.
+    private func untold(_ candidate: Candidate) -> String? {
+        if !Memory.isReadable { return "this process may not read its own memory" }
+        if graph.isExhausted {
+            return "the limit for explanations, less what earlier centers of this test took of it, \(limit), was "
+                + "reached after \(graph.count) objects; set a longer one (explanation:)"
+        }
+        guard !candidate.registration.isSequence, graph.capturesUnread(candidate.handler), !isKeptElsewhere(candidate)
+        else { return nil }
+        return "its handler captures a value whose form is not known, and perhaps it behind that"
+    }
+
+    /// Whether another handler of the center, or a notification that is pending there, keeps an owner: it goes with that.
+    private func isKeptElsewhere(_ candidate: Candidate) -> Bool {
+        let target = graph.targets([candidate.heap])
+        return registrations.contains { registration in
+            let values =
+                [registration.handler].compactMap(\.self)
+                + registration.pendingNotifications.flatMap { [$0.object, $0.userInfo] }
+            return !graph.paths(from: values.flatMap(ReferencePath.roots), to: target).isEmpty
+        }
+    }
+}
