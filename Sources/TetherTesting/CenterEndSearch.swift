@@ -102,8 +102,10 @@ struct CenterEndSearch {
         return "its handler captures a value whose form is not known, and perhaps it behind that"
     }
 
-    /// Whether another handler of the center, or a notification that is pending there, keeps an owner: it goes with that.
+    /// Whether a handler that is running, another one of the center, or a notification that is pending there keeps an owner: it
+    /// goes with that.
     private func isKeptElsewhere(_ candidate: Candidate) -> Bool {
+        if registrations.contains(where: { $0.owner == candidate.owner.address && $0.isRunning }) { return true }
         let target = graph.targets([candidate.heap])
         return registrations.contains { registration in
             let values =

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Testing
 import Tether
@@ -137,12 +138,14 @@ import TetherVerification
 
     private static func values() -> (Int, @Sendable () -> Void) { (Int.random(in: 0..<5), {}) }
 
-    @Test(arguments: ["pending", "handler", "token"])
+    @Test(arguments: ["pending", "handler", "token", "call", "async call"])
     func `L2 one that something else of the center keeps goes with it, whatever its handler captures`(
         keeper: String
     ) async {
         await verifyNoLeaks {
             let (center, target, other) = (ObserverCenter(), ManualTarget(), Sidebar())
+            let (isRunning, mayReturn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            func wait(_ semaphore: DispatchSemaphore) { _ = semaphore.wait(timeout: .now() + 300) }
             var token: NotificationObserver?
             func attach() {
                 let (sidebar, tuple) = (Sidebar(), CenterEndTests.values())
@@ -155,11 +158,26 @@ import TetherVerification
                     center.observe(.modelDidClose, owner: other, on: target.target) { _, _ in }
                     center.post(name: .modelDidClose, object: sidebar)
                 case "handler": center.observe(.modelDidClose, owner: other) { _, _ in sidebar.touch() }
+                case "call":
+                    center.observe(.modelDidClose, owner: sidebar) { _, _ in
+                        isRunning.signal()
+                        _ = mayReturn.wait(timeout: .now() + 300)
+                    }
+                    Thread.detachNewThread { center.post(name: .modelDidClose, object: nil) }
+                    wait(isRunning)
+                case "async call":
+                    center.observe(.modelDidClose, owner: sidebar) { _, _ in
+                        isRunning.signal()
+                        while !Task.isCancelled { await Task.yield() }
+                    }
+                    center.post(name: .modelDidClose, object: nil)
+                    wait(isRunning)
                 default: token = center.observe(.modelDidClose) { _ in sidebar.touch() }
                 }
             }
             attach()
             withExtendedLifetime((center, other, token)) {}
+            mayReturn.signal()
         }
     }
 

@@ -32,6 +32,7 @@ extension Audit: CustomStringConvertible {
         ]
         if centers.count > 1 { columns.insert(("center", rows.map(\.center)), at: 0) }
         columns.removeAll { $0.cells.allSatisfy(\.isEmpty) }
+        for column in columns.indices { columns[column].cells = columns[column].cells.map(\.onOneLine) }
         let widths = columns.map { column in
             column.cells.map(\.count).reduce(column.title.count) { Swift.max($0, Swift.min($1, Audit.widestColumn)) }
         }
@@ -57,6 +58,13 @@ extension Audit.Row {
 }
 
 extension String {
+    /// The text with its control characters written out, a line's end among them.
+    fileprivate var onOneLine: String {
+        func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+        guard unicodeScalars.contains(where: isControl) else { return self }
+        return unicodeScalars.reduce(into: "") { $0 += isControl($1) ? $1.escaped(asASCII: true) : String($1) }
+    }
+
     fileprivate var trimmingTrailingSpaces: String {
         var text = self
         while text.last == " " { text.removeLast() }

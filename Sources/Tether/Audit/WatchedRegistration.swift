@@ -92,6 +92,9 @@ package final class WatchedRegistration: Sendable, Identifiable {
         }
     }
 
+    /// Whether a handler of it is running, on whatever thread or actor; what it was called with lives meanwhile.
+    package var isRunning: Bool { Quiescence.isRunning(id) }
+
     // MARK: Waiting
 
     /// Has `signal` released when what is pending for it now, and what is being delivered, is behind it: delivered, or

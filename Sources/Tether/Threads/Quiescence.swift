@@ -83,6 +83,9 @@ enum Quiescence {
     /// Whether someone waits for a registration's handlers. Posting threads ask no lock, and take for awaited what may be.
     static func isAwaited(_ registration: UInt) -> Bool { waiters.withLock { $0[registration] != nil } }
 
+    /// Whether a handler of a registration is running.
+    static func isRunning(_ registration: UInt) -> Bool { !runners(of: registration).isEmpty }
+
     private static var callingRun: [Runner] { AsyncRun.current.map { [$0] } ?? [] }
 
     /// The threads and async calls in which a registration's handler runs.

@@ -184,6 +184,56 @@ import Tether
         #expect(graph.capturesUnread(.plain(handler)) || !paths.isEmpty)
     }
 
+    private actor Worker {
+        var number = 0
+        func add() { number += 1 }
+    }
+
+    private struct DidEnd: NotificationCenter.AsyncMessage {
+        typealias Subject = Owner
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func `L3 of what the library itself captures nothing is unread`() throws {
+        let (center, scope, owner, worker) = (ObserverCenter(), LeakTracker(), Owner(), Worker())
+        let (name, foreign) = (Notification.Name.modelDidChange, NotificationCenter())
+        let (property, kept) = (NotificationObserver(center: center), Keep())
+        scope.adopt {
+            kept.add(center.observe(name) { _ in })
+            kept.add(center.observe(name, once: true, key: "key") { _ in })
+            kept.add(center.observe(name) { _ in await Task.yield() })
+            center.observe(name, owner: owner) { owner, _ in owner.number += 1 }
+            center.observe(name, owner: owner, on: .main) { owner, _ in owner.number += 1 }
+            center.observe(name, owner: owner, on: .mainActor) { owner, _ in owner.number += 1 }
+            center.observe(name, owner: owner) { owner, _ in
+                await Task.yield()
+                owner.number += 1
+            }
+            center.observe(name, owner: owner) { @MainActor owner, _ in
+                await Task.yield()
+                owner.number += 1
+            }
+            center.observe(name, owner: worker) { worker, _ in worker.add() }
+            kept.add(center.connect(name, to: Owner.handle, of: owner))
+            property.observe(name) { _ in }
+            kept.add(center.observe(for: .type(DidEnd.self)) { _ in })
+            center.observe(for: .type(DidEnd.self), owner: owner) { owner, _ in owner.number += 1 }
+            foreign.observe(name, owner: owner) { owner, _ in owner.number += 1 }
+            kept.add(center.addObserver(forName: name, object: nil, queue: nil) { _ in })
+            center.addObserver(owner, action: Owner.handle, name: name, object: nil)
+        }
+        let registrations = scope.state.withLock(\.registrations)
+        #expect(registrations.count == 16)
+        for registration in registrations {
+            let handler = try #require(registration.handler)
+            #expect(!ObjectGraph().capturesUnread(handler), "\(registration.description)")
+        }
+        OwnerObservers(of: owner).stop()
+        OwnerObservers(of: worker).stop()
+        property.stop()
+        kept.drop()
+    }
+
     @Test func `L3 a capture is found in generic code`() {
         let owner = Owner()
         expectCapture(owner, generic(owner, 5))

@@ -25,6 +25,13 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @Test func `L1 a name of several lines stays on one`() {
+        let token = center.observe(.init("one\ntwo\u{1B}[31m")) { _ in }
+        let lines = center.audit().description.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 2 && lines[1].hasPrefix(#"one\ntwo\u{1B}[31m  any "#), "\(lines)")
+        withExtendedLifetime(token) {}
+    }
+
     @Test func `L1 one long name juts out of its column, and widens no other row`() {
         let name = String(repeating: "long ", count: 1000)
         let tokens = [center.observe(.sample) { _ in }, center.observe(.init(name)) { _ in }]
