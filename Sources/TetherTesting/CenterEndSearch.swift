@@ -75,7 +75,8 @@ struct CenterEndSearch {
             guard let reason = untold(candidate) else { continue }
             keep(KeptOwner(candidate.owner, of: candidate.registration, untold: reason), at: index)
         }
-        return kept.compactMap(\.self)
+        // What ended meanwhile did without the center's end.
+        return kept.compactMap(\.self).filter { !$0.owner.hasEnded }
     }
 
     /// The way to an owner from one that it keeps itself, directly or through others, by what its handlers capture.

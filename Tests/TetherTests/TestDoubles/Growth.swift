@@ -1,3 +1,4 @@
+import CoreFoundation
 import Foundation
 
 /// How many times as long each of many takes as each of few: about once, or as many times as there are more if the time is
