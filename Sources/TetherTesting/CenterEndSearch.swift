@@ -18,7 +18,6 @@ struct CenterEndSearch {
         let path: ReferencePath
     }
 
-    private let registrations: [WatchedRegistration]
     /// The registrations with owners that are alive, and not meant to stay.
     private let candidates: [Candidate]
     private let graph: ObjectGraph
@@ -28,7 +27,6 @@ struct CenterEndSearch {
     init(
         _ registrations: [WatchedRegistration], owners: [UInt: WatchedObject], keptOnPurpose: Set<UInt>, limit: Duration
     ) {
-        self.registrations = registrations
         self.limit = limit
         graph = ObjectGraph(until: .after(limit))
         candidates = registrations.compactMap { registration in
@@ -72,7 +70,7 @@ struct CenterEndSearch {
             keep(KeptOwner(candidate.owner, of: registration, heldBy: last.registration, by: last.path), at: index)
         }
         for (index, candidate) in left where !known.contains(candidate.owner.address) {
-            guard let reason = untold(candidate) else { continue }
+            guard let reason = untold() else { continue }
             keep(KeptOwner(candidate.owner, of: candidate.registration, untold: reason), at: index)
         }
         // What ended meanwhile did without the center's end.
@@ -92,27 +90,12 @@ struct CenterEndSearch {
     }
 
     /// Why a search that found nothing may have missed something; `nil` if it has seen all.
-    private func untold(_ candidate: Candidate) -> String? {
+    private func untold() -> String? {
         if !Memory.isReadable { return "this process may not read its own memory" }
         if graph.isExhausted {
             return "the limit for explanations, less what earlier centers of this test took of it, \(limit), was "
                 + "reached after \(graph.count) objects; set a longer one (explanation:)"
         }
-        guard !candidate.registration.isSequence, graph.capturesUnread(candidate.handler), !isKeptElsewhere(candidate)
-        else { return nil }
-        return "its handler captures a value whose form is not known, and perhaps it behind that"
-    }
-
-    /// Whether a handler that is running, another one of the center, or a notification that is pending there keeps an owner: it
-    /// goes with that.
-    private func isKeptElsewhere(_ candidate: Candidate) -> Bool {
-        if registrations.contains(where: { $0.owner == candidate.owner.address && $0.isRunning }) { return true }
-        let target = graph.targets([candidate.heap])
-        return registrations.contains { registration in
-            let values =
-                [registration.handler].compactMap(\.self)
-                + registration.pendingNotifications.flatMap { [$0.object, $0.userInfo] }
-            return !graph.paths(from: values.flatMap(ReferencePath.roots), to: target).isEmpty
-        }
+        return nil
     }
 }

@@ -23,6 +23,14 @@ struct KeptOwner: Sendable {
             handler.picture(path, to: HeapObject(address: owner.address), tracked.lines))
     }
 
+    /// An owner that went when its handler was let go of, where the search saw no way to it.
+    init(_ owner: WatchedObject, of registration: WatchedRegistration) {
+        self.init(
+            owner, isCaptured: true, of: registration,
+            "it was kept by \(registration.handlerDescription), which captures it, perhaps behind a value that cannot be "
+                + "looked into", remedy: SelfCapture.remedy, LeakPicture(handlerOf: registration).diagram)
+    }
+
     /// An owner of which it is not known what leads to it, and why not; it counts if it goes with the center.
     init(_ owner: WatchedObject, of registration: WatchedRegistration, untold reason: String) {
         self.init(

@@ -68,10 +68,17 @@ extension LeakTracker {
         let waitGroup = WaitGroup()
         let registrations = state.withLock(\.registrations)
         let running = Guarded<Set<WatchedRegistration.ID>>([])
+        // What is delivered, though its handler was not running yet.
+        let delivering = Guarded<Set<WatchedRegistration.ID>>([])
         for registration in registrations {
             let delivered = waitGroup.add()
+            delivering.withLock { _ = $0.insert(registration.id) }
+            let signal = AtRelease {
+                delivering.withLock { _ = $0.remove(registration.id) }
+                delivered()
+            }
             // Without a delivery to wait for the signal goes at once.
-            if let cancel = registration.releaseBehindPending(AtRelease(delivered)) {
+            if let cancel = registration.releaseBehindPending(signal) {
                 state.withLock { $0.waits[registration.id] = cancel }
                 // It may have ended meanwhile.
                 if !registration.isActive { endWait(registration.id) }
@@ -87,9 +94,8 @@ extension LeakTracker {
         return (
             waitGroup,
             {
-                registrations.compactMap { registration in
-                    registration.unfinished(isRunning: running.withLock { $0.contains(registration.id) })
-                }
+                let unfinished = running.withLock(\.self).union(delivering.withLock(\.self))
+                return registrations.compactMap { $0.unfinished(isRunning: unfinished.contains($0.id)) }
             }
         )
     }
@@ -172,9 +178,26 @@ extension LeakTracker {
 
     /// Takes those for kept that went with their center; and those that their handler captures, though something else keeps
     /// them a moment longer. To others a property may have led, which the test may be about to set.
-    func centerHasEnded(_ owners: [KeptOwner]) {
+    ///
+    /// `gone` are owners that went with their handlers, of other scopes, too.
+    func centerHasEnded(_ owners: [KeptOwner], gone: [KeptOwner]) {
+        let known = Set(owners.map(\.owner.address))
         let kept = owners.filter { $0.isCaptured || $0.owner.hasEnded }
-        state.withLock { $0.keptUntilCenterEnded += kept }
+        state.withLock { state in
+            let unseen = gone.filter {
+                !known.contains($0.owner.address) && state.objects[$0.owner.address] === $0.owner
+            }
+            state.keptUntilCenterEnded += kept + unseen
+        }
+    }
+
+    /// The owner of a registration, if it is alive, and not meant to stay.
+    func livingOwner(of registration: WatchedRegistration) -> WatchedObject? {
+        let (owner, kept) = state.withLock { state in
+            (registration.owner.flatMap { state.objects[$0] }, state.kept)
+        }
+        guard let owner, !owner.hasEnded, !addresses(of: kept).contains(owner.address) else { return nil }
+        return owner
     }
 
     /// Observers on the centers of this scope that belong to nobody.

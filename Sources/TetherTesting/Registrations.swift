@@ -10,6 +10,11 @@ final class Registrations: Sendable {
         /// Those of each center, so that a center's end grows with what it has itself.
         var onCenters: [RegistrationWatch.CenterNumber: Set<WatchedRegistration.ID>] = [:]
         var count = 0
+        /// The centers that are ending, with their registrations that are looked at, and the owners that went with handlers.
+        var ending: [RegistrationWatch.CenterNumber: (registrations: Set<WatchedRegistration.ID>, gone: [KeptOwner])] =
+            [:]
+        /// The owners of registrations that end with their centers, whose handlers are about to be let go of.
+        var beforeRelease: [WatchedRegistration.ID: (registration: WatchedRegistration, owner: WatchedObject)] = [:]
         /// The scopes of registrations whose handlers may be running, though they have ended, until the scope has gone.
         var scopesOfHandlers: [WatchedRegistration.ID: WeakScope] = [:]
         /// Live registrations that belong to no scope.
@@ -34,7 +39,7 @@ final class Registrations: Sendable {
             centerMade: { center in
                 LeakTracker.current?.state.withLock { _ = $0.centers.insert(center) }
             },
-            centerEnds: { shared.centerEnds($0) }))
+            centerEnds: { shared.centerEnds($0) }, released: { shared.released($0) }))
 
     /// Hears of registrations from now on.
     static func listen() { start }
@@ -66,7 +71,24 @@ final class Registrations: Sendable {
             return (known, state.unattributed.removeValue(forKey: id))
         }
         withExtendedLifetime(unattributed) {}
-        known?.scope.tracker?.registrationEnded(id)
+        guard let (registration, scope, _) = known, let tracker = scope.tracker else { return }
+        if let owner = tracker.livingOwner(of: registration) {
+            state.withLock { state in
+                if state.ending[registration.center]?.registrations.contains(id) == true {
+                    state.beforeRelease[id] = (registration, owner)
+                }
+            }
+        }
+        tracker.registrationEnded(id)
+    }
+
+    /// An owner that was there before its handler was let go of, and is not any more, was kept by that: whatever the handler
+    /// captured, nothing else did.
+    private func released(_ id: WatchedRegistration.ID) {
+        guard let (registration, owner) = state.withLock({ $0.beforeRelease.removeValue(forKey: id) }), owner.hasEnded
+        else { return }
+        let kept = KeptOwner(owner, of: registration)
+        state.withLock { $0.ending[registration.center]?.gone.append(kept) }
     }
 
     /// The scope of a registration that belongs, or belonged, to one; `nil` if it never did.
@@ -82,14 +104,25 @@ final class Registrations: Sendable {
     }
 
     private func centerEnds(_ center: RegistrationWatch.CenterNumber) -> @Sendable () -> Void {
+        // What a delivery is about to do, as to end a once observer, is lost with the center.
         let live = state.withLock { state in (state.onCenters[center] ?? []).compactMap { state.scopes[$0] } }
+            .filter { !$0.registration.isBusy }
         var ofScopes: [ObjectIdentifier: (scope: LeakTracker, registrations: [WatchedRegistration])] = [:]
         for (registration, scope, _) in live.sorted(by: { $0.order < $1.order }) {
             guard let tracker = scope.tracker else { continue }
             ofScopes[ObjectIdentifier(tracker), default: (tracker, [])].registrations.append(registration)
         }
         let kept = ofScopes.values.map { (scope: $0.scope, owners: $0.scope.ownersKept(by: $0.registrations)) }
-        return { for (scope, owners) in kept where !owners.isEmpty { scope.centerHasEnded(owners) } }
+        if !live.isEmpty {
+            state.withLock { $0.ending[center] = (Set(live.map(\.registration.id)), gone: []) }
+        }
+        return { [self] in
+            let gone = state.withLock { state in
+                state.beforeRelease = state.beforeRelease.filter { $0.value.registration.center != center }
+                return state.ending.removeValue(forKey: center)?.gone ?? []
+            }
+            for (scope, owners) in kept { scope.centerHasEnded(owners, gone: gone) }
+        }
     }
 
     /// The live registrations on some centers that belong to no scope and were not told of yet.

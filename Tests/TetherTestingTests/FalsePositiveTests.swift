@@ -104,6 +104,26 @@ import TetherVerification
         keep.drop()
     }
 
+    @Test func `L2 so is one that began after the end of the test and never returns`() async {
+        let (center, keep, queue) = (center, Keep(), DispatchQueue(label: "busy", attributes: .initiallyInactive))
+        let (leave, isRunning) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let messages = await planted(limit: .milliseconds(300)) {
+            let owner = Owner()
+            keep.add(owner)
+            LeakTracker.current?.keep(owner)
+            center.observe(.modelDidChange, owner: owner, on: .dispatchQueue(queue)) { _, _ in
+                isRunning.signal()
+                _ = leave.wait(timeout: .now() + 300)
+            }
+            center.post(name: .modelDidChange, object: nil)
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) { queue.activate() }
+        }
+        #expect(isRunning.wait(timeout: .now() + 300) == .success)
+        #expect(messages.count == 1 && messages.first?.hasPrefix("still waiting for") == true, "\(messages)")
+        leave.signal()
+        keep.drop()
+    }
+
     @Test func `L2 an object that a thread of the test's own is about to let go is waited for`() async {
         let keep = Keep()
         let gate = DispatchSemaphore(value: 0)

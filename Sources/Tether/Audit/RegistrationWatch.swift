@@ -13,17 +13,21 @@ package enum RegistrationWatch {
         let centerMade: @Sendable (CenterNumber) -> Void
         /// Before the center ends its observers; what this returns is called after that.
         let centerEnds: @Sendable (CenterNumber) -> @Sendable () -> Void
+        /// When a center's end has ended a registration, and let go of what its handler captured.
+        let released: @Sendable (WatchedRegistration.ID) -> Void
 
         package init(
             registered: @escaping @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void,
             ended: @escaping @Sendable (WatchedRegistration.ID) -> Void,
             centerMade: @escaping @Sendable (CenterNumber) -> Void,
-            centerEnds: @escaping @Sendable (CenterNumber) -> @Sendable () -> Void
+            centerEnds: @escaping @Sendable (CenterNumber) -> @Sendable () -> Void,
+            released: @escaping @Sendable (WatchedRegistration.ID) -> Void
         ) {
             self.registered = registered
             self.ended = ended
             self.centerMade = centerMade
             self.centerEnds = centerEnds
+            self.released = released
         }
     }
 
@@ -44,6 +48,6 @@ package enum RegistrationWatch {
                 },
                 ended: { listener.ended($0.address) },
                 centerMade: { listener.centerMade($0.number) },
-                centerEnds: { listener.centerEnds($0.number) }))
+                centerEnds: { listener.centerEnds($0.number) }, released: listener.released))
     }
 }

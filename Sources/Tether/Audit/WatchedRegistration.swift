@@ -92,8 +92,8 @@ package final class WatchedRegistration: Sendable, Identifiable {
         }
     }
 
-    /// Whether a handler of it is running, on whatever thread or actor; what it was called with lives meanwhile.
-    package var isRunning: Bool { Quiescence.isRunning(id) }
+    /// Whether a delivery is on its way to it, or a handler of it is running, which may be about to end it.
+    package var isBusy: Bool { pending.count > 0 || Quiescence.isRunning(id) }
 
     // MARK: Waiting
 

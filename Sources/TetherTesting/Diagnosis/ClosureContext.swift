@@ -45,13 +45,11 @@ struct ClosureContext: Sendable {
         if parameters.isEmpty { self.captures = places(in: GenericEnvironment()) }
     }
 
-    /// The strong references of a context: its captures in order, as far as their types are known, and whether all are.
-    func references(in bytes: [UInt8]) -> (references: [HeapObject.Reference], areAll: Bool) {
-        let places = captures ?? places(in: environment(of: bytes))
-        let read = places.filter { $0.end <= bytes.count }
-        return (
-            read.flatMap { $0.layout.references(in: bytes, at: $0.offset) }, areAll: read.count == names.count
-        )
+    /// The strong references of a context: its captures in order, as far as their types are known.
+    func references(in bytes: [UInt8]) -> [HeapObject.Reference] {
+        (captures ?? places(in: environment(of: bytes))).flatMap { capture in
+            capture.end <= bytes.count ? capture.layout.references(in: bytes, at: capture.offset) : []
+        }
     }
 
     /// The types of the closure's generic parameters, as far as the context binds them directly (`B0`, `B1`, …).

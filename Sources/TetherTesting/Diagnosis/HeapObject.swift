@@ -27,8 +27,6 @@ struct HeapObject: Hashable {
         var isCut = false
         /// Whether it is the box of a variable.
         var isVariable = false
-        /// Whether it is a closure's context of which not all can be read.
-        var isUnread = false
     }
 
     /// How much of an object is copied before it is known how large it is.
@@ -54,9 +52,8 @@ struct HeapObject: Hashable {
             guard let bytes = whole(bytes, size: context.size, orLess: true) else {
                 return Contents(type: nil, references: [])
             }
-            let (references, areAll) = context.references(in: bytes)
             return Contents(
-                type: nil, references: references, isVariable: context.isVariable, isUnread: !areAll)
+                type: nil, references: context.references(in: bytes), isVariable: context.isVariable)
         case .box(let type, let offset):
             guard let size = type.size, let bytes = whole(bytes, size: offset + size) else {
                 return Contents(type: nil, references: [])

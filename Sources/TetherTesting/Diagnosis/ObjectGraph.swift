@@ -16,8 +16,6 @@ final class ObjectGraph {
         /// Its contents when it was copied.
         var type: RuntimeType?
         var isVariable = false
-        /// Whether it is a closure's context of which not all can be read.
-        var isUnread = false
         /// `nil` until it is copied.
         var edges: [Edge]?
     }
@@ -79,7 +77,6 @@ final class ObjectGraph {
         }
         nodes[number].type = contents?.type
         nodes[number].isVariable = contents?.isVariable == true
-        nodes[number].isUnread = contents?.isUnread == true
         nodes[number].edges = edges
         return edges
     }
@@ -114,20 +111,6 @@ final class ObjectGraph {
     /// The shortest path from a handler to an object; `nil` if there is none, or none among the nearest `count` objects.
     func path(from handler: ValueBytes, to object: HeapObject, lookingInto count: Int = .max) -> ReferencePath? {
         search(ReferencePath.roots(handler).map(edge), for: [node(object)], lookingInto: count).values.first
-    }
-
-    /// Whether a handler, or a closure that it captures, captures a value whose form is not known.
-    func capturesUnread(_ handler: ValueBytes) -> Bool {
-        var closures = ReferencePath.roots(handler).map(edge)
-        var seen = Set<Int>()
-        while let closure = closures.popLast() {
-            guard closure.reference.isClosure, seen.insert(closure.node).inserted else { continue }
-            let captures = edges(of: closure.node)
-            if nodes[closure.node].isUnread { return true }
-            // Not what an object has that is all that a closure captures.
-            if nodes[closure.node].type == nil { closures += captures }
-        }
-        return false
     }
 
     private func search(

@@ -184,7 +184,12 @@ internal import Synchronization
     /// Ends every registration, and takes no more.
     func close() {
         state.withLock { $0.isClosed = true }
-        for registration in registrations() { registration.withMemory { $0.endOrphaned() } }
+        for registration in registrations() {
+            registration.withMemory { memory in
+                memory.endOrphaned()
+                RegistrationEvents.released(memory)
+            }
+        }
         let released = state.withLock { state in
             state.registry.forgetCache()
             return retireUnlinked(in: &state)

@@ -11,6 +11,8 @@ enum RegistrationEvents {
         let centerMade: @Sendable (CenterCore) -> Void
         /// Before the center ends its observers; what this returns is called after that.
         let centerEnds: @Sendable (CenterCore) -> @Sendable () -> Void
+        /// When a center's end has ended a registration, and let go of what its handler captured.
+        let released: @Sendable (_ registration: UInt) -> Void
     }
 
     private static let hasListener = Atomic<Bool>(false)
@@ -37,6 +39,10 @@ enum RegistrationEvents {
     @inline(__always)
     static func ended(_ registration: Registration) {
         if isOn { current?.ended(registration) }
+    }
+
+    static func released(_ registration: RegistrationMemory) {
+        if isOn { current?.released(registration.address) }
     }
 
     static func centerMade(_ core: CenterCore) {
