@@ -43,8 +43,8 @@ import TetherVerification
 
     @Test(arguments: ["set", "keys", "values"])
     func `L2 L3 so it is of a set and of a dictionary's keys and values`(kind: String) async {
-        let messages = await planted {
-            let (center, item) = (ObserverCenter(), Item())
+        func attach(to center: ObserverCenter) {
+            let item = Item()
             // Made at run time, because the compiler lays literals out as constants of another class.
             let captured: any Sendable =
                 switch kind {
@@ -53,6 +53,11 @@ import TetherVerification
                 default: Dictionary(uniqueKeysWithValues: [(1, item)])
                 }
             center.observe(.modelDidChange, owner: item) { _, _ in withExtendedLifetime(captured) {} }
+        }
+        let messages = await planted {
+            let center = ObserverCenter()
+            attach(to: center)
+            withExtendedLifetime(center) {}
         }
         #expect(messages.count == 1)
         #expect(messages.first?.contains("a collection, whose `[…]` is it. ") == true, "\(messages)")
