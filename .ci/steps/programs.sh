@@ -90,6 +90,7 @@ tour_refuses() {
 # programs FOLDER: all of them, as they were built into a folder.
 programs() {
     limited "$1/Smoke"
+    limited "$1/Smoke" --end-in-loop
     hook_safety "$1"
     tour "$1/Tour"
     other_examples "$1"

@@ -94,8 +94,11 @@ extension LeakTracker {
         return (
             waitGroup,
             {
-                let unfinished = running.withLock(\.self).union(delivering.withLock(\.self))
-                return registrations.compactMap { $0.unfinished(isRunning: unfinished.contains($0.id)) }
+                let (running, delivering) = (running.withLock(\.self), delivering.withLock(\.self))
+                return registrations.compactMap { registration in
+                    let isDelivered = delivering.contains(registration.id) && registration.isRunning
+                    return registration.unfinished(isRunning: running.contains(registration.id) || isDelivered)
+                }
             }
         )
     }

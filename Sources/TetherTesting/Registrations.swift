@@ -62,28 +62,26 @@ final class Registrations: Sendable {
     }
 
     private func end(_ id: WatchedRegistration.ID) {
-        let (known, unattributed) = state.withLock { state in
+        let (known, endsWithCenter, unattributed) = state.withLock { state in
             let known = state.scopes.removeValue(forKey: id)
+            var endsWithCenter = false
             if let center = known?.registration.center {
                 state.onCenters[center]?.remove(id)
                 if state.onCenters[center]?.isEmpty == true { state.onCenters[center] = nil }
+                endsWithCenter = state.ending[center]?.registrations.contains(id) == true
             }
-            return (known, state.unattributed.removeValue(forKey: id))
+            return (known, endsWithCenter, state.unattributed.removeValue(forKey: id))
         }
         withExtendedLifetime(unattributed) {}
         guard let (registration, scope, _) = known, let tracker = scope.tracker else { return }
-        if let owner = tracker.livingOwner(of: registration) {
-            state.withLock { state in
-                if state.ending[registration.center]?.registrations.contains(id) == true {
-                    state.beforeRelease[id] = (registration, owner)
-                }
-            }
+        if endsWithCenter, let owner = tracker.livingOwner(of: registration) {
+            state.withLock { $0.beforeRelease[id] = (registration, owner) }
         }
         tracker.registrationEnded(id)
     }
 
-    /// An owner that was there before its handler was let go of, and is not any more, was kept by that: whatever the handler
-    /// captured, nothing else did.
+    /// An owner that was there before its center let go of its handler, and is not any more, was kept by that: whatever the
+    /// handler captured, nothing else did.
     private func released(_ id: WatchedRegistration.ID) {
         guard let (registration, owner) = state.withLock({ $0.beforeRelease.removeValue(forKey: id) }), owner.hasEnded
         else { return }
@@ -104,9 +102,10 @@ final class Registrations: Sendable {
     }
 
     private func centerEnds(_ center: RegistrationWatch.CenterNumber) -> @Sendable () -> Void {
-        // What a delivery is about to do, as to end a once observer, is lost with the center.
-        let live = state.withLock { state in (state.onCenters[center] ?? []).compactMap { state.scopes[$0] } }
-            .filter { !$0.registration.isBusy }
+        let all = state.withLock { state in (state.onCenters[center] ?? []).compactMap { state.scopes[$0] } }
+        // What a delivery is about to do, as to end the owner's observers, is lost with the center.
+        let busy = Set(all.filter(\.registration.isBusy).compactMap(\.registration.owner))
+        let live = all.filter { $0.registration.owner.map { !busy.contains($0) } ?? true }
         var ofScopes: [ObjectIdentifier: (scope: LeakTracker, registrations: [WatchedRegistration])] = [:]
         for (registration, scope, _) in live.sorted(by: { $0.order < $1.order }) {
             guard let tracker = scope.tracker else { continue }

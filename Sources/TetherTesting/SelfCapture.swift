@@ -15,7 +15,8 @@ extension ObserverCenter {
     /// elsewhere it is a line on the standard error. It looks into every handler that is registered with an owner, on all
     /// centers: the nearest 200 objects that the handler leads to, and a thousand elements of collections, each of which costs
     /// some microseconds in system calls. That is up to ten milliseconds for a handler that captures a large model, and a few
-    /// times that where its elements are tuples or existentials; what is farther away is left to the verification of leaks. It is for debug builds, and does nothing in others.
+    /// times that where its elements are tuples or existentials; what is farther away is left to the verification of leaks. It is
+    /// for debug builds, and does nothing in others.
     public static var warnsOfSelfCapture: Bool {
         get { SelfCapture.isReported.load(ordering: .relaxed) }
         set {

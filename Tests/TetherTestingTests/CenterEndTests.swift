@@ -204,7 +204,26 @@ import TetherVerification
         }
     }
 
-    @Test(arguments: ["once", "stopping"])
+    private final class Ending: Sendable {
+        let sidebar = Sidebar()
+        deinit { OwnerObservers(of: sidebar).stop() }
+    }
+
+    @Test func `L2 one that another handler's captures stop the observers of, as they go, is no leak`() async {
+        await verifyNoLeaks {
+            let (center, other) = (ObserverCenter(), Sidebar())
+            func attach() {
+                let ending = Ending()
+                center.observe(.modelDidChange, owner: other) { _, _ in withExtendedLifetime(ending) {} }
+                center.observe(.modelDidClose, owner: ending.sidebar) { sidebar, _ in sidebar.touch() }
+            }
+            attach()
+            withExtendedLifetime(center) {}
+            other.touch()
+        }
+    }
+
+    @Test(arguments: ["once", "stopping", "stopping all"])
     func `L2 one that its handler captures, and lets go of by a delivery that the center's end drops, is no leak`(
         kind: String
     ) async {
@@ -212,6 +231,13 @@ import TetherVerification
             let (center, target) = (ObserverCenter(), ManualTarget())
             func attach() {
                 let sidebar = Sidebar()
+                if kind == "stopping all" {
+                    center.observe(.modelDidClose, owner: sidebar) { _, _ in sidebar.touch() }
+                    center.observe(.modelDidChange, owner: sidebar, on: target.target) { sidebar, _ in
+                        OwnerObservers(of: sidebar).stop()
+                    }
+                    return
+                }
                 center.observe(.modelDidChange, owner: sidebar, on: target.target, once: kind == "once") { _, _ in
                     if kind == "stopping" { OwnerObservers(of: sidebar).stop() }
                     sidebar.touch()

@@ -111,6 +111,8 @@ import TetherVerification
             let owner = Owner()
             keep.add(owner)
             LeakTracker.current?.keep(owner)
+            // Nothing is on its way to this one.
+            center.observe(.modelDidClose, owner: owner, on: .dispatchQueue(queue)) { _, _ in }
             center.observe(.modelDidChange, owner: owner, on: .dispatchQueue(queue)) { _, _ in
                 isRunning.signal()
                 _ = leave.wait(timeout: .now() + 300)

@@ -93,7 +93,10 @@ package final class WatchedRegistration: Sendable, Identifiable {
     }
 
     /// Whether a delivery is on its way to it, or a handler of it is running, which may be about to end it.
-    package var isBusy: Bool { pending.count > 0 || Quiescence.isRunning(id) }
+    package var isBusy: Bool { pending.count > 0 || isRunning }
+
+    /// Whether a handler of it is running; one that has just begun on another thread may be missed.
+    package var isRunning: Bool { Quiescence.isRunning(id) }
 
     // MARK: Waiting
 

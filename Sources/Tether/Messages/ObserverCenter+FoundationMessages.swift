@@ -10,7 +10,7 @@ extension ObserverCenter {
     ///
     /// Observers of the message have returned when this returns ([T3](doc:Contract#T3)). Plain observers of the
     /// message's name, and of any name, get a notification with `subject` as its object, and the `userInfo` of the one
-    /// that the message makes (`BridgedMainActorMessage`) with one entry more, which holds the message.
+    /// that the message makes (`BridgedMainActorMessage`); where it makes none, one with an entry that holds the message.
     /// - Parameters:
     ///   - message: The message.
     ///   - subject: The object that it is about.

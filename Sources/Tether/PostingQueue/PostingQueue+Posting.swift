@@ -4,9 +4,9 @@ internal import Foundation
 
 extension PostingQueue {
     /// Posts what its run loop's current mode and activity let through.
-    func ring(at activity: CFRunLoopActivity) {
-        if case .loop(let alarm, _) = clock, case let isIdle = alarm.isIdle(at: activity), activity != .entry,
-            let isOpen = alarm.openModes()
+    func ring(at activity: CFRunLoopActivity, seenBy observer: ObjectIdentifier?) {
+        if case .loop(let alarm, _) = clock, case let isIdle = alarm.isIdle(at: activity, seenBy: observer),
+            activity != .entry, let isOpen = alarm.openModes()
         {
             post(isIdle ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
         }

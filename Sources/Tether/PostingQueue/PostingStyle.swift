@@ -1,7 +1,7 @@
 extension PostingQueue {
     /// When a queued notification is posted.
     public enum PostingStyle: Sendable, CaseIterable {
-        /// When the run loop is about to wait.
+        /// When the run loop is about to wait, or a run ends that had no time to.
         case whenIdle
         /// At the end of the run loop's current pass.
         case asap

@@ -6,16 +6,18 @@ internal import Foundation
 /// It is a run loop observer for each mode, and a source that keeps the loop from ending while something waits: an
 /// observer alone does not.
 ///
-/// SAFETY: `observers` is only touched under the lock of the posting queue that has it, `hasNotWaited` and
-/// `dueTimer` by the loop's thread; CoreFoundation's run loop functions used here may be called from any thread.
+/// SAFETY: `observers` is only touched under the lock of the posting queue that has it, what is after
+/// it by the loop's thread; CoreFoundation's run loop functions used here may be called from any thread.
 final class RunLoopAlarm: @unchecked Sendable {
     let loop: CFRunLoop
     private let info = RunLoopInfo()
     private let keepAlive: CFRunLoopSource
     private let commonModes: CommonModes
     private var observers: [RunLoop.Mode: CFRunLoopObserver] = [:]
-    /// Whether the run that is under way was seen to begin, and has not come to wait.
-    private var hasNotWaited = false
+    /// The observers that saw the run that is under way begin, which has not come to wait.
+    private var entered: Set<ObjectIdentifier> = []
+    /// Whether a pass has begun since a due timer was counted.
+    private var isNewPass = false
     /// The timer that was due last when the loop was about to wait, by its date, and how often it was.
     private var dueTimer: (date: CFAbsoluteTime, passes: Int) = (0, 0)
 
@@ -63,7 +65,9 @@ final class RunLoopAlarm: @unchecked Sendable {
         let activities: CFRunLoopActivity = [.entry, .beforeTimers, .beforeWaiting, .exit]
         let observer: CFRunLoopObserver = unsafe CFRunLoopObserverCreate(
             nil, activities.rawValue, true, 0,
-            { _, activity, info in unsafe RunLoopAlarm.queues.object(info)?.ring(at: activity) },
+            { observer, activity, info in
+                unsafe RunLoopAlarm.queues.object(info)?.ring(at: activity, seenBy: observer.map(ObjectIdentifier.init))
+            },
             &context)
         observers[mode] = observer
         CFRunLoopAddObserver(loop, observer, mode.cfMode)
@@ -90,9 +94,14 @@ final class RunLoopAlarm: @unchecked Sendable {
 
     /// Whether the loop, on the calling thread, has nothing to do at an activity: it is about to wait, or a run ends that has had
     /// no time to, as in a program that polls.
-    func isIdle(at activity: CFRunLoopActivity) -> Bool {
-        let isIdle = activity == .beforeWaiting || activity == .exit && hasNotWaited
-        if activity != .beforeTimers { hasNotWaited = activity == .entry }
+    func isIdle(at activity: CFRunLoopActivity, seenBy observer: ObjectIdentifier?) -> Bool {
+        var isIdle = activity == .beforeWaiting
+        switch activity {
+        case .entry: if let observer { entered.insert(observer) }
+        case .exit: isIdle = observer.flatMap { entered.remove($0) } != nil
+        case .beforeWaiting: entered = []
+        default: isNewPass = true
+        }
         return isIdle && !hasDueTimer()
     }
 
@@ -105,7 +114,8 @@ final class RunLoopAlarm: @unchecked Sendable {
             next != 0, next <= CFAbsoluteTimeGetCurrent()
         else { return false }
         if next != dueTimer.date { dueTimer = (next, 0) }
-        dueTimer.passes += 1
+        if isNewPass { dueTimer.passes += 1 }
+        isNewPass = false
         // One may be spent on being woken, in front of the timer.
         if dueTimer.passes > 3 { return false }
         wake()

@@ -83,7 +83,7 @@ enum Quiescence {
     /// Whether someone waits for a registration's handlers. Posting threads ask no lock, and take for awaited what may be.
     static func isAwaited(_ registration: UInt) -> Bool { waiters.withLock { $0[registration] != nil } }
 
-    /// Whether a handler of a registration is running.
+    /// Whether a handler of a registration is running, without a fence: one that has just begun elsewhere may be missed.
     static func isRunning(_ registration: UInt) -> Bool { !runners(of: registration).isEmpty }
 
     private static var callingRun: [Runner] { AsyncRun.current.map { [$0] } ?? [] }

@@ -16,8 +16,8 @@ struct ClosureContext: Sendable {
     /// How much of a context is to be read.
     var size: Int { captures.map { $0.last?.end ?? 0 } ?? 1024 }
 
-    /// Whether it is the box of a variable, which can be set, and that is all that a closure captures. One that captures one
-    /// reference has the object as its context; of a constant that is an optional one, this is a wrong guess.
+    /// Whether this is the box of a variable, and all that its closure captures: a closure with one reference has no context of
+    /// its own. A constant that is an optional looks the same, and is then taken for a variable.
     var isVariable: Bool { captures?.count == 1 && captures?.first?.isReference == true }
 
     /// `nil` where there is no descriptor, as without reflection metadata.

@@ -51,7 +51,7 @@ final class Holders {
     ) -> [HeapObject: Found<Place>] {
         var found: [HeapObject: Found<Place>] = [:]
         for (place, ownTarget) in places {
-            for (target, path) in search(place, { $0 == ownTarget || found[$0]?.first == nil }) {
+            for (target, path) in search(place, { $0 == ownTarget ? found[$0]?.own == nil : found[$0]?.first == nil }) {
                 if target == ownTarget {
                     found[target, default: Found()].own = (place, path)
                 } else {

@@ -12,7 +12,7 @@ public protocol DeliveryScheduler: AnyObject, Sendable {
     /// It may run the job before it returns, on this thread, or wait for one that runs on another: a handler there that calls
     /// `stopAndWait()` does not wait for the post that is in here, but for a handler that makes it. A scheduler that waits has to
     /// run the job at once where it is called in a job of its own, which would wait for itself: in a handler that posts to its
-    /// own target, and at the end of a job while which another thread has posted.
+    /// own target, and at the end of a job during which another thread has posted.
     /// - Parameter job: What to run later, once.
     func schedule(_ job: @escaping @Sendable () -> Void)
 }

@@ -186,8 +186,9 @@ internal import Synchronization
         state.withLock { $0.isClosed = true }
         for registration in registrations() {
             registration.withMemory { memory in
+                let endsHere = !memory.hasEnded
                 memory.endOrphaned()
-                RegistrationEvents.released(memory)
+                if endsHere { RegistrationEvents.released(memory) }
             }
         }
         let released = state.withLock { state in

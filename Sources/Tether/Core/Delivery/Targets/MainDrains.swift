@@ -1,3 +1,4 @@
+internal import COwnerLifetime
 internal import Dispatch
 internal import Foundation
 
@@ -21,5 +22,8 @@ struct MainDrains: DrainScheduler {
 
     var isSerial: Bool { true }
     var mayBeCurrent: Bool { true }
-    var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: MainDrains.key) == true }
+    var isCurrent: Bool {
+        // A main thread that exits has handed the main queue on.
+        Thread.isMainThread && !tether_thread_is_exiting() || DispatchQueue.getSpecific(key: MainDrains.key) == true
+    }
 }
