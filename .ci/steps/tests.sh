@@ -86,7 +86,7 @@ long_races() {
 # differ more: most tests wait rather than work. Races, storms and models repeat themselves, and have long steps of their
 # own.
 fifty_times() {
-    local begun processor run runs processors
+    local begun processor run runs processors status=0
     processors=$(nproc)
     debug_build
     for ((begun = 0; begun < 50; begun += processors)); do
@@ -95,6 +95,8 @@ fifty_times() {
             limited swift test --skip-build --ignore-lock --skip Race --skip Storm --skip ModelTests --skip "$compiler_tests" &
             runs+=($!)
         done
-        for run in "${runs[@]}"; do wait "$run"; done
+        # All, so that one which fails leaves none behind.
+        for run in "${runs[@]}"; do wait "$run" || status=$?; done
+        ((status == 0)) || return "$status"
     done
 }

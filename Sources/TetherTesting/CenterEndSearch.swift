@@ -51,7 +51,7 @@ struct CenterEndSearch {
                 keep(KeptOwner(candidate.owner, of: candidate.registration, by: near), at: index)
             }
         }
-        var left = candidates.enumerated().filter { !known.contains($0.element.owner.address) }
+        let left = candidates.enumerated().filter { !known.contains($0.element.owner.address) }
         var ways: [UInt: [Way]] = [:]
         let targets = graph.targets(left.map(\.element.heap))
         for (index, candidate) in left {
@@ -63,15 +63,15 @@ struct CenterEndSearch {
                 Way(registration: candidate.registration, end: $0.address, path: $1)
             }
         }
-        left = left.filter { !known.contains($0.element.owner.address) }
         for (index, candidate) in left where !known.contains(candidate.owner.address) {
             guard let last = lastWay(ofCycleThrough: candidate.owner.address, ways) else { continue }
             let registration = candidate.registration
             keep(KeptOwner(candidate.owner, of: registration, heldBy: last.registration, by: last.path), at: index)
         }
-        for (index, candidate) in left where !known.contains(candidate.owner.address) {
-            guard let reason = untold() else { continue }
-            keep(KeptOwner(candidate.owner, of: candidate.registration, untold: reason), at: index)
+        if let reason = untold() {
+            for (index, candidate) in left where !known.contains(candidate.owner.address) {
+                keep(KeptOwner(candidate.owner, of: candidate.registration, untold: reason), at: index)
+            }
         }
         // What ended meanwhile did without the center's end.
         return kept.compactMap(\.self).filter { !$0.owner.hasEnded }

@@ -45,12 +45,7 @@ import TetherVerification
             model.delegate = Sidebar()
             center.observe(.modelDidChange, owner: model.delegate!) { _, _ in model.touch() }
         }
-        let messages = await planted {
-            let center = ObserverCenter()
-            attach(to: center)
-            // The handler alone keeps them now.
-            withExtendedLifetime(center) {}
-        }
+        let messages = await plantedOnACenterThatGoes(attach)
         #expect(messages.count == 1)
         #expect(messages.first?.contains("went only because its center did") == true)
         #expect(messages.first?.contains("which captures Model, whose `delegate` is it") == true)
@@ -151,11 +146,7 @@ import TetherVerification
                 center.observe(name, owner: sidebar) { _, _ in withExtendedLifetime((stream, continuation)) {} }
             }
         }
-        let messages = await planted {
-            let center = ObserverCenter()
-            attach(to: center)
-            withExtendedLifetime(center) {}
-        }
+        let messages = await plantedOnACenterThatGoes(attach)
         #expect(messages.count == 1)
         // An optimised build captures the parts.
         #expect(messages.first?.contains(", which captures it") == true, "\(messages)")
@@ -250,15 +241,10 @@ import TetherVerification
     }
 
     @Test func `L2 L3 two whose handlers capture one another would leak`() async {
-        let messages = await planted {
-            let center = ObserverCenter()
-            func attach() {
-                let (one, other) = (Sidebar(), Sidebar())
-                center.observe(.modelDidChange, owner: one) { _, _ in other.touch() }
-                center.observe(.modelDidClose, owner: other) { _, _ in one.touch() }
-            }
-            attach()
-            withExtendedLifetime(center) {}
+        let messages = await plantedOnACenterThatGoes { center in
+            let (one, other) = (Sidebar(), Sidebar())
+            center.observe(.modelDidChange, owner: one) { _, _ in other.touch() }
+            center.observe(.modelDidClose, owner: other) { _, _ in one.touch() }
         }
         #expect(messages.count == 2)
         #expect(

@@ -54,11 +54,7 @@ import TetherVerification
                 }
             center.observe(.modelDidChange, owner: item) { _, _ in withExtendedLifetime(captured) {} }
         }
-        let messages = await planted {
-            let center = ObserverCenter()
-            attach(to: center)
-            withExtendedLifetime(center) {}
-        }
+        let messages = await plantedOnACenterThatGoes(attach)
         #expect(messages.count == 1)
         #expect(messages.first?.contains("a collection, whose `[…]` is it. ") == true, "\(messages)")
     }

@@ -149,22 +149,21 @@ final class ObjectGraph {
     }
 
     private func path(to end: Int, in steps: [(edge: Edge, from: Int?)]) -> ReferencePath {
-        // Without the boxes, from the end.
-        var places = [end]
-        func outer(_ place: Int) -> Int? {
+        func outer(_ place: Int, behind visitBox: (Int) -> Void = { _ in }) -> Int? {
             var position = steps[place].from
-            while let outer = position, nodes[steps[outer].edge.node].boxed != nil { position = steps[outer].from }
+            while let box = position, nodes[steps[box].edge.node].boxed != nil {
+                visitBox(box)
+                position = steps[box].from
+            }
             return position
         }
+        // Without the boxes, from the end.
+        var places = [end]
         while let place = outer(places[places.count - 1]) { places.append(place) }
 
         func step(_ place: Int) -> ReferencePath.Step {
             var reference = steps[place].edge.reference
-            var position = steps[place].from
-            while let box = position, nodes[steps[box].edge.node].boxed != nil {
-                reference = reference.inside(steps[box].edge.reference.label)
-                position = steps[box].from
-            }
+            _ = outer(place) { reference = reference.inside(steps[$0].edge.reference.label) }
             let node = nodes[steps[place].edge.node]
             // The last one may not have been copied yet.
             let type =

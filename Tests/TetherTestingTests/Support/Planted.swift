@@ -26,6 +26,17 @@ func planted(
     return issues.messages
 }
 
+/// The same of what a function attaches to a center that goes then, when nothing but handlers keeps what the function made.
+func plantedOnACenterThatGoes(
+    sourceLocation: SourceLocation = #_sourceLocation, _ attach: (ObserverCenter) -> Void
+) async -> [String] {
+    await planted(sourceLocation: sourceLocation) {
+        let center = ObserverCenter()
+        attach(center)
+        withExtendedLifetime(center) {}
+    }
+}
+
 final class Issues: @unchecked Sendable {
     private let lock = NSLock()
     private var all: [Issue] = []

@@ -24,12 +24,10 @@ func growth(
 private func processorTime(
     isolation: isolated (any Actor)? = #isolation, of work: () async -> Void
 ) async -> Duration? {
-    let (thread, begin) = (currentThread(), processorTime())
+    let (thread, begin) = (pthread_self(), processorTime())
     await work()
-    return currentThread() == thread ? processorTime() - begin : nil
+    return pthread_self() == thread ? processorTime() - begin : nil
 }
-
-private func currentThread() -> pthread_t { pthread_self() }
 
 private func processorTime() -> Duration {
     var time = timespec()

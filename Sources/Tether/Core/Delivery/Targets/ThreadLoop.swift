@@ -57,9 +57,9 @@ final class ThreadLoop: Sendable {
 
     /// The calling thread's, until it exits; on the main queue the main thread's.
     static var current: ThreadLoop {
-        let thread = Thread.current
         if MainDrains().isCurrent { return main }
         if let known = PostingThread.current[own] { return known }
+        let thread = Thread.current
         let made = ThreadLoop(of: thread)
         made.begin()
         let identity = ObjectIdentifier(thread)
