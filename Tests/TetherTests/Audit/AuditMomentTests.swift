@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// Audits that are taken while other threads register and stop.
-@Suite struct AuditMomentTests {
+@Suite(.ownThread) struct AuditMomentTests {
     private final class Object: Sendable {}
 
     @Test func `L1 a row of an observer that ends meanwhile is as it was registered, or is left out`() {

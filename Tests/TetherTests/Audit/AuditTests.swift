@@ -6,7 +6,7 @@ import Testing
 @testable import Tether
 
 /// Who observes what, for whom, registered where, on which target.
-@Suite struct AuditTests {
+@Suite(.ownThread) struct AuditTests {
     private final class Object: Sendable {}
     private enum Key { case only }
 

@@ -8,7 +8,7 @@ private typealias Owner = any AnyObject & Sendable
 private final class Instantiated<Value>: Sendable {}
 
 /// The table of the classes that have the deallocator hook, while it grows, and the filter of the objects to look up.
-@Suite struct HookTableTests {
+@Suite(.ownThread) struct HookTableTests {
     /// Appends an owner of each of 2 to the power of `depth` + 1 classes, less one.
     private func append<Value>(_ type: Value.Type, _ depth: Int, to owners: inout [Owner]) {
         owners.append(Instantiated<Value>())

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// Owners and senders whose `deinit` is sent to an actor when their last reference goes.
-@Suite(.serialized) struct IsolatedDeinitTests {
+@Suite(.ownThread, .serialized) struct IsolatedDeinitTests {
     private let log = Log<String>()
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)

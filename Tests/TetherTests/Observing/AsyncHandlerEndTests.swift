@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// What the end of an observer does to a call of its async handler.
-@Suite struct AsyncHandlerEndTests {
+@Suite(.ownThread) struct AsyncHandlerEndTests {
     private let log = Log<String>()
 
     enum End: CaseIterable { case stop, replacement, center }

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// Async handlers of plain notifications.
-@Suite struct AsyncHandlerTests {
+@Suite(.ownThread) struct AsyncHandlerTests {
     private let center = ObserverCenter()
     private let log = Log<String>()
 

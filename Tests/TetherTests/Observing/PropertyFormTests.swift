@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// An observer that is kept as a property, configured and configured again.
-@Suite struct PropertyFormTests {
+@Suite(.ownThread) struct PropertyFormTests {
     private final class Object: Sendable {}
 
     private final class OwnerWithLastWord: Sendable {

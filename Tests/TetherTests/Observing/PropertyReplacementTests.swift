@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// What becomes of the handler that a property had when it is configured again.
-@Suite struct PropertyReplacementTests {
+@Suite(.ownThread) struct PropertyReplacementTests {
     private let center = ObserverCenter()
     private let log = Log<String>()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// The ends of receivers and of owners whose observers call them.
-@Suite struct ReceiverEndTests {
+@Suite(.ownThread) struct ReceiverEndTests {
     private let center = ObserverCenter()
     private let log = Log<String>()
 

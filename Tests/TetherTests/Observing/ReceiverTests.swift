@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// Methods of an object that is not the owner.
-@Suite struct ReceiverTests {
+@Suite(.ownThread) struct ReceiverTests {
     private let center = ObserverCenter()
     private let log = Log<String>()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// The end of an observer, as posts on one thread see it.
-@Suite struct StoppingTests {
+@Suite(.ownThread) struct StoppingTests {
     private final class Object: Sendable {}
 
     private let center = ObserverCenter()

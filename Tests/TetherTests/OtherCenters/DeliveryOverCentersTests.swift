@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// Delivery targets, on Tether's own center and over Foundation's.
-@Suite struct DeliveryOverCentersTests {
+@Suite(.ownThread) struct DeliveryOverCentersTests {
     private let log = Log<String>()
 
     @Test(arguments: CenterKind.allCases)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-@Suite struct ForeignCenterTests {
+@Suite(.ownThread) struct ForeignCenterTests {
     private let center = SmallCenter()
 
     @Test func `F1 a token's observer on a foreign center is called until it is stopped`() {

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// What another center is asked to do, and when.
-@Suite struct ForeignRegistrationTests {
+@Suite(.ownThread) struct ForeignRegistrationTests {
     private let center = SmallCenter()
 
     @Test func `F2 ending an observer does not call the foreign center, whose lock may be held`() {

@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// What Foundation's center does on Linux and ours must not, each defect by its own test.
-@Suite struct FoundationCenterTests {
+@Suite(.ownThread) struct FoundationCenterTests {
     private final class Object: Sendable {}
     private struct Value: Hashable, Sendable { let id: Int }
     private enum Case: Hashable, Sendable { case one, two }

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// The ends of observers over Foundation's center, and what becomes of their registrations there.
-@Suite struct FoundationRemovalTests {
+@Suite(.ownThread) struct FoundationRemovalTests {
     private final class Object: Sendable {}
 
     private let center = NotificationCenter()

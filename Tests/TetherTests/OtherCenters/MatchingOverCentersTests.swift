@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// Names, senders, keys and audits, on Tether's own center and over Foundation's.
-@Suite struct MatchingOverCentersTests {
+@Suite(.ownThread) struct MatchingOverCentersTests {
     private let log = Log<String>()
 
     @Test(arguments: CenterKind.allCases)

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// The property form, on Tether's own center and over Foundation's, with every kind of target.
-@Suite struct PropertyOverCentersTests {
+@Suite(.ownThread) struct PropertyOverCentersTests {
     private let log = Log<String>()
 
     @Test(arguments: CenterKind.allCases, TargetKind.allCases)

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// Removal and re-entrancy, on Tether's own center and over Foundation's.
-@Suite struct StoppingOverCentersTests {
+@Suite(.ownThread) struct StoppingOverCentersTests {
     private let log = Log<String>()
 
     @Test(arguments: CenterKind.allCases)

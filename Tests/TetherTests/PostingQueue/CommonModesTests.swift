@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-@Suite struct CommonModesTests {
+@Suite(.ownThread) struct CommonModesTests {
     @Test func `Q5 Q9 the posting queues of a run loop share what tells its common modes, which goes with the last`() {
         onThreads({
             let (center, loop) = (ObserverCenter(), CFRunLoopGetCurrent()!)

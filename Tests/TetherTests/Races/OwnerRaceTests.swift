@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// Each race has the machine to itself, as far as this suite goes.
-@Suite(.serialized) struct OwnerRaceTests {
+@Suite(.ownThread, .serialized) struct OwnerRaceTests {
     private let rounds = extent(10_000, times: "TETHER_RACES")
     /// Where a race is run in both modes.
     private let roundsPerMode = 4 * extent(1_250, times: "TETHER_RACES")

@@ -1,4 +1,4 @@
 import Testing
 
 /// All races, one at a time, so that the contestants of one meet as often as they can.
-@Suite(.serialized) enum Races {}
+@Suite(.ownThread, .serialized) enum Races {}

@@ -9,6 +9,7 @@ struct Gate: Sendable {
 
     @discardableResult
     func pass(sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
+        expectBlockingIsAllowed(sourceLocation: sourceLocation)
         let isOpen = semaphore.wait(timeout: .now() + 300) == .success
         if !isOpen { Issue.record("A gate stayed closed.", sourceLocation: sourceLocation) }
         return isOpen

@@ -10,6 +10,7 @@ final class Latch: Sendable {
     func open() { semaphore.signal() }
 
     func wait(sourceLocation: SourceLocation = #_sourceLocation) {
+        expectBlockingIsAllowed(sourceLocation: sourceLocation)
         guard semaphore.wait(timeout: .now() + 300) == .timedOut else { return }
         Issue.record("The latch was not opened in time.", sourceLocation: sourceLocation)
     }

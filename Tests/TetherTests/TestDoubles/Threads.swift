@@ -7,6 +7,7 @@ import Testing
 func onThreads(
     _ bodies: [@Sendable () -> Void], sourceLocation: SourceLocation = #_sourceLocation
 ) -> Bool {
+    expectBlockingIsAllowed(sourceLocation: sourceLocation)
     let done = bodies.map { body in
         let done = DispatchSemaphore(value: 0)
         Thread {

@@ -9,6 +9,7 @@ final class Turnstile: Sendable {
 
     /// Waits until it is open; an issue if that takes longer than anything should.
     func pass(sourceLocation: SourceLocation = #_sourceLocation) {
+        expectBlockingIsAllowed(sourceLocation: sourceLocation)
         let result = semaphore.wait(timeout: .now() + 300)
         #expect(result == .success, "nobody opened the turnstile", sourceLocation: sourceLocation)
         semaphore.signal()

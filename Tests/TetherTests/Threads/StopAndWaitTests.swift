@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-@Suite struct StopAndWaitTests {
+@Suite(.ownThread) struct StopAndWaitTests {
     private static let targets: [@Sendable () -> DeliveryTarget] = [
         { .poster },
         { .main },

@@ -8,7 +8,7 @@ import Testing
 /// Handlers and destructors at the end of their thread. A thread that ends in the middle of a call lets go of nothing that is
 /// on its stack, so what is on it here is kept anyway, by a static.
 // AddressSanitizer is not told that the frames of a stack are given up, and takes what comes after for an overflow.
-@Suite(.enabled(if: counts_allocations())) struct ThreadEndTests {
+@Suite(.ownThread, .enabled(if: counts_allocations())) struct ThreadEndTests {
     private final class Scene: Sendable {
         let center = ObserverCenter()
         let isRunning = Gate()

@@ -6,7 +6,7 @@ import Testing
 
 /// Handlers that end the thread on which they run.
 // What a delivery has at hand is lost with the thread's stack, which LeakSanitizer would find.
-@Suite(.enabled(if: counts_allocations())) struct ThreadExitTests {
+@Suite(.ownThread, .enabled(if: counts_allocations())) struct ThreadExitTests {
     private let center = ObserverCenter()
     private let log = Log<Int>()
     private let isRunning = Gate()

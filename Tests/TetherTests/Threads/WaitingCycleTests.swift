@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-@Suite struct WaitingCycleTests {
+@Suite(.ownThread) struct WaitingCycleTests {
     private typealias Result = NotificationObserver.WaitResult
 
     private func count(_ results: Log<Result>) -> [Int] {

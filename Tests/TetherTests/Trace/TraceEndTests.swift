@@ -12,7 +12,7 @@ import Testing
 }
 
 /// What a trace tells of ends, and why they come. Each test has a process of its own.
-@Suite(.serialized) struct TraceEndTests {
+@Suite(.ownThread, .serialized) struct TraceEndTests {
     @Test func `L5 R7 a once observer that is stopped before its delivery was not called`() async {
         await #expect(processExitsWith: .success) {
             let (center, scheduler) = (ObserverCenter(), ManualScheduler())

@@ -7,7 +7,7 @@ import Testing
 @testable import Tether
 
 /// A trace's file: what becomes of it, and who may write it.
-@Suite(.serialized) struct TraceFileTests {
+@Suite(.ownThread, .serialized) struct TraceFileTests {
     @Test func `L5 a trace of a process that crashes has all until then, its handler open`() async throws {
         let file = TracedEvent.freshFile()
         defer { try? FileManager.default.removeItem(at: file) }

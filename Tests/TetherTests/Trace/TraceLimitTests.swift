@@ -6,7 +6,7 @@ import Testing
 @testable import Tether
 
 /// What is left out where a trace may not grow any more.
-@Suite(.serialized) struct TraceLimitTests {
+@Suite(.ownThread, .serialized) struct TraceLimitTests {
     @Test func `L5 no arrow is written that begins nowhere, though another thread has room`() async {
         await #expect(processExitsWith: .success) {
             let (center, file, thread) = (ObserverCenter(), TracedEvent.freshFile(), RunLoopThread(name: "target"))

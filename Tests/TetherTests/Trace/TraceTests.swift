@@ -9,7 +9,7 @@ import Testing
 
 /// What a trace tells. Each test has a process of its own, because a trace is of all that a process does; one after the
 /// other, because many at once leave no time to the tests beside them.
-@Suite(.serialized) struct TraceTests {
+@Suite(.ownThread, .serialized) struct TraceTests {
     @Test func `L5 a post is a slice, with a slice for each handler that it calls, by name and line`() async {
         await #expect(processExitsWith: .success) {
             let center = ObserverCenter()

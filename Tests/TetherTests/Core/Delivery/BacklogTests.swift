@@ -4,7 +4,7 @@ import Testing
 import Tether
 
 /// How much may wait for one observer.
-@Suite struct BacklogTests {
+@Suite(.ownThread) struct BacklogTests {
     private let center = ObserverCenter()
     private let scheduler = ManualScheduler()
     private let log = Log<Int>()

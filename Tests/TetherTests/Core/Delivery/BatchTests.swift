@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// The batch of a drain is pending like all else.
-@Suite struct BatchTests {
+@Suite(.ownThread) struct BatchTests {
     private let queue = DispatchQueue(label: "BatchTests")
     private let center = ObserverCenter()
     private let log = Log<String>()

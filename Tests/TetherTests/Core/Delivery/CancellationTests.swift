@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-@Suite struct CancellationTests {
+@Suite(.ownThread) struct CancellationTests {
     private static let widths = [1, OperationQueue.defaultMaxConcurrentOperationCount]
 
     private func suspendedQueue(width: Int) -> OperationQueue {

@@ -7,7 +7,7 @@ import Testing
 import Tether
 
 /// Many threads that post to one target at once.
-@Suite(.enabled(if: counts_allocations(), "A sanitizer has locks of its own."))
+@Suite(.ownThread, .enabled(if: counts_allocations(), "A sanitizer has locks of its own."))
 struct ContendedTargetTests {
     /// A convoy on a lock of the mailbox shows as a sleep for nearly every post, however fast or busy the machine is.
     @Test func `D7 threads that post to one serial queue do not sleep for each other`() {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-@Suite struct DeliveryOrderTests {
+@Suite(.ownThread) struct DeliveryOrderTests {
     /// A serial target, and what runs all that is pending there.
     private struct Serial: Sendable {
         let target: DeliveryTarget

@@ -3,7 +3,7 @@ import Testing
 import Tether
 
 /// What is posted while a drain runs, after a switch to the poster: that drain delivers it, because no post may follow.
-@Suite struct JoiningDrainTests {
+@Suite(.ownThread) struct JoiningDrainTests {
     private struct Fixture {
         let center = ObserverCenter()
         let scheduler = ManualScheduler()

@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// Muting that keeps the newest of what is posted meanwhile.
-@Suite struct KeptNotificationTests {
+@Suite(.ownThread) struct KeptNotificationTests {
     private let center = ObserverCenter()
     private let scheduler = ManualScheduler()
     private let log = Log<Int>()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-@Suite struct MailboxTests {
+@Suite(.ownThread) struct MailboxTests {
     @Test func `D7 an inbox delivers through one drain, in order`() {
         let fixture = MailboxFixture()
         for number in 1...3 { fixture.post(number) }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-@Suite struct OnceDeliveryTests {
+@Suite(.ownThread) struct OnceDeliveryTests {
     @Test func `R7 once on an asynchronous target runs once, for the first of several posts`() {
         let center = ObserverCenter()
         let scheduler = ManualScheduler()

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// Muting all observers of an owner.
-@Suite struct OwnerMutingTests {
+@Suite(.ownThread) struct OwnerMutingTests {
     private final class Owner: Sendable {}
 
     private let center = ObserverCenter()

@@ -3,7 +3,7 @@ import Testing
 import Tether
 
 /// What is posted while the end of a drain delivers what joined it: a further drain delivers it, or a post that comes first.
-@Suite struct RemainderTests {
+@Suite(.ownThread) struct RemainderTests {
     private let center = ObserverCenter()
     private let scheduler = ManualScheduler()
     private let log = Log<Int>()

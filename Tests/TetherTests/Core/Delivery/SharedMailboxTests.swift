@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// Targets that several threads take up and give up at the same time.
-@Suite struct SharedMailboxTests {
+@Suite(.ownThread) struct SharedMailboxTests {
     @Test func `D7 R8 observers that come and go leave one drain on a serial queue that is blocked, and nothing else`()
         throws
     {

@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// Several observers on one target, which is a thread's run loop, so that nobody else delivers there.
-@Suite struct SharedTargetTests {
+@Suite(.ownThread) struct SharedTargetTests {
     private let center = ObserverCenter()
     private let log = Log<String>()
 

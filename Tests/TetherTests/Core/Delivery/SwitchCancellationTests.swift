@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// What a cancelled queue drops of an observer whose target is switched while a drain runs.
-@Suite struct SwitchCancellationTests {
+@Suite(.ownThread) struct SwitchCancellationTests {
     private let center = ObserverCenter()
     private let log = Log<Int>()
     private let isRunning = Gate()

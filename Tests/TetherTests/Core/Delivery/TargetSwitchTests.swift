@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-@Suite struct TargetSwitchTests {
+@Suite(.ownThread) struct TargetSwitchTests {
     /// A center with one observer on a first scheduler, and a second one to switch to.
     private struct Fixture {
         let center = ObserverCenter()

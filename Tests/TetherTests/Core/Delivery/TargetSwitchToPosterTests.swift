@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-@Suite struct TargetSwitchToPosterTests {
+@Suite(.ownThread) struct TargetSwitchToPosterTests {
     @Test func `D6 after a switch to the poster the next post delivers what was pending first, in that post`() {
         let center = ObserverCenter()
         let scheduler = ManualScheduler()

@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// What posting asks of the allocator, counted by calls and not by what is live after it.
-@Suite(.enabled(if: counts_allocations(), "A sanitizer has an allocator of its own."))
+@Suite(.ownThread, .enabled(if: counts_allocations(), "A sanitizer has an allocator of its own."))
 struct AllocationTests {
     /// How often the calling thread asks the allocator in one post, once everything is warm.
     private func allocations(of post: () -> Void) -> Int {

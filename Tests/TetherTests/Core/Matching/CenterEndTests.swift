@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// The end of a center.
-@Suite struct CenterEndTests {
+@Suite(.ownThread) struct CenterEndTests {
     private final class Object: Sendable {}
 
     private let log = Log<String>()

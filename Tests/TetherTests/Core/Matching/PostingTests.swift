@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tether
 
-@Suite struct PostingTests {
+@Suite(.ownThread) struct PostingTests {
     @Test func `M6 a post with no observer is a no-op, a registration alone fires nothing`() {
         let center = ObserverCenter()
         let calls = Atomic<Int>(0)

@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// What a handler may do to the center that is calling it.
-@Suite struct ReentrancyTests {
+@Suite(.ownThread) struct ReentrancyTests {
     private final class Object: Sendable {}
 
     private let center = ObserverCenter()

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// Actors as owners, with handlers that are isolated to them, on an executor that the test drives.
-@Suite struct ActorOwnerTests {
+@Suite(.ownThread) struct ActorOwnerTests {
     private let center = ObserverCenter()
     private let executor = ManualExecutor()
     private let log = Log<String>()

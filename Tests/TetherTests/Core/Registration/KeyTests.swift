@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// Observers with a key: at most one for each.
-@Suite struct KeyTests {
+@Suite(.ownThread) struct KeyTests {
     private final class Object: Sendable {}
     private enum Key { case a, b }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// Observers that run once.
-@Suite struct OnceTests {
+@Suite(.ownThread) struct OnceTests {
     private final class Object: Sendable {}
 
     private let center = ObserverCenter()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-@Suite struct OwnerEndTests {
+@Suite(.ownThread) struct OwnerEndTests {
     private let log = Log<String>()
 
     // MARK: O3

@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// When what a handler captured is released.
-@Suite struct ReleaseTests {
+@Suite(.ownThread) struct ReleaseTests {
     private final class Object: Sendable {}
 
     private let center = ObserverCenter()

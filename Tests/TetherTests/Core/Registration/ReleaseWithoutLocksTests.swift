@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// That values of the user's are released where they may use the center.
-@Suite struct ReleaseWithoutLocksTests {
+@Suite(.ownThread) struct ReleaseWithoutLocksTests {
     private final class Object: Sendable {}
 
     /// A value whose equality looks at its number, and which holds something with a `deinit`.

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-@Suite struct ConcurrentQueueTests {
+@Suite(.ownThread) struct ConcurrentQueueTests {
     /// Counts how many run at once.
     private final class Overlap: Sendable {
         private let state = Guarded((running: 0, most: 0))

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-@Suite struct CustomSchedulerTests {
+@Suite(.ownThread) struct CustomSchedulerTests {
     private final class InlineScheduler: DeliveryScheduler {
         let log: Log<String>
 

@@ -4,7 +4,7 @@ import Testing
 import Tether
 
 /// A thread that is cancelled while a handler of its runs the run loop itself.
-@Suite struct NestedRunLoopTests {
+@Suite(.ownThread) struct NestedRunLoopTests {
     private let center = ObserverCenter()
     private let thread = RunLoopThread(name: "worker")
 

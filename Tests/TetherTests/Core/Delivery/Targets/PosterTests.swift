@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tether
 
-@Suite struct PosterTests {
+@Suite(.ownThread) struct PosterTests {
     @Test func `D1 the default target runs the handler on the posting thread, inside the post`() {
         let center = ObserverCenter()
         let log = Log<String>()

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-@Suite struct QueueDeliveryTests {
+@Suite(.ownThread) struct QueueDeliveryTests {
     private static let key = DispatchSpecificKey<String>()
 
     private func labelled(_ label: String) -> DispatchQueue {

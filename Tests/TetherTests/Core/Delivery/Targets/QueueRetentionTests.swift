@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Tether
 
-@Suite struct QueueRetentionTests {
+@Suite(.ownThread) struct QueueRetentionTests {
     private final class Weak<Object: AnyObject & Sendable>: @unchecked Sendable {
         weak var object: Object?
     }

@@ -3,7 +3,7 @@ import Testing
 import Tether
 
 /// How run loops end that observers deliver to.
-@Suite struct RunLoopEndTests {
+@Suite(.ownThread) struct RunLoopEndTests {
     private let center = ObserverCenter()
     private let log = Log<Int>()
 

@@ -1,0 +1,129 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+/// Runs each test on a thread of its own, which it may block.
+///
+/// All tasks share a few threads, and on Linux the blocks of Dispatch's global queues do so too. When tests block all of
+/// them, each until something has happened that needs another one, none gets on.
+struct OwnThreadTrait: SuiteTrait, TestTrait, TestScoping {
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        await Turns.shared.take()
+        defer { Turns.shared.give() }
+        let thread = OwnThread()
+        defer { thread.end() }
+        try await withTaskExecutorPreference(thread) { try await function() }
+    }
+}
+
+extension Trait where Self == OwnThreadTrait {
+    /// For what blocks: `Gate`, `Latch`, `Turnstile`, `onThreads`, `allAtOnce`, `race`.
+    static var ownThread: OwnThreadTrait { OwnThreadTrait() }
+}
+
+/// A failure in a test that blocks a thread which the concurrency library has for all tasks.
+func expectBlockingIsAllowed(sourceLocation: SourceLocation) {
+    // Not set on threads that a test makes, nor in a process that it starts, in which no other test is.
+    if Test.current == nil { return }
+    if OwnThread.isCurrent || MainQueue.isCurrent { return }
+    Issue.record("This blocks a thread of all tasks; the test lacks `.ownThread`.", sourceLocation: sourceLocation)
+}
+
+/// The main queue, which need not be on the main thread, and which no task needs but those of the main actor.
+private enum MainQueue {
+    private static let key: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+}
+
+/// Runs jobs on a thread, one after the other, until its end.
+private final class OwnThread: TaskExecutor {
+    private static let mark = "OwnThread"
+
+    static var isCurrent: Bool { Thread.current.threadDictionary[mark] != nil }
+
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var hasEnded = false
+    }
+
+    private let state = Mutex(State())
+    private let hasChanged = DispatchSemaphore(value: 0)
+
+    init() {
+        Thread.detachNewThread { [self] in
+            Thread.current.threadDictionary[OwnThread.mark] = true
+            while run() { hasChanged.wait() }
+        }
+    }
+
+    /// Whether there may be more.
+    private func run() -> Bool {
+        while true {
+            let (job, hasEnded) = state.withLock { ($0.jobs.isEmpty ? nil : $0.jobs.removeFirst(), $0.hasEnded) }
+            guard let job else { return !hasEnded }
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        state.withLock { $0.jobs.append(job) }
+        hasChanged.signal()
+    }
+
+    func end() {
+        state.withLock { $0.hasEnded = true }
+        hasChanged.signal()
+    }
+}
+
+/// Lets as many tests run at a time as there are processors, so that races meet as often as they can.
+private final class Turns: Sendable {
+    static let shared = Turns(ProcessInfo.processInfo.activeProcessorCount)
+
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(_ count: Int) {
+        state = Mutex(State(free: count))
+    }
+
+    func take() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.free == 0 {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func give() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if state.waiting.isEmpty {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,25 @@
+import Testing
+
+/// What keeps tests from waiting for each other.
+@Suite struct OwnThreadTests {
+    private func passOpenGate() {
+        let gate = Gate()
+        gate.open()
+        gate.pass()
+    }
+
+    @Test func `a test that blocks a thread of all tasks fails, however short it does`() {
+        withKnownIssue { passOpenGate() }
+    }
+
+    @Test(.ownThread) func `one with a thread of its own may, also behind a suspension`() async {
+        passOpenGate()
+        await Task.yield()
+        await Task.detached {}.value
+        passOpenGate()
+    }
+
+    @MainActor @Test func `one on the main actor may`() {
+        passOpenGate()
+    }
+}
