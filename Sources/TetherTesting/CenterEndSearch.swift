@@ -13,9 +13,8 @@ struct CenterEndSearch {
 
     /// From an owner to another one that a handler of its leads to: that one lives as long as this does.
     private struct Way {
-        let registration: WatchedRegistration
+        let start: Candidate
         let end: UInt
-        let path: ReferencePath
     }
 
     /// The registrations with owners that are alive, and not meant to stay.
@@ -52,21 +51,25 @@ struct CenterEndSearch {
             }
         }
         let left = candidates.enumerated().filter { !known.contains($0.element.owner.address) }
-        var ways: [UInt: [Way]] = [:]
+        var ways: [Way] = []
         let targets = graph.targets(left.map(\.element.heap))
         for (index, candidate) in left {
-            let paths = graph.paths(from: ReferencePath.roots(candidate.handler), to: targets)
+            // Of what may be very many ways only those that are told of are made up.
+            let paths = graph.paths(from: ReferencePath.roots(candidate.handler), to: targets) { end in
+                ways.append(Way(start: candidate, end: end.address))
+                return end == candidate.heap
+            }
             if let path = paths[candidate.heap] {
                 keep(KeptOwner(candidate.owner, of: candidate.registration, by: path), at: index)
             }
-            ways[candidate.owner.address, default: []] += paths.map {
-                Way(registration: candidate.registration, end: $0.address, path: $1)
-            }
         }
+        let lastWays = lastWays(ofCyclesIn: ways)
         for (index, candidate) in left where !known.contains(candidate.owner.address) {
-            guard let last = lastWay(ofCycleThrough: candidate.owner.address, ways) else { continue }
+            guard let last = lastWays[candidate.owner.address]?.start,
+                let path = graph.path(from: last.handler, to: candidate.heap)
+            else { continue }
             let registration = candidate.registration
-            keep(KeptOwner(candidate.owner, of: registration, heldBy: last.registration, by: last.path), at: index)
+            keep(KeptOwner(candidate.owner, of: registration, heldBy: last.registration, by: path), at: index)
         }
         if let reason = untold() {
             for (index, candidate) in left where !known.contains(candidate.owner.address) {
@@ -77,16 +80,15 @@ struct CenterEndSearch {
         return kept.compactMap(\.self).filter { !$0.owner.hasEnded }
     }
 
-    /// The way to an owner from one that it keeps itself, directly or through others, by what its handlers capture.
-    private func lastWay(ofCycleThrough owner: UInt, _ ways: [UInt: [Way]]) -> Way? {
-        var (pending, seen) = ([owner], Set([owner]))
-        while let next = pending.popLast() {
-            for way in ways[next] ?? [] {
-                if way.end == owner { return way }
-                if seen.insert(way.end).inserted { pending.append(way.end) }
-            }
+    /// The way to each owner from one that it keeps itself, directly or through others, by what its handlers capture.
+    private func lastWays(ofCyclesIn ways: [Way]) -> [UInt: Way] {
+        var components = StrongComponents<UInt>()
+        for way in ways { components.connect(way.start.owner.address, to: way.end) }
+        let component = components.numbers()
+        return ways.reduce(into: [:]) { last, way in
+            let isOnCycle = component[way.start.owner.address] == component[way.end]
+            if isOnCycle, last[way.end] == nil { last[way.end] = way }
         }
-        return nil
     }
 
     /// Why a search that found nothing may have missed something; `nil` if it has seen all.

@@ -1,4 +1,3 @@
-internal import Dispatch
 public import Foundation
 public import Tether
 
@@ -100,13 +99,13 @@ public final class NotificationRecorder: @unchecked Sendable {
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) async -> Bool {
         let waitGroup = WaitGroup()
-        let outcome = outcome(of: count, within: limit, in: waitGroup)
+        guard let waiter = addWaiter(for: count, in: waitGroup) else { return true }
         await withTaskCancellationHandler {
             await waitGroup.wait(until: .after(limit))
         } onCancel: {
             waitGroup.expire()
         }
-        return outcome.isDelivered.withLock(\.self)
+        return !removeWaiter(waiter)
     }
 
     /// Waits on this thread until so many have been delivered in all.
@@ -122,41 +121,28 @@ public final class NotificationRecorder: @unchecked Sendable {
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) -> Bool {
         let waitGroup = WaitGroup()
-        let outcome = outcome(of: count, within: limit, in: waitGroup)
+        guard let waiter = addWaiter(for: count, in: waitGroup) else { return true }
         let runsLoop = Thread.isMainThread || token.target.usesRunLoop
         waitGroup.wait(until: .after(limit), runningLoop: runsLoop)
-        return outcome.isDelivered.withLock(\.self)
+        return !removeWaiter(waiter)
     }
 
-    /// How a wait has ended.
-    private final class Outcome: Sendable {
-        let isDelivered = Guarded(false)
-    }
+    /// How many wait.
+    var waiterCount: Int { log.state.withLock(\.waiters.count) }
 
-    /// Adds a wait to a group.
-    private func outcome(of count: Int, within limit: Duration, in waitGroup: WaitGroup) -> Outcome {
-        let outcome = Outcome()
+    /// Adds one to a group that is done when so many have been delivered; `nil` if they have been.
+    private func addWaiter(for count: Int, in waitGroup: WaitGroup) -> Int? {
         let done = waitGroup.add()
-        whenDelivered(count, limit: limit) { isDelivered in
-            outcome.isDelivered.withLock { $0 = isDelivered }
-            done()
-        }
-        return outcome
-    }
-
-    /// Calls `action` once: with true when so many have been delivered, or with false when the limit has passed.
-    private func whenDelivered(_ count: Int, limit: Duration, _ action: @escaping @Sendable (Bool) -> Void) {
-        let succeed: @Sendable () -> Void = { action(true) }
-        let number = log.state.withLock { state -> Int? in
+        return log.state.withLock { state in
             guard state.notifications.count < count else { return nil }
             state.lastWaiter += 1
-            state.waiters[state.lastWaiter] = (count, succeed)
+            state.waiters[state.lastWaiter] = (count, done)
             return state.lastWaiter
         }
-        guard let number else { return succeed() }
-        DispatchQueue.global().asyncAfter(deadline: .after(limit)) { [weak log] in
-            guard let log else { return }
-            if log.state.withLock({ $0.waiters.removeValue(forKey: number) }) != nil { action(false) }
-        }
+    }
+
+    /// Takes one off that waits no longer; whether it had to, because what it waits for was not delivered.
+    private func removeWaiter(_ waiter: Int) -> Bool {
+        log.state.withLock { $0.waiters.removeValue(forKey: waiter) } != nil
     }
 }

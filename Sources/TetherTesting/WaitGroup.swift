@@ -59,10 +59,13 @@ final class WaitGroup: Sendable {
 
     /// Suspends until all is done, or until a deadline.
     func wait(until deadline: DispatchTime) async {
-        await withCheckedContinuation { continuation in
-            whenDone { continuation.resume() }
-            if !isEmpty { DispatchQueue.global().asyncAfter(deadline: deadline) { [self] in expire() } }
-        }
+        // A source, which leaves nothing behind when it is cancelled; what is dispatched for later stays until then.
+        let timer = DispatchSource.makeTimerSource(queue: .global())
+        timer.schedule(deadline: deadline)
+        timer.setEventHandler { [weak self] in self?.expire() }
+        timer.activate()
+        await withCheckedContinuation { continuation in whenDone { continuation.resume() } }
+        timer.cancel()
     }
 
     /// Waits on this thread until all is done, or until a deadline.

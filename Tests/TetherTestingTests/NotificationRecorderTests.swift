@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 import Tether
-import TetherTesting
+
+@testable import TetherTesting
 
 /// What a recorder keeps.
 @Suite struct NotificationRecorderTests {
@@ -15,15 +16,26 @@ import TetherTesting
         deinit { change() }
     }
 
-    @Test(arguments: [false, true]) func `M6 a wait ends when its task is cancelled`(isCancelledFirst: Bool) async {
+    @Test(arguments: [false, true]) func `M6 a wait ends when its task is cancelled, and leaves nothing`(isCancelledFirst: Bool) async {
         let changes = NotificationRecorder(ObserverCenter(), .modelDidChange)
         let task = Task {
             if isCancelledFirst { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
             return await changes.wait(for: 1, within: .seconds(3600))
         }
-        if !isCancelledFirst { try? await Task.sleep(for: .milliseconds(10)) }
+        if !isCancelledFirst {
+            let limit = ContinuousClock.now + .seconds(300)
+            while changes.waiterCount == 0, ContinuousClock.now < limit { await Task.yield() }
+        }
         task.cancel()
         #expect(await task.value == false)
+        #expect(changes.waiterCount == 0)
+    }
+
+    @Test func `M6 a wait that reached its limit leaves nothing`() async {
+        let changes = NotificationRecorder(ObserverCenter(), .modelDidChange)
+        #expect(await changes.wait(for: 1, within: .milliseconds(1)) == false)
+        #expect(await changes.wait(for: 0, within: .zero))
+        #expect(changes.waiterCount == 0)
     }
 
     @Test func `X3 what an object posts about itself in its deinit is recorded without it`() {

@@ -22,7 +22,8 @@ public import Foundation
 ///
 /// Plain observers of `name` then get what `makeNotification` makes of a posted message, and observers of the message
 /// get what `makeMessage` makes of a notification that was posted under `name`, unless that is `nil`. Each of the three
-/// may be left out: the name is then the type's, with its module, and nothing is made.
+/// may be left out: the name is then the type's, with its module, and nothing is made. A notification without `userInfo`
+/// gets one with the message itself, which only Tether can read: posted again, it is the message still.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public protocol BridgedAsyncMessage: NotificationCenter.AsyncMessage {
     /// The name that it shares with plain notifications. It is asked for once in a process.
@@ -49,7 +50,7 @@ extension BridgedAsyncMessage {
     /// - Parameter notification: Any notification.
     public static func makeMessage(_ notification: Notification) -> Self? { nil }
 
-    /// Makes a notification without `userInfo`.
+    /// Makes a notification that carries the message itself, in a way that only Tether can read.
     /// - Parameter message: Any message.
     public static func makeNotification(_ message: Self) -> Notification {
         Notification(name: MessageNames.name(of: Self.self))

@@ -32,7 +32,7 @@ extension BridgedMainActorMessage {
     /// - Parameter notification: Any notification.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? { nil }
 
-    /// Makes a notification without `userInfo`.
+    /// Makes a notification that carries the message itself, in a way that only Tether can read.
     /// - Parameter message: Any message.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
         Notification(name: MessageNames.name(of: Self.self))

@@ -5,11 +5,11 @@ internal import Foundation
 extension PostingQueue {
     /// Posts what its run loop's current mode and activity let through.
     func ring(at activity: CFRunLoopActivity, seenBy observer: ObjectIdentifier?) {
-        if case .loop(let alarm, _) = clock, case let isIdle = alarm.isIdle(at: activity, seenBy: observer),
-            activity != .entry, let isOpen = alarm.openModes()
-        {
-            post(isIdle ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
-        }
+        guard case .loop(let alarm, _) = clock else { return }
+        let mayBeIdle = state.withLock { _ in alarm.takesNote(of: activity, seenBy: observer) }
+        if activity == .beforeTimers { alarm.beginPass() }
+        guard activity != .entry, let isOpen = alarm.openModes() else { return }
+        post(mayBeIdle && !alarm.hasDueTimer() ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
     }
 
     /// Posts what was enqueued before this call, in order, as far as it is open.
@@ -43,8 +43,7 @@ extension PostingQueue {
     /// Sets the alarm to the modes in which something waits; `anew` while it is ringing.
     func setAlarm(_ state: inout State, anew: Bool = false) {
         guard case .loop(let alarm, _) = clock, anew || state.alarmedLines != state.backlog.lines else { return }
-        if anew { alarm.uninstall() }
-        alarm.install(in: state.backlog.modes)
+        alarm.install(in: state.backlog.modes, anew: anew)
         state.alarmedLines = state.backlog.lines
     }
 

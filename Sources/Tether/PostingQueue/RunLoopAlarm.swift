@@ -6,16 +6,16 @@ internal import Foundation
 /// It is a run loop observer for each mode, and a source that keeps the loop from ending while something waits: an
 /// observer alone does not.
 ///
-/// SAFETY: `observers` is only touched under the lock of the posting queue that has it, what is after
-/// it by the loop's thread; CoreFoundation's run loop functions used here may be called from any thread.
+/// SAFETY: `observers` and `entered` are only touched under the lock of the posting queue that has it, what is after
+/// them by the loop's thread; CoreFoundation's run loop functions used here may be called from any thread.
 final class RunLoopAlarm: @unchecked Sendable {
     let loop: CFRunLoop
     private let info = RunLoopInfo()
     private let keepAlive: CFRunLoopSource
     private let commonModes: CommonModes
     private var observers: [RunLoop.Mode: CFRunLoopObserver] = [:]
-    /// The observers that saw the run that is under way begin, which has not come to wait.
-    private var entered: Set<ObjectIdentifier> = []
+    /// How many runs, nested ones included, were seen to begin in a mode, and have neither ended nor come to wait.
+    private var entered: [RunLoop.Mode: Int] = [:]
     /// Whether a pass has begun since a due timer was counted.
     private var isNewPass = false
     /// The timer that was due last when the loop was about to wait, by its date, and how often it was.
@@ -36,7 +36,7 @@ final class RunLoopAlarm: @unchecked Sendable {
 
     deinit {
         RunLoopAlarm.queues.remove(info)
-        uninstall()
+        install(in: [])
         CFRunLoopSourceInvalidate(keepAlive)
         CFRunLoopWakeUp(loop)
     }
@@ -45,14 +45,14 @@ final class RunLoopAlarm: @unchecked Sendable {
     func connect(_ queue: PostingQueue) { RunLoopAlarm.queues.insert(queue, for: info) }
 
     /// Rings in these modes from now on, and in no others. The loop is not woken.
-    func install(in modes: Set<RunLoop.Mode>) {
-        for mode in observers.keys where !modes.contains(mode) { remove(mode) }
+    ///
+    /// A run loop does not call an observer that it is calling already: installed anew, the alarm rings in a run that is
+    /// nested in a handler, too.
+    func install(in modes: Set<RunLoop.Mode>, anew: Bool = false) {
+        for mode in observers.keys where anew || !modes.contains(mode) { remove(mode) }
         for mode in modes where observers[mode] == nil { add(mode) }
+        entered = entered.filter { modes.contains($0.key) }
     }
-
-    /// Stops ringing. A run loop does not call an observer that it is calling already: installed again, the alarm
-    /// rings in a run that is nested in a handler, too.
-    func uninstall() { install(in: []) }
 
     /// Whether the loop never runs again; CoreFoundation complains of what is added to it then.
     private var isOver: Bool { loop === CFRunLoopGetMain() && MainLoopExit.hasThreadEnded }
@@ -92,24 +92,28 @@ final class RunLoopAlarm: @unchecked Sendable {
         return { modes in modes.contains(current) || (isCommon && modes.contains(.common)) }
     }
 
-    /// Whether the loop, on the calling thread, has nothing to do at an activity: it is about to wait, or a run ends that has had
-    /// no time to, as in a program that polls.
-    func isIdle(at activity: CFRunLoopActivity, seenBy observer: ObjectIdentifier?) -> Bool {
-        var isIdle = activity == .beforeWaiting
-        switch activity {
-        case .entry: if let observer { entered.insert(observer) }
-        case .exit: isIdle = observer.flatMap { entered.remove($0) } != nil
-        case .beforeWaiting: entered = []
-        default: isNewPass = true
+    /// Counts runs; whether this is a moment at which a loop may be idle: it is about to wait, or a run ends that has had no
+    /// time to, as in a program that polls.
+    func takesNote(of activity: CFRunLoopActivity, seenBy observer: ObjectIdentifier?) -> Bool {
+        guard activity != .beforeWaiting else {
+            entered = [:]
+            return true
         }
-        return isIdle && !hasDueTimer()
+        guard let mode = observers.first(where: { ObjectIdentifier($0.value) == observer })?.key else { return false }
+        if activity == .entry { entered[mode, default: 0] += 1 }
+        guard activity == .exit, let runs = entered[mode], runs > 0 else { return false }
+        entered[mode] = runs - 1
+        return true
     }
+
+    /// Begins a pass of the calling thread's loop.
+    func beginPass() { isNewPass = true }
 
     /// Whether a timer is due in the current mode, so that the calling thread's loop, which is about to wait, will not.
     ///
     /// A timer is due as long as it is firing, too, and what it calls may run the loop. So the loop is given some more passes: a
     /// timer that is due after them as well is firing, and does not count.
-    private func hasDueTimer() -> Bool {
+    func hasDueTimer() -> Bool {
         guard let mode = CFRunLoopCopyCurrentMode(loop), case let next = CFRunLoopGetNextTimerFireDate(loop, mode),
             next != 0, next <= CFAbsoluteTimeGetCurrent()
         else { return false }

@@ -85,6 +85,27 @@ import TetherVerification
         keep.drop()
     }
 
+    @Test func `L3 circles are looked for among many owners in seconds, where a center ends`() {
+        let begin = processorTime()
+        let findings = findLeaks(explanation: .seconds(300)) {
+            let layers = (0..<4).map { _ in (0..<300).map { _ in Item() } }
+            let center = ObserverCenter()
+            for (layer, next) in zip(layers, layers.dropFirst() + [[]]) {
+                let hub = Item()
+                hub.items = next
+                for owner in layer {
+                    center.observe(.modelDidChange, owner: owner) { _, _ in withExtendedLifetime(hub) {} }
+                }
+            }
+            // Goes before the owners.
+            withExtendedLifetime(consume center) {}
+            withExtendedLifetime(layers) {}
+        }
+        let time = processorTime() - begin
+        #expect(findings.count == 0)
+        if !isSanitized { #expect(time < .seconds(2)) }
+    }
+
     private final class Link: @unchecked Sendable {
         var next: Link?
     }

@@ -206,7 +206,7 @@ import Testing
         let token = center.observe(.sample) { _ in log.add("ours") }
         let receiver = token.foreign
         let gate = Turnstile()
-        ForeignCleaner.shared.queue.async { gate.pass() }
+        ForeignCleaner.shared.hold(until: gate)
         token.stop()
         center.removeObserver(stranger.token)
         // It gets the same key.
@@ -226,7 +226,7 @@ import Testing
         let captured = Holder(LoggedObject("captured", log) { _ in center.removeObserver(stranger.token) })
         let old = center.observe(.sample, key: 1) { [object = captured.object!] _ in object.touch() }
         captured.release()
-        ForeignCleaner.shared.queue.async { gate.pass() }
+        ForeignCleaner.shared.hold(until: gate)
         let heir = center.observe(.sample, key: 1) { _ in log.add("heir") }
         gate.open()
         ForeignCleaner.shared.settle()
@@ -246,7 +246,7 @@ import Testing
         let captured = Holder(LoggedObject("captured", log))
         let token = center.observe(.sample) { [object = captured.object!] _ in object.touch() }
         captured.release()
-        ForeignCleaner.shared.queue.async { gate.pass() }
+        ForeignCleaner.shared.hold(until: gate)
         // Ours, which has the same key; the queue that is to register it anew has not got to that.
         center.removeObserver(stranger.token)
         token.stop()

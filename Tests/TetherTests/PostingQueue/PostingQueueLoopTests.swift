@@ -72,6 +72,34 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertEqual(log.entries, ["idle", "again", "again"])
     }
 
+    /// Q1: nor do posts of each run, for which the queue makes itself known to the loop anew, make it look busy.
+    func testQ1WhenIdleInALoopThatIsPolledWhileSomethingIsPostedInEachRun() {
+        let queue = PostingQueue(center: center)
+        queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
+        var objects: [CFRunLoopObserver] = []
+        for number in 0..<20 where !log.entries.contains("idle") {
+            // Lies where the memory of an observer was that has gone, so that none is taken for another.
+            objects.append(CFRunLoopObserverCreateWithHandler(nil, 0, false, 0) { _, _ in })
+            queue.enqueue(.labelled("\(number)"), postingStyle: .asap, coalesceMask: .none)
+            CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, -1, false)
+        }
+        XCTAssertEqual(log.entries, ["0", "idle"])
+        withExtendedLifetime(objects) {}
+    }
+
+    /// Q1: what is enqueued for another mode in the middle of a run waits for one that is seen from its beginning.
+    func testQ1NotAtTheEndOfARunOfWhichNothingWasSeenBefore() {
+        let queue = PostingQueue(center: center)
+        let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
+            queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
+        }
+        RunLoop.current.add(timer, forMode: .default)
+        CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, -1, false)
+        XCTAssertEqual(log.entries, [])
+        CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, -1, false)
+        XCTAssertEqual(log.entries, ["idle"])
+    }
+
     /// Q7: in a run that is nested in a timer's callout, as in any other; that timer is due meanwhile.
     func testQ7WhenIdleInARunInsideATimer() {
         let queue = PostingQueue(center: center)

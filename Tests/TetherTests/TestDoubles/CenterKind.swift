@@ -43,4 +43,14 @@ extension ForeignCleaner {
     /// Returns when all removals have been run that were left before: by this, too, because the thread that left the first
     /// of them may not have called the queue yet.
     func settle() { queue.sync { run() } }
+
+    /// Keeps the queue from running any removal from now on until a gate opens: what other tests left is behind it.
+    func hold(until gate: Turnstile) {
+        let isHeld = Turnstile()
+        queue.async {
+            isHeld.open()
+            gate.pass()
+        }
+        isHeld.pass()
+    }
 }
