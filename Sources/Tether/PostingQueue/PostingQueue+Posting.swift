@@ -5,6 +5,7 @@ internal import Foundation
 extension PostingQueue {
     /// Posts what its run loop's current mode and activity let through.
     func ring(at activity: CFRunLoopActivity, seenBy observer: ObjectIdentifier?) {
+        // Not covered: what has no loop has no alarm.
         guard case .loop(let alarm, _) = clock else { return }
         let mayBeIdle = state.withLock { _ in alarm.takesNote(of: activity, seenBy: observer) }
         if activity == .beforeTimers { alarm.beginPass() }

@@ -99,6 +99,7 @@ final class RunLoopAlarm: @unchecked Sendable {
             entered = [:]
             return true
         }
+        // Not covered: another thread takes the observer off just then.
         guard let mode = observers.first(where: { ObjectIdentifier($0.value) == observer })?.key else { return false }
         if activity == .entry { entered[mode, default: 0] += 1 }
         guard activity == .exit, let runs = entered[mode], runs > 0 else { return false }
