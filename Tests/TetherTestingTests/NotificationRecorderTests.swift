@@ -16,7 +16,8 @@ import Tether
         deinit { change() }
     }
 
-    @Test(arguments: [false, true]) func `M6 a wait ends when its task is cancelled, and leaves nothing`(isCancelledFirst: Bool) async {
+    @Test(arguments: [false, true])
+    func `M6 a wait ends when its task is cancelled, and leaves nothing`(isCancelledFirst: Bool) async {
         let changes = NotificationRecorder(ObserverCenter(), .modelDidChange)
         let task = Task {
             if isCancelledFirst { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
