@@ -27,8 +27,9 @@ struct KeptOwner: Sendable {
     init(_ owner: WatchedObject, of registration: WatchedRegistration) {
         self.init(
             owner, isCaptured: true, of: registration,
-            "it was kept by \(registration.handlerDescription), which captures it, perhaps behind a value that cannot be "
-                + "looked into", remedy: SelfCapture.remedy, LeakPicture(handlerOf: registration).diagram)
+            "it was kept by \(registration.handlerDescription), which captures it, or leads to it by a value that "
+                + "cannot be looked into or by another handler",
+            remedy: SelfCapture.remedy, LeakPicture(handlerOf: registration).diagram)
     }
 
     /// An owner of which it is not known what leads to it, and why not; it counts if it goes with the center.

@@ -60,7 +60,11 @@ extension Audit.Row {
 extension String {
     /// The text with its control characters written out, a line's end among them.
     fileprivate var onOneLine: String {
-        func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+        func isControl(_ scalar: Unicode.Scalar) -> Bool {
+            let properties = scalar.properties
+            return [.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
+                || properties.isBidiControl
+        }
         guard unicodeScalars.contains(where: isControl) else { return self }
         return unicodeScalars.reduce(into: "") { $0 += isControl($1) ? $1.escaped(asASCII: true) : String($1) }
     }

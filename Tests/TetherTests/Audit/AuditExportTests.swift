@@ -26,9 +26,9 @@ import Testing
     }
 
     @Test func `L1 a name of several lines stays on one`() {
-        let token = center.observe(.init("one\ntwo\u{1B}[31m")) { _ in }
+        let token = center.observe(.init("one\ntwo\u{1B}[31m\u{2028}\u{202E}")) { _ in }
         let lines = center.audit().description.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.count == 2 && lines[1].hasPrefix(#"one\ntwo\u{1B}[31m  any "#), "\(lines)")
+        #expect(lines.count == 2 && lines[1].hasPrefix(#"one\ntwo\u{1B}[31m\u{2028}\u{202E}  any "#), "\(lines)")
         withExtendedLifetime(token) {}
     }
 
