@@ -7,8 +7,9 @@ extension PostingQueue {
     func ring(at activity: CFRunLoopActivity, seenBy observer: ObjectIdentifier?) {
         // Not covered: what has no loop has no alarm.
         guard case .loop(let alarm, _) = clock else { return }
-        let mayBeIdle = state.withLock { _ in alarm.takesNote(of: activity, seenBy: observer) }
-        if activity == .beforeTimers { alarm.beginPass() }
+        let isNewPass = activity == .beforeTimers
+        if isNewPass { alarm.beginPass() }
+        let mayBeIdle = !isNewPass && state.withLock { _ in alarm.takesNote(of: activity, seenBy: observer) }
         guard activity != .entry, let isOpen = alarm.openModes() else { return }
         post(mayBeIdle && !alarm.hasDueTimer() ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
     }

@@ -49,9 +49,11 @@ final class RunLoopAlarm: @unchecked Sendable {
     /// A run loop does not call an observer that it is calling already: installed anew, the alarm rings in a run that is
     /// nested in a handler, too.
     func install(in modes: Set<RunLoop.Mode>, anew: Bool = false) {
-        for mode in observers.keys where anew || !modes.contains(mode) { remove(mode) }
+        for mode in observers.keys where anew || !modes.contains(mode) {
+            remove(mode)
+            if !modes.contains(mode) { entered[mode] = nil }
+        }
         for mode in modes where observers[mode] == nil { add(mode) }
-        entered = entered.filter { modes.contains($0.key) }
     }
 
     /// Whether the loop never runs again; CoreFoundation complains of what is added to it then.

@@ -34,18 +34,6 @@ import TetherVerification
         }
     }
 
-    private func processorTime() -> Duration {
-        var time = timespec()
-        // SAFETY: the call writes the time and nothing else.
-        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
-
-    private var isSanitized: Bool {
-        // SAFETY: only whether there are such functions is asked.
-        unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
-    }
-
     @Test func `L2 L3 thirty objects and thirty handlers over a thousand objects are explained in two seconds`() throws
     {
         let (center, root, scope, keep) = (ObserverCenter(), model(), LeakTracker(), Keep())

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
-import Synchronization
 import Testing
+import Tether
 
 /// Runs each test on a thread of its own, which it may block.
 ///
@@ -56,7 +56,7 @@ private final class OwnThread: TaskExecutor {
         var hasEnded = false
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let hasChanged = DispatchSemaphore(value: 0)
 
     init() {
@@ -96,10 +96,10 @@ private final class Turns: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     init(_ count: Int) {
-        state = Mutex(State(free: count))
+        state = Guarded(State(free: count))
     }
 
     func take() async {
