@@ -1,3 +1,4 @@
+import CoreFoundation
 import Foundation
 
 /// How long the calling thread has run.
