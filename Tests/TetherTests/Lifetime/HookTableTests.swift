@@ -52,16 +52,20 @@ private final class Instantiated<Value>: Sendable {}
     @Test(.enabled(if: OwnerLifetime.isExact))
     func `O3 an owner that is attached to no more is taken out of the filter once`() {
         let center = ObserverCenter()
-        let owner = Holder(Instantiated<String>())
-        let first = center.observe(.sample, owner: owner.object!) { _, _ in }
-        // Another that shares its place.
-        // SAFETY: the address is only hashed.
-        let address = unsafe Unmanaged.passUnretained(owner.object!).toOpaque()
-        unsafe tether_hook_mark(address)
-        first.stop()
-        center.observe(.sample, owner: owner.object!) { _, _ in }
-        unsafe tether_hook_unmark(address)
-        owner.object = nil
+        // All at once, at addresses that for the most part nobody has had: a place whose count went below zero is full
+        // ever after, and hides what goes wrong there.
+        var owners = (0..<1000).map { _ in Instantiated<String>() }
+        for owner in owners {
+            let first = center.observe(.sample, owner: owner) { _, _ in }
+            // Another that shares its place.
+            // SAFETY: the address is only hashed.
+            let address = unsafe Unmanaged.passUnretained(owner).toOpaque()
+            unsafe tether_hook_mark(address)
+            first.stop()
+            center.observe(.sample, owner: owner) { _, _ in }
+            unsafe tether_hook_unmark(address)
+        }
+        owners = []
         #expect(center.audit().isEmpty)
     }
 }
