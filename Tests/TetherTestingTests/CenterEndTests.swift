@@ -181,7 +181,7 @@ import TetherVerification
                 case "async call":
                     center.observe(.modelDidClose, owner: sidebar) { _, _ in
                         isRunning.continuation.yield()
-                        try? await Task.sleep(for: .seconds(300))
+                        while !Task.isCancelled { try? await Task.sleep(for: .seconds(300)) }
                     }
                     center.post(name: .modelDidClose, object: nil)
                 default: token = center.observe(.modelDidClose) { _ in sidebar.touch() }
