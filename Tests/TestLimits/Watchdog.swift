@@ -30,8 +30,7 @@ final class Watchdog: @unchecked Sendable {
         let environment = ProcessInfo.processInfo.environment
         if let seconds = environment["TETHER_TEST_LIMIT"].flatMap(TimeInterval.init) { return seconds }
         if environment["LD_PRELOAD"]?.contains("vgpreload") == true { return 3600 }
-        // SAFETY: only whether there are such functions is asked.
-        return unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil ? 900 : 240
+        return isSanitized ? 900 : 240
     }
 
     /// The tests that are running, as far as they were heard of.

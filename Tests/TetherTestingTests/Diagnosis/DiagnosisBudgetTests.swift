@@ -1,6 +1,7 @@
 import CoreFoundation
 import Dispatch
 import Foundation
+import TestLimits
 import Testing
 import Tether
 import TetherVerification

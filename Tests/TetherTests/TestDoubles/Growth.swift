@@ -1,5 +1,5 @@
-import CoreFoundation
 import Foundation
+import TestLimits
 
 /// How many times as long each of many takes as each of few: about once, or as many times as there are more if the time is
 /// quadratic.
@@ -27,11 +27,4 @@ private func processorTime(
     let (thread, begin) = (pthread_self(), processorTime())
     await work()
     return pthread_self() == thread ? processorTime() - begin : nil
-}
-
-private func processorTime() -> Duration {
-    var time = timespec()
-    // SAFETY: the call writes the time and nothing else.
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }

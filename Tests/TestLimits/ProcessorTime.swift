@@ -2,7 +2,7 @@ import CoreFoundation
 import Foundation
 
 /// How long the calling thread has run.
-func processorTime() -> Duration {
+public func processorTime() -> Duration {
     var time = timespec()
     // SAFETY: the call writes the time and nothing else.
     unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -10,7 +10,7 @@ func processorTime() -> Duration {
 }
 
 /// Whether the build has a sanitizer, of whose time nobody promises anything.
-var isSanitized: Bool {
+public var isSanitized: Bool {
     // SAFETY: only whether there are such functions is asked.
     unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 }
