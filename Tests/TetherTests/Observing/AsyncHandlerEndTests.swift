@@ -86,8 +86,9 @@ import Testing
     }
 
     @Test func `P4 R7 a call that ended its observer itself is not cancelled`() async {
-        let (center, log, gate) = (ObserverCenter(), log, AsyncGate())
+        let (center, log, begun, gate) = (ObserverCenter(), log, AsyncGate(), AsyncGate())
         let once = center.observe(.sample, once: true) { note in
+            begun.open()
             await Task.yield()
             log.add("once \(note.number) \(Task.isCancelled)")
         }
@@ -100,6 +101,8 @@ import Testing
             })
         center.post(.sample, numbers: 1...3)
         await gate.pass()
+        // A stop prevents a call that has not begun.
+        await begun.pass()
         await once.stopAndWait()
         await token.value?.stopAndWait()
         #expect(log.entries.sorted() == ["once 1 false", "stopped 1 false"])
