@@ -27,6 +27,29 @@ private final class Capture: Sendable {
     deinit { ended.wrappingAdd(1, ordering: .relaxed) }
 }
 
+/// Foundation's center, which tells when an observer has been taken off it: after the owner's end, on a queue (F2). Without
+/// a wait for it, a queue that gets no processor for a while would be taken for memory that grows.
+private final class TellingCenter: NotifyingCenter {
+    struct Registration: NotifyingRegistration {
+        let registration: any NotifyingRegistration
+        let removed: DispatchSemaphore
+
+        func cancel() {
+            registration.cancel()
+            removed.signal()
+        }
+    }
+
+    let center = NotificationCenter()
+    let removed = DispatchSemaphore(value: 0)
+
+    func register(
+        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
+    ) -> any NotifyingRegistration {
+        Registration(registration: center.register(name: name, sender: sender, handler: handler), removed: removed)
+    }
+}
+
 /// The most memory that the process has had so far, in KiB.
 private var peakMemory: Int {
     var usage = rusage()
@@ -41,7 +64,7 @@ private var peakMemory: Int {
 
 private struct Soak {
     let center = ObserverCenter()
-    let foundation = NotificationCenter()
+    let foundation = TellingCenter()
     let queue = DispatchQueue(label: "Soak")
 
     /// One owner's life, of one of eight kinds; what is posted is delivered before it ends, or on the main queue dropped.
@@ -62,10 +85,11 @@ private struct Soak {
             queue.sync {}
             withExtendedLifetime(owner) {}
         case 6:
-            let (owner, source) = (Owner(), Source())
-            foundation.observe(.tick, from: source, owner: owner) { _, _ in capture.count() }
-            foundation.post(name: .tick, object: source)
-            withExtendedLifetime(owner) {}
+            observeFoundation(capture)
+            guard foundation.removed.wait(timeout: .now() + 60) == .success else {
+                print("Owner \(number) ended, and its observer was not taken off Foundation's center within a minute.")
+                exit(1)
+            }
         default:
             let owner = Owner()
             center.observe(nil, owner: owner, once: true) { _, _ in capture.count() }
@@ -73,6 +97,13 @@ private struct Soak {
             center.post(name: .tick, object: nil)
             withExtendedLifetime(owner) {}
         }
+    }
+
+    private func observeFoundation(_ capture: Capture) {
+        let (owner, source) = (Owner(), Source())
+        foundation.observe(.tick, from: source, owner: owner) { _, _ in capture.count() }
+        foundation.center.post(name: .tick, object: source)
+        withExtendedLifetime(owner) {}
     }
 
     private func live(_ owner: some AnyObject, _ capture: Capture) {
@@ -112,8 +143,13 @@ for number in 0..<tenth * 10 {
     }
 }
 
+// The smallest block of the allocator, 32 bytes, lost by one kind of the eight makes 3.4 MiB of 900,000 owners. What grows
+// besides, and comes to an end: a thread of Dispatch's keeps up to 1024 blocks to use again, about 96 KiB, and there are
+// more of them the busier the machine is; the filter of addresses that the hook asks, 1 MiB, is touched page by page.
+private let limit = 3 * 1024
+
 private let growth = peakMemory - afterWarmUp
 private let left = tenth * 10 - ended.load(ordering: .relaxed)
 private let observers = soak.center.audit().count
-print("Grew by \(growth) KiB after the first tenth; \(left) captures and \(observers) observers are left.")
-exit(growth <= 1024 && left == 0 && observers == 0 ? 0 : 1)
+print("Grew by \(growth) KiB of \(limit) after the first tenth; \(left) captures and \(observers) observers are left.")
+exit(growth <= limit && left == 0 && observers == 0 ? 0 : 1)
