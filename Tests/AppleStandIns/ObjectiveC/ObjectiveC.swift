@@ -34,7 +34,7 @@ public func object_getClass(_ object: Any?) -> AnyClass? {
     object.map { type(of: $0 as AnyObject) }
 }
 
-public func sel_registerName(_ name: UnsafePointer<CChar>) -> Selector { Selector(name: name) }
+public func sel_registerName(_ name: UnsafePointer<CChar>) -> Selector { runtime_register_name(name) }
 
 public func class_getMethodImplementation(_ type: AnyClass?, _ name: Selector) -> IMP? {
     type == nil ? nil : runtime_find_method(name).map { unsafeBitCast($0, to: IMP.self) }

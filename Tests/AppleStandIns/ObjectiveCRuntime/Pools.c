@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "Runtime.h"
 
@@ -42,14 +41,4 @@ long runtime_push_pool(void) { return current ? current->count : 0; }
 
 void runtime_pop_pool(long pool) {
     while (current && current->count > pool) swift_release(current->objects[--current->count]);
-}
-
-// `-allowsWeakReference`, which every class has, as NSObject and Swift's root class answer it.
-static bool allows_weak_reference(void *object, struct runtime_selector selector) {
-    (void)selector;
-    return !swift_isDeallocating(object);
-}
-
-runtime_method runtime_find_method(struct runtime_selector selector) {
-    return strcmp(selector.name, "allowsWeakReference") == 0 ? (runtime_method)allows_weak_reference : NULL;
 }

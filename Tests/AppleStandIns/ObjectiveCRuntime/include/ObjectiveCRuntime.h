@@ -6,10 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// A method's name.
+/// A method's name, which stays.
 struct runtime_selector {
     const char *_Nonnull name;
 };
+
+/// Gives a name to find methods by; this keeps a copy.
+struct runtime_selector runtime_register_name(const char *_Nonnull name);
 
 typedef void (*runtime_method)(void);
 
