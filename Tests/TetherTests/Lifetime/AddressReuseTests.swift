@@ -99,9 +99,8 @@ import Testing
         let calls = Atomic<Int>(0)
         let sender = Holder<Large>()
         let renewed = Holder<NotificationObserver>()
-        var renewals = 0
         let thread = ObjectIdentifier(Thread.current)
-        for _ in 0..<rounds {
+        let renewals = countReused {
             sender.object = Large()
             let address = ObjectIdentifier(sender.object!)
             // Both centers watch the dead sender; when the first one's observer ends, the new sender gets one on the other:
@@ -121,11 +120,12 @@ import Testing
             sender.object = Large()
             let token = center.observe(.other, from: sender.object!) { _ in }
             #expect(renewed.object.map(\.isActive) ?? true && token.isActive)
-            if renewed.object != nil { renewals += 1 }
+            let isRenewed = renewed.object != nil
             other.post(name: .sample, object: sender.object!)
             withExtendedLifetime(second) { first.release() }
             sender.release()
             renewed.release()
+            return isRenewed
         }
         #expect(renewals > 0)
         #expect(calls.load(ordering: .relaxed) == renewals)
