@@ -11,9 +11,11 @@ struct CenterEndSearch {
         var heap: HeapObject { HeapObject(address: owner.address) }
     }
 
-    /// From an owner to another one that a handler of its leads to: that one lives as long as this does.
+    /// From an owner to another one that a handler of its leads to: that one lives as long as this does. There may be as many
+    /// as pairs of owners.
     private struct Way {
-        let start: Candidate
+        /// The place of the candidate whose handler it is.
+        let start: Int
         let end: UInt
     }
 
@@ -56,7 +58,7 @@ struct CenterEndSearch {
         for (index, candidate) in left {
             // Of what may be very many ways only those that are told of are made up.
             let paths = graph.paths(from: ReferencePath.roots(candidate.handler), to: targets) { end in
-                ways.append(Way(start: candidate, end: end.address))
+                ways.append(Way(start: index, end: end.address))
                 return end == candidate.heap
             }
             if let path = paths[candidate.heap] {
@@ -65,7 +67,7 @@ struct CenterEndSearch {
         }
         let lastWays = lastWays(ofCyclesIn: ways)
         for (index, candidate) in left where !known.contains(candidate.owner.address) {
-            guard let last = lastWays[candidate.owner.address]?.start,
+            guard let last = lastWays[candidate.owner.address].map({ candidates[$0.start] }),
                 let path = graph.path(from: last.handler, to: candidate.heap)
             else { continue }
             let registration = candidate.registration
@@ -80,13 +82,18 @@ struct CenterEndSearch {
         return kept.compactMap(\.self).filter { !$0.owner.hasEnded }
     }
 
-    /// The way to each owner from one that it keeps itself, directly or through others, by what its handlers capture.
+    /// The way to each owner from one that it keeps itself, directly or through others, by what its handlers capture; none if
+    /// there is no time left.
     private func lastWays(ofCyclesIn ways: [Way]) -> [UInt: Way] {
+        func start(of way: Way) -> UInt { candidates[way.start].owner.address }
         var components = StrongComponents<UInt>()
-        for way in ways { components.connect(way.start.owner.address, to: way.end) }
+        for (number, way) in ways.enumerated() {
+            if number % 1024 == 0, graph.isOver() { return [:] }
+            components.connect(start(of: way), to: way.end)
+        }
         let component = components.numbers()
         return ways.reduce(into: [:]) { last, way in
-            let isOnCycle = component[way.start.owner.address] == component[way.end]
+            let isOnCycle = component[start(of: way)] == component[way.end]
             if isOnCycle, last[way.end] == nil { last[way.end] = way }
         }
     }

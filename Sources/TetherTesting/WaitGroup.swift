@@ -89,34 +89,56 @@ final class WaitGroup: Sendable {
 
 /// A run of the calling thread's run loop that another thread may end, and that leaves nothing with the loop.
 ///
-/// SAFETY: CoreFoundation's run loops and their sources may be signalled from any thread; the rest is guarded.
+/// SAFETY: CoreFoundation's run loops may be woken from any thread; the rest is guarded, or of the thread alone.
 private final class LoopUntil: @unchecked Sendable {
     private let deadline: DispatchTime
     private let hasEnded = Guarded(false)
     private let loop: CFRunLoop = CFRunLoopGetCurrent()
-    /// The loop returns when it has handled a source, and as long as it has one not before.
-    private let source: CFRunLoopSource
 
     init(_ deadline: DispatchTime) {
         self.deadline = deadline
-        var context = unsafe CFRunLoopSourceContext()
-        unsafe context.perform = { _ in }
-        source = unsafe CFRunLoopSourceCreate(nil, 0, &context)
     }
 
     func run() {
+        let (source, observer) = (makeSource(), makeObserver())
         CFRunLoopAddSource(loop, source, RunLoop.Mode.default.cfMode)
-        defer { CFRunLoopSourceInvalidate(source) }
+        CFRunLoopAddObserver(loop, observer, RunLoop.Mode.default.cfMode)
+        defer {
+            CFRunLoopSourceInvalidate(source)
+            CFRunLoopObserverInvalidate(observer)
+        }
         while !hasEnded.withLock(\.self), case let now = DispatchTime.now(), now < deadline {
             let seconds = Double(deadline.uptimeNanoseconds - now.uptimeNanoseconds) / 1e9
             _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: seconds))
         }
     }
 
-    /// Has the loop return from the pass that is running, if there is one.
+    /// Keeps the loop from returning at once where it has nothing else to wait for; it is never signalled.
+    private func makeSource() -> CFRunLoopSource {
+        // SAFETY: what the context has is never read through.
+        var context = unsafe CFRunLoopSourceContext()
+        unsafe context.info = RunLoopInfo().pointer
+        unsafe context.perform = { _ in }
+        return unsafe CFRunLoopSourceCreate(nil, 0, &context)
+    }
+
+    /// Stops the run, and none that a callout of it begins, when it is about to wait and nothing is left to wait for. A
+    /// signalled source would not do: a run inside this one may handle it.
+    private func makeObserver() -> CFRunLoopObserver {
+        var depth = 0
+        let activities: CFRunLoopActivity = [.entry, .beforeWaiting, .exit]
+        return CFRunLoopObserverCreateWithHandler(nil, activities.rawValue, true, 0) { [unowned self] _, activity in
+            switch activity {
+            case .entry: depth += 1
+            case .exit: depth -= 1
+            default: if depth == 1, hasEnded.withLock(\.self) { CFRunLoopStop(loop) }
+            }
+        }
+    }
+
+    /// Has the run that is under way end, if there is one.
     func end() {
         hasEnded.withLock { $0 = true }
-        CFRunLoopSourceSignal(source)
         CFRunLoopWakeUp(loop)
     }
 }

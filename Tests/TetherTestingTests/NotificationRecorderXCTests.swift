@@ -39,6 +39,41 @@ final class NotificationRecorderXCTests: XCTestCase {
         XCTAssertEqual(CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.05, false), .timedOut)
     }
 
+    /// L2: each of two waits, one in what the other runs, ends when what it is for has come, and not at its limit.
+    func testL2AWaitInsideAnother() {
+        let (center, limit) = (center, Duration.seconds(20))
+        let outer = NotificationRecorder(center, .modelDidChange)
+        let inner = NotificationRecorder(center, .modelDidClose)
+        let isInside = expectation(description: "inside")
+        let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
+            center.postSoon(.modelDidClose)
+            let duration = ContinuousClock().measure { _ = inner.wait(for: 1, within: limit) }
+            XCTAssertLessThan(duration, limit)
+            center.postSoon(.modelDidChange)
+            isInside.fulfill()
+        }
+        RunLoop.current.add(timer, forMode: .default)
+        let duration = ContinuousClock().measure { XCTAssertTrue(outer.wait(for: 1, within: limit)) }
+        XCTAssertLessThan(duration, limit)
+        wait(for: [isInside], timeout: 0)
+    }
+
+    /// L2: what a wait is for comes while the loop is run inside it; that run goes on, and then the wait ends.
+    func testL2AWaitEndsAfterARunOfTheLoopInsideIt() {
+        let (center, limit) = (center, Duration.seconds(20))
+        let changes = NotificationRecorder(center, .modelDidChange)
+        let isInside = expectation(description: "inside")
+        let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
+            center.postSoon(.modelDidChange)
+            XCTAssertEqual(CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.2, false), .timedOut)
+            isInside.fulfill()
+        }
+        RunLoop.current.add(timer, forMode: .default)
+        let duration = ContinuousClock().measure { XCTAssertTrue(changes.wait(for: 1, within: limit)) }
+        XCTAssertLessThan(duration, limit)
+        wait(for: [isInside], timeout: 0)
+    }
+
     func testD3AWaitOnTheMainThreadHasItsLimit() {
         let changes = NotificationRecorder(center, .modelDidChange, on: .main)
         XCTAssertFalse(changes.wait(for: 1, within: .zero))

@@ -6,16 +6,19 @@ internal import Foundation
 /// It is a run loop observer for each mode, and a source that keeps the loop from ending while something waits: an
 /// observer alone does not.
 ///
-/// SAFETY: `observers` and `entered` are only touched under the lock of the posting queue that has it, what is after
+/// SAFETY: `modes`, `observers` and `runs` are only touched under the lock of the posting queue that has it, what is after
 /// them by the loop's thread; CoreFoundation's run loop functions used here may be called from any thread.
 final class RunLoopAlarm: @unchecked Sendable {
     let loop: CFRunLoop
     private let info = RunLoopInfo()
     private let keepAlive: CFRunLoopSource
     private let commonModes: CommonModes
+    /// In which something waits.
+    private var modes: Set<RunLoop.Mode> = []
+    /// For those modes, and those that `runs` has, where the end of a run is to be seen.
     private var observers: [RunLoop.Mode: CFRunLoopObserver] = [:]
-    /// How many runs, nested ones included, were seen to begin in a mode, and have neither ended nor come to wait.
-    private var entered: [RunLoop.Mode: Int] = [:]
+    /// Whether the runs that were seen to begin in a mode, each inside the one before, have come to wait. Not all of them have.
+    private var runs: [RunLoop.Mode: [Bool]] = [:]
     /// Whether a pass has begun since a due timer was counted.
     private var isNewPass = false
     /// The timer that was due last when the loop was about to wait, by its date, and how often it was.
@@ -36,6 +39,7 @@ final class RunLoopAlarm: @unchecked Sendable {
 
     deinit {
         RunLoopAlarm.queues.remove(info)
+        runs = [:]
         install(in: [])
         CFRunLoopSourceInvalidate(keepAlive)
         CFRunLoopWakeUp(loop)
@@ -49,18 +53,29 @@ final class RunLoopAlarm: @unchecked Sendable {
     /// A run loop does not call an observer that it is calling already: installed anew, the alarm rings in a run that is
     /// nested in a handler, too.
     func install(in modes: Set<RunLoop.Mode>, anew: Bool = false) {
-        for mode in observers.keys where anew || !modes.contains(mode) {
-            remove(mode)
-            if !modes.contains(mode) { entered[mode] = nil }
+        let old = self.modes
+        self.modes = modes
+        installObservers(anew: anew)
+        let gone = old.subtracting(modes)
+        for mode in gone { CFRunLoopRemoveSource(loop, keepAlive, mode.cfMode) }
+        // The common modes may include one that is still wanted for itself.
+        for mode in gone.isEmpty ? modes.subtracting(old) : modes where !isOver {
+            CFRunLoopAddSource(loop, keepAlive, mode.cfMode)
         }
-        for mode in modes where observers[mode] == nil { add(mode) }
+    }
+
+    private func installObservers(anew: Bool) {
+        let observed = modes.union(runs.keys)
+        for mode in observers.keys where anew || !observed.contains(mode) {
+            if let observer = observers.removeValue(forKey: mode) { CFRunLoopObserverInvalidate(observer) }
+        }
+        for mode in observed where observers[mode] == nil && !isOver { observe(mode) }
     }
 
     /// Whether the loop never runs again; CoreFoundation complains of what is added to it then.
     private var isOver: Bool { loop === CFRunLoopGetMain() && MainLoopExit.hasThreadEnded }
 
-    private func add(_ mode: RunLoop.Mode) {
-        guard !isOver else { return }
+    private func observe(_ mode: RunLoop.Mode) {
         // SAFETY: what the context has is never read through.
         var context = unsafe CFRunLoopObserverContext()
         unsafe context.info = info.pointer
@@ -73,14 +88,6 @@ final class RunLoopAlarm: @unchecked Sendable {
             &context)
         observers[mode] = observer
         CFRunLoopAddObserver(loop, observer, mode.cfMode)
-        CFRunLoopAddSource(loop, keepAlive, mode.cfMode)
-    }
-
-    private func remove(_ mode: RunLoop.Mode) {
-        if let observer = observers.removeValue(forKey: mode) { CFRunLoopObserverInvalidate(observer) }
-        CFRunLoopRemoveSource(loop, keepAlive, mode.cfMode)
-        // The common modes may include one that is still wanted for itself.
-        for mode in observers.keys where !isOver { CFRunLoopAddSource(loop, keepAlive, mode.cfMode) }
     }
 
     /// Gives the loop another pass.
@@ -94,19 +101,27 @@ final class RunLoopAlarm: @unchecked Sendable {
         return { modes in modes.contains(current) || (isCommon && modes.contains(.common)) }
     }
 
-    /// Counts runs; whether this is a moment at which a loop may be idle: it is about to wait, or a run ends that has had no
+    /// Follows runs; whether this is a moment at which a loop may be idle: it is about to wait, or a run ends that has had no
     /// time to, as in a program that polls.
     func takesNote(of activity: CFRunLoopActivity, seenBy observer: ObjectIdentifier?) -> Bool {
-        guard activity != .beforeWaiting else {
-            entered = [:]
-            return true
-        }
+        let isWaiting = activity == .beforeWaiting
         // Not covered: another thread takes the observer off just then.
-        guard let mode = observers.first(where: { ObjectIdentifier($0.value) == observer })?.key else { return false }
-        if activity == .entry { entered[mode, default: 0] += 1 }
-        guard activity == .exit, let runs = entered[mode], runs > 0 else { return false }
-        entered[mode] = runs - 1
-        return true
+        guard let mode = observers.first(where: { ObjectIdentifier($0.value) == observer })?.key else {
+            return isWaiting
+        }
+        var known = runs[mode] ?? []
+        var hasWaited = true
+        switch activity {
+        case .entry: known.append(false)
+        case .exit: hasWaited = known.popLast() ?? true
+        default: if !known.isEmpty { known[known.count - 1] = true }
+        }
+        let wasObserved = runs.updateValue(known, forKey: mode) != nil
+        if !known.contains(false) {
+            runs[mode] = nil
+            if wasObserved { installObservers(anew: false) }
+        }
+        return isWaiting || !hasWaited
     }
 
     /// Begins a pass of the calling thread's loop.

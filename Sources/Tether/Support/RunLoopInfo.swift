@@ -4,14 +4,14 @@ internal import Synchronization
 /// object.
 ///
 /// CoreFoundation compares sources by their `info` alone, and with equal ones a run loop takes two sources for one.
-struct RunLoopInfo: Hashable {
+package struct RunLoopInfo: Hashable {
     /// Below zero, where no address of a program's own is, and no small number.
     private static let last = Atomic<Int>(.min)
 
     private let number: Int
 
     /// Makes one that nothing else has.
-    init() {
+    package init() {
         number = RunLoopInfo.last.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
@@ -23,5 +23,5 @@ struct RunLoopInfo: Hashable {
     /// The same, as CoreFoundation takes it.
     ///
     /// SAFETY: nobody reads through it; see above.
-    var pointer: UnsafeMutableRawPointer? { unsafe UnsafeMutableRawPointer(bitPattern: number) }
+    package var pointer: UnsafeMutableRawPointer? { unsafe UnsafeMutableRawPointer(bitPattern: number) }
 }

@@ -48,6 +48,13 @@ final class ObjectGraph {
         self.elements = elements
     }
 
+    /// Whether the deadline has come, so that something is left out.
+    func isOver() -> Bool {
+        let isOver = DispatchTime.now() >= deadline
+        if isOver { isExhausted = true }
+        return isOver
+    }
+
     private func node(_ object: HeapObject) -> Int { node(object, boxed: nil) }
 
     private func node(_ object: HeapObject, boxed: RuntimeType?) -> Int {
@@ -132,10 +139,7 @@ final class ObjectGraph {
         var next = 0
         while next < min(steps.count, count), left > 0 {
             // Objects that were copied for an earlier search are walked again in this one.
-            if next % 1024 == 0, DispatchTime.now() >= deadline {
-                isExhausted = true
-                break
-            }
+            if next % 1024 == 0, isOver() { break }
             let node = steps[next].edge.node
             if targets.contains(node) {
                 left -= 1

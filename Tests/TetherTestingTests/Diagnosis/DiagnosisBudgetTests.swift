@@ -95,6 +95,26 @@ import TetherVerification
         if !isSanitized { #expect(time < .seconds(2)) }
     }
 
+    @Test func `L3 the search for circles, where a center ends, keeps to the limit for explanations`() {
+        let begin = processorTime()
+        let findings = findLeaks(explanation: .seconds(1)) {
+            // Each handler leads to all owners, behind what is looked into first.
+            let (hub, owners) = (Item(), (0..<6000).map { _ in Item() })
+            hub.items = [Item()]
+            hub.items[0].items = owners
+            let center = ObserverCenter()
+            for owner in owners {
+                center.observe(.modelDidChange, owner: owner) { _, _ in withExtendedLifetime(hub) {} }
+            }
+            withExtendedLifetime(consume center) {}
+            hub.items = []
+        }
+        let time = processorTime() - begin
+        // The owners outlive their center.
+        #expect(findings.count == 0)
+        if !isSanitized { #expect(time < .seconds(2)) }
+    }
+
     private final class Link: @unchecked Sendable {
         var next: Link?
     }

@@ -13,4 +13,12 @@ extension ObserverCenter {
         }
         XCTAssertEqual(posted.wait(timeout: .now() + 300), .success)
     }
+
+    /// Posts on another thread when this one may be expected to wait for that.
+    func postSoon(_ name: Notification.Name) {
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: 0.05)
+            self.post(name: name, object: nil)
+        }
+    }
 }

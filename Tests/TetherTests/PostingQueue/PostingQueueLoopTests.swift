@@ -59,48 +59,6 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertEqual(log.entries, ["asap", "whenIdle"])
     }
 
-    /// Q1: a program that polls gives its loop no time to wait.
-    func testQ1WhenIdleInALoopThatIsPolled() {
-        let queue = PostingQueue(center: center)
-        queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
-        for _ in 0..<3 { _ = RunLoop.current.run(mode: .default, before: Date()) }
-        XCTAssertEqual(log.entries, ["idle"])
-        for seconds in [CFTimeInterval(0), -1] {
-            queue.enqueue(.labelled("again"), postingStyle: .whenIdle)
-            for _ in 0..<3 { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, seconds, false) }
-        }
-        XCTAssertEqual(log.entries, ["idle", "again", "again"])
-    }
-
-    /// Q1: nor do posts of each run, for which the queue makes itself known to the loop anew, make it look busy.
-    func testQ1WhenIdleInALoopThatIsPolledWhileSomethingIsPostedInEachRun() {
-        let queue = PostingQueue(center: center)
-        queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
-        var objects: [CFRunLoopObserver] = []
-        for number in 0..<20 where !log.entries.contains("idle") {
-            // Lies where the memory of an observer was that has gone, so that none is taken for another.
-            objects.append(CFRunLoopObserverCreateWithHandler(nil, 0, false, 0) { _, _ in })
-            queue.enqueue(.labelled("\(number)"), postingStyle: .asap, coalesceMask: .none)
-            CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, -1, false)
-        }
-        XCTAssertEqual(log.entries, ["0", "idle"])
-        withExtendedLifetime(objects) {}
-    }
-
-    /// Q1: what is enqueued for another mode in the middle of a run waits for one that is seen from its beginning.
-    func testQ1NotAtTheEndOfARunOfWhichNothingWasSeenBefore() {
-        let queue = PostingQueue(center: center)
-        // Not by a timer: one that is due need not fire in a run that does not wait.
-        RunLoop.current.perform { [log] in
-            log.add("enqueued")
-            queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
-        }
-        CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, -1, false)
-        XCTAssertEqual(log.entries, ["enqueued"])
-        CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, -1, false)
-        XCTAssertEqual(log.entries, ["enqueued", "idle"])
-    }
-
     /// Q7: in a run that is nested in a timer's callout, as in any other; that timer is due meanwhile.
     func testQ7WhenIdleInARunInsideATimer() {
         let queue = PostingQueue(center: center)

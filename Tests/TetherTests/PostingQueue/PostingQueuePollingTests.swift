@@ -1,0 +1,153 @@
+import CoreFoundation
+import Foundation
+import XCTest
+
+@testable import Tether
+
+private func poll() { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, -1, false) }
+
+/// In a program that polls, whose run loop has no time to wait, the queue posts at the ends of its runs (Q1).
+final class PostingQueuePollingTests: XCTestCase {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+    private var tokens: [NotificationObserver] = []
+
+    override func setUp() {
+        tokens.append(center.observe(.sample) { [log] in log.add($0.label) })
+    }
+
+    /// Q1: a program that polls gives its loop no time to wait.
+    func testQ1WhenIdleInALoopThatIsPolled() {
+        let queue = PostingQueue(center: center)
+        queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
+        for _ in 0..<3 { _ = RunLoop.current.run(mode: .default, before: Date()) }
+        XCTAssertEqual(log.entries, ["idle"])
+        for seconds in [CFTimeInterval(0), -1] {
+            queue.enqueue(.labelled("again"), postingStyle: .whenIdle)
+            for _ in 0..<3 { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, seconds, false) }
+        }
+        XCTAssertEqual(log.entries, ["idle", "again", "again"])
+    }
+
+    /// Q1: nor do posts of each run, for which the queue makes itself known to the loop anew, make it look busy.
+    func testQ1WhenIdleInALoopThatIsPolledWhileSomethingIsPostedInEachRun() {
+        let queue = PostingQueue(center: center)
+        queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
+        var objects: [CFRunLoopObserver] = []
+        for number in 0..<20 where !log.entries.contains("idle") {
+            // Lies where the memory of an observer was that has gone, so that none is taken for another.
+            objects.append(CFRunLoopObserverCreateWithHandler(nil, 0, false, 0) { _, _ in })
+            queue.enqueue(.labelled("\(number)"), postingStyle: .asap, coalesceMask: .none)
+            poll()
+        }
+        XCTAssertEqual(log.entries, ["0", "idle"])
+        withExtendedLifetime(objects) {}
+    }
+
+    /// Q1: what is enqueued for another mode in the middle of a run waits for one that is seen from its beginning.
+    func testQ1NotAtTheEndOfARunOfWhichNothingWasSeenBefore() {
+        let queue = PostingQueue(center: center)
+        // Not by a timer: one that is due need not fire in a run that does not wait.
+        RunLoop.current.perform { [log] in
+            log.add("enqueued")
+            queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
+        }
+        poll()
+        XCTAssertEqual(log.entries, ["enqueued"])
+        poll()
+        XCTAssertEqual(log.entries, ["enqueued", "idle"])
+    }
+
+    /// Q1: nor does what is taken out and put in again in each run, in the modes that it had or in others.
+    func testQ1WhenIdleInALoopThatIsPolledWhileItIsEnqueuedAnewInEachRun() {
+        let queue = PostingQueue(center: center)
+        for modes in [[RunLoop.Mode.default], [.common]] {
+            for number in 0..<20 {
+                RunLoop.current.perform {
+                    let idle = Notification.labelled("idle")
+                    queue.dequeueNotifications(matching: idle, coalesceMask: .onName)
+                    queue.enqueue(
+                        idle, postingStyle: .whenIdle, forModes: number.isMultiple(of: 2) ? [.default] : modes)
+                }
+                poll()
+            }
+        }
+        // In every second run: one in which it is enqueued with nothing else waiting was not seen to begin.
+        XCTAssertEqual(log.entries.count, 20)
+    }
+
+    /// Q1: a run inside it, in another mode, may wait; it has not done so itself.
+    func testQ1WhenIdleAtTheEndOfAPolledRunInWhichOneInAnotherModeWaited() {
+        let queue = PostingQueue(center: center)
+        let other = RunLoop.Mode("Tether.Other")
+        queue.enqueue(.labelled("other"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [other])
+        queue.enqueue(.labelled("idle"), postingStyle: .whenIdle, coalesceMask: .none)
+        let timer = Timer(fire: Date(timeIntervalSinceNow: 0.001), interval: 0, repeats: false) { [log] _ in
+            log.add("waited")
+        }
+        RunLoop.current.add(timer, forMode: other)
+        RunLoop.current.perform { CFRunLoopRunInMode(other.cfMode, 0.05, false) }
+        poll()
+        XCTAssertEqual(log.entries, ["other", "waited", "idle"])
+    }
+
+    /// Q1: a run inside it, in the same mode, may wait, too.
+    func testQ1WhenIdleAtTheEndOfAPolledRunInsideWhichOneWaited() {
+        let queue = PostingQueue(center: center)
+        queue.enqueue(.labelled("first"), postingStyle: .asap, coalesceMask: .none)
+        RunLoop.current.perform { [log] in
+            CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.001, false)
+            log.add("inside")
+            queue.enqueue(.labelled("second"), postingStyle: .whenIdle)
+        }
+        poll()
+        XCTAssertEqual(log.entries, ["first", "inside", "second"])
+    }
+
+    /// Runs the loop until a timer fires, which enqueues for when it is idle, and ends the run.
+    private func waitAndEnqueue(_ label: String, on queue: PostingQueue) {
+        let timer = Timer(fire: Date(timeIntervalSinceNow: 0.05), interval: 0, repeats: false) { [log] _ in
+            log.add("waited")
+            queue.enqueue(.labelled(label), postingStyle: .whenIdle)
+            CFRunLoopStop(CFRunLoopGetCurrent())
+        }
+        RunLoop.current.add(timer, forMode: .default)
+        CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 10, false)
+    }
+
+    /// Q1: a run that has waited posts nothing at its end.
+    func testQ1NotAtTheEndOfARunThatHasWaited() {
+        let queue = PostingQueue(center: center)
+        queue.enqueue(.labelled("first"), postingStyle: .whenIdle)
+        waitAndEnqueue("second", on: queue)
+        XCTAssertEqual(log.entries, ["first", "waited"])
+        poll()
+        XCTAssertEqual(log.entries, ["first", "waited", "second"])
+    }
+
+    /// Q1: nor does one that comes after another in which what waited was taken out.
+    func testQ1NotAtTheEndOfARunThatHasWaitedAfterOneThatHasNot() {
+        let queue = PostingQueue(center: center)
+        queue.enqueue(.labelled("first"), postingStyle: .whenIdle)
+        RunLoop.current.perform { queue.dequeueNotifications(matching: .labelled("first"), coalesceMask: .onName) }
+        poll()
+        waitAndEnqueue("second", on: queue)
+        XCTAssertEqual(log.entries, ["waited"])
+        poll()
+        XCTAssertEqual(log.entries, ["waited", "second"])
+    }
+
+    /// Q1, Q6: a handler of a post runs the loop, where nothing waited when it was called.
+    func testQ1WhenIdleInARunInsideAHandlerInALoopThatIsPolled() {
+        let queue = PostingQueue(center: center)
+        let token = center.observe(.chained) { [log] _ in
+            queue.enqueue(.labelled("inside"), postingStyle: .whenIdle)
+            poll()
+            log.add("after")
+        }
+        queue.enqueue(.labelled("", name: .chained), postingStyle: .asap)
+        poll()
+        XCTAssertEqual(log.entries, ["inside", "after"])
+        withExtendedLifetime(token) {}
+    }
+}
