@@ -100,12 +100,12 @@ private final class LoopUntil: @unchecked Sendable {
     }
 
     func run() {
-        let (source, observer) = (makeSource(), makeObserver())
+        let (source, observers) = (makeSource(), makeObservers())
         CFRunLoopAddSource(loop, source, RunLoop.Mode.default.cfMode)
-        CFRunLoopAddObserver(loop, observer, RunLoop.Mode.default.cfMode)
+        for observer in observers { CFRunLoopAddObserver(loop, observer, RunLoop.Mode.default.cfMode) }
         defer {
             CFRunLoopSourceInvalidate(source)
-            CFRunLoopObserverInvalidate(observer)
+            for observer in observers { CFRunLoopObserverInvalidate(observer) }
         }
         while !hasEnded.withLock(\.self), case let now = DispatchTime.now(), now < deadline {
             let seconds = Double(deadline.uptimeNanoseconds - now.uptimeNanoseconds) / 1e9
@@ -122,18 +122,25 @@ private final class LoopUntil: @unchecked Sendable {
         return unsafe CFRunLoopSourceCreate(nil, 0, &context)
     }
 
-    /// Stops the run, and none that a callout of it begins, when it is about to wait and nothing is left to wait for. A
+    /// Stop the run, and none that a callout of it begins, when it is about to wait and nothing is left to wait for. A
     /// signalled source would not do: a run inside this one may handle it.
-    private func makeObserver() -> CFRunLoopObserver {
+    ///
+    /// What they do is around all that others do there: a run that one of those begins is inside this one, and uses up no stop.
+    private func makeObservers() -> [CFRunLoopObserver] {
         var depth = 0
-        let activities: CFRunLoopActivity = [.entry, .beforeWaiting, .exit]
-        return CFRunLoopObserverCreateWithHandler(nil, activities.rawValue, true, 0) { [unowned self] _, activity in
-            switch activity {
-            case .entry: depth += 1
-            case .exit: depth -= 1
-            default: if depth == 1, hasEnded.withLock(\.self) { CFRunLoopStop(loop) }
+        let begin: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
+            nil, CFRunLoopActivity.entry.rawValue, true, .min
+        ) { _, _ in depth += 1 }
+        let end: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
+            nil, CFRunLoopActivity([.beforeWaiting, .exit]).rawValue, true, .max
+        ) { [unowned self] _, activity in
+            if activity == .exit {
+                depth -= 1
+            } else if depth == 1, hasEnded.withLock(\.self) {
+                CFRunLoopStop(loop)
             }
         }
+        return [begin, end]
     }
 
     /// Has the run that is under way end, if there is one.

@@ -74,6 +74,30 @@ final class NotificationRecorderXCTests: XCTestCase {
         wait(for: [isInside], timeout: 0)
     }
 
+    /// L2: whatever runs the loop at its activities, what a wait is for ends it, and no run of the program's own.
+    func testL2AWaitEndsWhateverRunsTheLoopAtItsActivities() {
+        for activity in [CFRunLoopActivity.entry, .beforeWaiting, .exit] {
+            for order in [-1, 1] {
+                let (changes, limit) = (NotificationRecorder(center, .modelDidChange), Duration.seconds(20))
+                var isInside = false
+                let observer: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
+                    nil, activity.rawValue, true, order
+                ) { _, _ in
+                    if isInside { return }
+                    isInside = true
+                    let result = CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.1, false)
+                    XCTAssertEqual(result, .timedOut, "\(activity) \(order)")
+                    isInside = false
+                }
+                CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
+                center.postSoon(.modelDidChange)
+                let duration = ContinuousClock().measure { XCTAssertTrue(changes.wait(for: 1, within: limit)) }
+                CFRunLoopObserverInvalidate(observer)
+                XCTAssertLessThan(duration, limit, "\(activity) \(order)")
+            }
+        }
+    }
+
     func testD3AWaitOnTheMainThreadHasItsLimit() {
         let changes = NotificationRecorder(center, .modelDidChange, on: .main)
         XCTAssertFalse(changes.wait(for: 1, within: .zero))

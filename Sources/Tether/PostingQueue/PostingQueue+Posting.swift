@@ -4,14 +4,11 @@ internal import Foundation
 
 extension PostingQueue {
     /// Posts what its run loop's current mode and activity let through.
-    func ring(at activity: CFRunLoopActivity, seenBy observer: ObjectIdentifier?) {
-        // Not covered: what has no loop has no alarm.
-        guard case .loop(let alarm, _) = clock else { return }
-        let isNewPass = activity == .beforeTimers
-        if isNewPass { alarm.beginPass() }
-        let mayBeIdle = !isNewPass && state.withLock { _ in alarm.takesNote(of: activity, seenBy: observer) }
-        guard activity != .entry, let isOpen = alarm.openModes() else { return }
-        post(mayBeIdle && !alarm.hasDueTimer() ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
+    func ring(at activity: CFRunLoopActivity) {
+        // Not covered: what has no loop has no alarm, which is called in a mode.
+        guard case .loop(let alarm, _) = clock, let isOpen = alarm.openModes() else { return }
+        if activity == .beforeTimers { alarm.beginPass() }
+        post(alarm.mayBeIdle(at: activity) && !alarm.hasDueTimer() ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
     }
 
     /// Posts what was enqueued before this call, in order, as far as it is open.

@@ -6,19 +6,15 @@ internal import Foundation
 /// It is a run loop observer for each mode, and a source that keeps the loop from ending while something waits: an
 /// observer alone does not.
 ///
-/// SAFETY: `modes`, `observers` and `runs` are only touched under the lock of the posting queue that has it, what is after
-/// them by the loop's thread; CoreFoundation's run loop functions used here may be called from any thread.
+/// SAFETY: `observers` is only touched under the lock of the posting queue that has it, what is after it by the loop's
+/// thread; CoreFoundation's run loop functions used here may be called from any thread.
 final class RunLoopAlarm: @unchecked Sendable {
     let loop: CFRunLoop
     private let info = RunLoopInfo()
     private let keepAlive: CFRunLoopSource
     private let commonModes: CommonModes
-    /// In which something waits.
-    private var modes: Set<RunLoop.Mode> = []
-    /// For those modes, and those that `runs` has, where the end of a run is to be seen.
+    private let runs: RunLoopRuns
     private var observers: [RunLoop.Mode: CFRunLoopObserver] = [:]
-    /// Whether the runs that were seen to begin in a mode, each inside the one before, have come to wait. Not all of them have.
-    private var runs: [RunLoop.Mode: [Bool]] = [:]
     /// Whether a pass has begun since a due timer was counted.
     private var isNewPass = false
     /// The timer that was due last when the loop was about to wait, by its date, and how often it was.
@@ -35,11 +31,11 @@ final class RunLoopAlarm: @unchecked Sendable {
         unsafe context.perform = { _ in }
         keepAlive = unsafe CFRunLoopSourceCreate(nil, 0, &context)
         commonModes = .of(loop)
+        runs = RunLoopRuns(of: loop)
     }
 
     deinit {
         RunLoopAlarm.queues.remove(info)
-        runs = [:]
         install(in: [])
         CFRunLoopSourceInvalidate(keepAlive)
         CFRunLoopWakeUp(loop)
@@ -53,23 +49,17 @@ final class RunLoopAlarm: @unchecked Sendable {
     /// A run loop does not call an observer that it is calling already: installed anew, the alarm rings in a run that is
     /// nested in a handler, too.
     func install(in modes: Set<RunLoop.Mode>, anew: Bool = false) {
-        let old = self.modes
-        self.modes = modes
-        installObservers(anew: anew)
-        let gone = old.subtracting(modes)
-        for mode in gone { CFRunLoopRemoveSource(loop, keepAlive, mode.cfMode) }
-        // The common modes may include one that is still wanted for itself.
-        for mode in gone.isEmpty ? modes.subtracting(old) : modes where !isOver {
-            CFRunLoopAddSource(loop, keepAlive, mode.cfMode)
-        }
-    }
-
-    private func installObservers(anew: Bool) {
-        let observed = modes.union(runs.keys)
-        for mode in observers.keys where anew || !observed.contains(mode) {
+        let old = Set(observers.keys)
+        for mode in old where anew || !modes.contains(mode) {
             if let observer = observers.removeValue(forKey: mode) { CFRunLoopObserverInvalidate(observer) }
         }
-        for mode in observed where observers[mode] == nil && !isOver { observe(mode) }
+        let gone = old.subtracting(modes)
+        for mode in gone { CFRunLoopRemoveSource(loop, keepAlive, mode.cfMode) }
+        let added = isOver ? [] : modes
+        for mode in added where observers[mode] == nil { observe(mode) }
+        // The common modes may include one that is still wanted for itself.
+        for mode in gone.isEmpty ? added.subtracting(old) : added { CFRunLoopAddSource(loop, keepAlive, mode.cfMode) }
+        runs.follow(added)
     }
 
     /// Whether the loop never runs again; CoreFoundation complains of what is added to it then.
@@ -79,13 +69,10 @@ final class RunLoopAlarm: @unchecked Sendable {
         // SAFETY: what the context has is never read through.
         var context = unsafe CFRunLoopObserverContext()
         unsafe context.info = info.pointer
-        let activities: CFRunLoopActivity = [.entry, .beforeTimers, .beforeWaiting, .exit]
+        let activities: CFRunLoopActivity = [.beforeTimers, .beforeWaiting, .exit]
         let observer: CFRunLoopObserver = unsafe CFRunLoopObserverCreate(
             nil, activities.rawValue, true, 0,
-            { observer, activity, info in
-                unsafe RunLoopAlarm.queues.object(info)?.ring(at: activity, seenBy: observer.map(ObjectIdentifier.init))
-            },
-            &context)
+            { _, activity, info in unsafe RunLoopAlarm.queues.object(info)?.ring(at: activity) }, &context)
         observers[mode] = observer
         CFRunLoopAddObserver(loop, observer, mode.cfMode)
     }
@@ -101,27 +88,13 @@ final class RunLoopAlarm: @unchecked Sendable {
         return { modes in modes.contains(current) || (isCommon && modes.contains(.common)) }
     }
 
-    /// Follows runs; whether this is a moment at which a loop may be idle: it is about to wait, or a run ends that has had no
-    /// time to, as in a program that polls.
-    func takesNote(of activity: CFRunLoopActivity, seenBy observer: ObjectIdentifier?) -> Bool {
-        let isWaiting = activity == .beforeWaiting
-        // Not covered: another thread takes the observer off just then.
-        guard let mode = observers.first(where: { ObjectIdentifier($0.value) == observer })?.key else {
-            return isWaiting
-        }
-        var known = runs[mode] ?? []
-        var hasWaited = true
-        switch activity {
-        case .entry: known.append(false)
-        case .exit: hasWaited = known.popLast() ?? true
-        default: if !known.isEmpty { known[known.count - 1] = true }
-        }
-        let wasObserved = runs.updateValue(known, forKey: mode) != nil
-        if !known.contains(false) {
-            runs[mode] = nil
-            if wasObserved { installObservers(anew: false) }
-        }
-        return isWaiting || !hasWaited
+    /// Whether the calling thread's loop may be idle at an activity: it is about to wait, or a run ends that has had no time
+    /// to, as in a program that polls.
+    func mayBeIdle(at activity: CFRunLoopActivity) -> Bool {
+        guard activity == .exit else { return activity == .beforeWaiting }
+        // Not covered: the false; the loop is in a mode as long as it calls observers.
+        guard let current = RunLoop.current.currentMode else { return false }
+        return runs.hasNotWaited(in: current) || (commonModes.contains(current) && runs.hasNotWaited(in: .common))
     }
 
     /// Begins a pass of the calling thread's loop.

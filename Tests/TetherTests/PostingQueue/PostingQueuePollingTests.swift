@@ -137,6 +137,44 @@ final class PostingQueuePollingTests: XCTestCase {
         XCTAssertEqual(log.entries, ["waited", "second"])
     }
 
+    /// How many observers the loop has in the default mode.
+    private var observerCount: Int {
+        "\(CFRunLoopGetCurrent()!)".components(separatedBy: "<CFRunLoopObserver").count
+    }
+
+    /// Q1: of what is posted at the end of one run, for several modes, nothing stays with the loop, nor where another
+    /// queue or an observer of the program's posts it.
+    func testQ1NothingStaysWithTheLoop() {
+        let queues = [PostingQueue(center: center), PostingQueue(center: center)]
+        let count = observerCount
+        let token = center.observe(.chained) { _ in queues[0].flush() }
+        for _ in 0..<10 {
+            for queue in queues {
+                for mode in [RunLoop.Mode.default, .common] {
+                    queue.enqueue(.labelled(""), postingStyle: .whenIdle, coalesceMask: .none, forModes: [mode])
+                }
+            }
+            queues[1].enqueue(.labelled("", name: .chained), postingStyle: .asap)
+            XCTAssertGreaterThan(observerCount, count)
+            poll()
+        }
+        XCTAssertEqual(log.entries.count, 40)
+        poll()
+        XCTAssertEqual(observerCount, count)
+        withExtendedLifetime(token) {}
+    }
+
+    /// Q1: a run that has come to wait posts nothing at its end, whatever was posted in that moment.
+    func testQ1NotAtTheEndOfARunThatHasWaitedWhereSomethingWasPostedThen() {
+        let queue = PostingQueue(center: center)
+        queue.enqueue(.labelled("default"), postingStyle: .whenIdle, coalesceMask: .none)
+        queue.enqueue(.labelled("common"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.common])
+        waitAndEnqueue("later", on: queue)
+        XCTAssertEqual(log.entries, ["default", "common", "waited"])
+        poll()
+        XCTAssertEqual(log.entries, ["default", "common", "waited", "later"])
+    }
+
     /// Q1, Q6: a handler of a post runs the loop, where nothing waited when it was called.
     func testQ1WhenIdleInARunInsideAHandlerInALoopThatIsPolled() {
         let queue = PostingQueue(center: center)

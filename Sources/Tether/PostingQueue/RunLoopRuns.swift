@@ -1,0 +1,72 @@
+internal import CoreFoundation
+internal import Foundation
+
+/// Follows the runs of a run loop in some modes, to tell of one that ends whether it has come to wait.
+///
+/// Its observers call nobody, so that no run inside another goes unseen: CoreFoundation does not call an observer that it is
+/// calling already. Each is called behind all the others of its mode, which can ask about a run until its very end.
+///
+/// SAFETY: the state is guarded; CoreFoundation's run loop functions used here may be called from any thread.
+final class RunLoopRuns: @unchecked Sendable {
+    private struct Followed {
+        let observer: CFRunLoopObserver
+        /// Whether those that were seen to begin, each inside the one before, have come to wait. Empty if all have.
+        var haveWaited: [Bool] = []
+        var isWanted = true
+    }
+
+    private let loop: CFRunLoop
+    private let modes = Guarded<[RunLoop.Mode: Followed]>([:])
+
+    init(of loop: CFRunLoop) {
+        self.loop = loop
+    }
+
+    deinit { modes.withLock { for followed in $0.values { CFRunLoopObserverInvalidate(followed.observer) } } }
+
+    /// Follows those in some modes from the next one that begins, and those in other modes no longer than to their end.
+    func follow(_ wanted: Set<RunLoop.Mode>) {
+        modes.withLock { modes in
+            for (mode, followed) in modes {
+                modes[mode]?.isWanted = wanted.contains(mode)
+                if followed.haveWaited.isEmpty, !wanted.contains(mode) { RunLoopRuns.leave(mode, &modes) }
+            }
+            for mode in wanted where modes[mode] == nil { modes[mode] = Followed(observer: observe(mode)) }
+        }
+    }
+
+    /// Whether the innermost run, which was seen to begin, has not come to wait.
+    func hasNotWaited(in mode: RunLoop.Mode) -> Bool { modes.withLock { $0[mode]?.haveWaited.last == false } }
+
+    private func observe(_ mode: RunLoop.Mode) -> CFRunLoopObserver {
+        let activities: CFRunLoopActivity = [.entry, .beforeWaiting, .exit]
+        let observer: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(nil, activities.rawValue, true, .max) {
+            [weak self] _, activity in
+            self?.takeNote(of: activity, in: mode)
+        }
+        CFRunLoopAddObserver(loop, observer, mode.cfMode)
+        return observer
+    }
+
+    private func takeNote(of activity: CFRunLoopActivity, in mode: RunLoop.Mode) {
+        modes.withLock { modes in
+            // Not covered: another thread takes the observer off just then.
+            guard var runs = modes[mode]?.haveWaited else { return }
+            modes[mode]?.haveWaited = []
+            switch activity {
+            case .entry: runs.append(false)
+            case .exit: _ = runs.popLast()
+            default: if !runs.isEmpty { runs[runs.count - 1] = true }
+            }
+            if runs.contains(false) {
+                modes[mode]?.haveWaited = runs
+            } else if modes[mode]?.isWanted == false {
+                RunLoopRuns.leave(mode, &modes)
+            }
+        }
+    }
+
+    private static func leave(_ mode: RunLoop.Mode, _ modes: inout [RunLoop.Mode: Followed]) {
+        if let followed = modes.removeValue(forKey: mode) { CFRunLoopObserverInvalidate(followed.observer) }
+    }
+}
