@@ -164,6 +164,18 @@ final class PostingQueuePollingTests: XCTestCase {
         withExtendedLifetime(token) {}
     }
 
+    /// Q2: nor of a queue that goes in the middle of a run.
+    func testQ2NothingStaysOfAQueueThatGoesInARun() {
+        let count = observerCount
+        let queue = Holder(PostingQueue(center: center))
+        queue.object?.enqueue(.labelled(""), postingStyle: .whenIdle)
+        RunLoop.current.perform { queue.release() }
+        poll()
+        XCTAssertNil(queue.object)
+        XCTAssertEqual(log.entries, [])
+        XCTAssertEqual(observerCount, count)
+    }
+
     /// Q1: a run that has come to wait posts nothing at its end, whatever was posted in that moment.
     func testQ1NotAtTheEndOfARunThatHasWaitedWhereSomethingWasPostedThen() {
         let queue = PostingQueue(center: center)
