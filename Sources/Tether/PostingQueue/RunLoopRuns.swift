@@ -15,18 +15,27 @@ final class RunLoopRuns: @unchecked Sendable {
         var isWanted = true
     }
 
+    /// Held by the observers, too: one may be called while the rest goes on another thread. An invalidated one lets go of it.
+    private final class State: @unchecked Sendable {
+        let modes = Guarded<[RunLoop.Mode: Followed]>([:])
+    }
+
     private let loop: CFRunLoop
-    private let modes = Guarded<[RunLoop.Mode: Followed]>([:])
+    private let state = State()
 
     init(of loop: CFRunLoop) {
         self.loop = loop
     }
 
-    deinit { modes.withLock { for followed in $0.values { CFRunLoopObserverInvalidate(followed.observer) } } }
+    deinit {
+        state.modes.withLock { modes in
+            for mode in modes.keys { RunLoopRuns.leave(mode, &modes) }
+        }
+    }
 
     /// Follows those in some modes from the next one that begins, and those in other modes no longer than to their end.
     func follow(_ wanted: Set<RunLoop.Mode>) {
-        modes.withLock { modes in
+        state.modes.withLock { modes in
             for (mode, followed) in modes {
                 modes[mode]?.isWanted = wanted.contains(mode)
                 if followed.haveWaited.isEmpty, !wanted.contains(mode) { RunLoopRuns.leave(mode, &modes) }
@@ -36,20 +45,20 @@ final class RunLoopRuns: @unchecked Sendable {
     }
 
     /// Whether the innermost run, which was seen to begin, has not come to wait.
-    func hasNotWaited(in mode: RunLoop.Mode) -> Bool { modes.withLock { $0[mode]?.haveWaited.last == false } }
+    func hasNotWaited(in mode: RunLoop.Mode) -> Bool { state.modes.withLock { $0[mode]?.haveWaited.last == false } }
 
     private func observe(_ mode: RunLoop.Mode) -> CFRunLoopObserver {
         let activities: CFRunLoopActivity = [.entry, .beforeWaiting, .exit]
         let observer: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(nil, activities.rawValue, true, .max) {
-            [weak self] _, activity in
-            self?.takeNote(of: activity, in: mode)
+            [state] _, activity in
+            RunLoopRuns.takeNote(of: activity, in: mode, state)
         }
         CFRunLoopAddObserver(loop, observer, mode.cfMode)
         return observer
     }
 
-    private func takeNote(of activity: CFRunLoopActivity, in mode: RunLoop.Mode) {
-        modes.withLock { modes in
+    private static func takeNote(of activity: CFRunLoopActivity, in mode: RunLoop.Mode, _ state: State) {
+        state.modes.withLock { modes in
             // Not covered: another thread takes the observer off just then.
             guard var runs = modes[mode]?.haveWaited else { return }
             modes[mode]?.haveWaited = []
