@@ -5,6 +5,15 @@ import XCTest
 
 @testable import Tether
 
+/// Waits for one notification, which comes before the limit.
+private func assertEnds(_ recorder: NotificationRecorder, _ message: String = "", line: UInt = #line) {
+    let limit = Duration.seconds(20)
+    let duration = ContinuousClock().measure {
+        XCTAssertTrue(recorder.wait(for: 1, within: limit), message, line: line)
+    }
+    XCTAssertLessThan(duration, limit, message, line: line)
+}
+
 /// A recorder that is waited for on the thread to which it is delivered.
 final class NotificationRecorderXCTests: XCTestCase {
     private let center = ObserverCenter()
@@ -41,26 +50,24 @@ final class NotificationRecorderXCTests: XCTestCase {
 
     /// L2: each of two waits, one in what the other runs, ends when what it is for has come, and not at its limit.
     func testL2AWaitInsideAnother() {
-        let (center, limit) = (center, Duration.seconds(20))
+        let center = center
         let outer = NotificationRecorder(center, .modelDidChange)
         let inner = NotificationRecorder(center, .modelDidClose)
         let isInside = expectation(description: "inside")
         let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
             center.postSoon(.modelDidClose)
-            let duration = ContinuousClock().measure { _ = inner.wait(for: 1, within: limit) }
-            XCTAssertLessThan(duration, limit)
+            assertEnds(inner)
             center.postSoon(.modelDidChange)
             isInside.fulfill()
         }
         RunLoop.current.add(timer, forMode: .default)
-        let duration = ContinuousClock().measure { XCTAssertTrue(outer.wait(for: 1, within: limit)) }
-        XCTAssertLessThan(duration, limit)
+        assertEnds(outer)
         wait(for: [isInside], timeout: 0)
     }
 
     /// L2: what a wait is for comes while the loop is run inside it; that run goes on, and then the wait ends.
     func testL2AWaitEndsAfterARunOfTheLoopInsideIt() {
-        let (center, limit) = (center, Duration.seconds(20))
+        let center = center
         let changes = NotificationRecorder(center, .modelDidChange)
         let isInside = expectation(description: "inside")
         let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
@@ -69,8 +76,7 @@ final class NotificationRecorderXCTests: XCTestCase {
             isInside.fulfill()
         }
         RunLoop.current.add(timer, forMode: .default)
-        let duration = ContinuousClock().measure { XCTAssertTrue(changes.wait(for: 1, within: limit)) }
-        XCTAssertLessThan(duration, limit)
+        assertEnds(changes)
         wait(for: [isInside], timeout: 0)
     }
 
@@ -78,7 +84,7 @@ final class NotificationRecorderXCTests: XCTestCase {
     func testL2AWaitEndsWhateverRunsTheLoopAtItsActivities() {
         for activity in [CFRunLoopActivity.entry, .beforeWaiting, .exit] {
             for order in [-1, 1] {
-                let (changes, limit) = (NotificationRecorder(center, .modelDidChange), Duration.seconds(20))
+                let changes = NotificationRecorder(center, .modelDidChange)
                 var isInside = false
                 let observer: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
                     nil, activity.rawValue, true, order
@@ -91,9 +97,8 @@ final class NotificationRecorderXCTests: XCTestCase {
                 }
                 CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
                 center.postSoon(.modelDidChange)
-                let duration = ContinuousClock().measure { XCTAssertTrue(changes.wait(for: 1, within: limit)) }
+                assertEnds(changes, "\(activity) \(order)")
                 CFRunLoopObserverInvalidate(observer)
-                XCTAssertLessThan(duration, limit, "\(activity) \(order)")
             }
         }
     }

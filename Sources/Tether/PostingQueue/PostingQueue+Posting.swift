@@ -8,7 +8,8 @@ extension PostingQueue {
         // Not covered: what has no loop has no alarm, which is called in a mode.
         guard case .loop(let alarm, _) = clock, let isOpen = alarm.openModes() else { return }
         if activity == .beforeTimers { alarm.beginPass() }
-        post(alarm.mayBeIdle(at: activity) && !alarm.hasDueTimer() ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
+        let isIdle = alarm.mayBeIdle(at: activity, isOpen: isOpen) && !alarm.hasDueTimer()
+        post(isIdle ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
     }
 
     /// Posts what was enqueued before this call, in order, as far as it is open.

@@ -88,13 +88,11 @@ final class RunLoopAlarm: @unchecked Sendable {
         return { modes in modes.contains(current) || (isCommon && modes.contains(.common)) }
     }
 
-    /// Whether the calling thread's loop may be idle at an activity: it is about to wait, or a run ends that has had no time
-    /// to, as in a program that polls.
-    func mayBeIdle(at activity: CFRunLoopActivity) -> Bool {
+    /// Whether the calling thread's loop may be idle at an activity, with modes that are open: it is about to wait, or a run ends
+    /// that has had no time to, as in a program that polls.
+    func mayBeIdle(at activity: CFRunLoopActivity, isOpen: (Set<RunLoop.Mode>) -> Bool) -> Bool {
         guard activity == .exit else { return activity == .beforeWaiting }
-        // Not covered: the false; the loop is in a mode as long as it calls observers.
-        guard let current = RunLoop.current.currentMode else { return false }
-        return runs.hasNotWaited(in: current) || (commonModes.contains(current) && runs.hasNotWaited(in: .common))
+        return runs.modesWithoutWait.contains { isOpen([$0]) }
     }
 
     /// Begins a pass of the calling thread's loop.

@@ -16,7 +16,7 @@ final class RunLoopRuns: @unchecked Sendable {
     }
 
     /// Held by the observers, too: one may be called while the rest goes on another thread. An invalidated one lets go of it.
-    private final class State: @unchecked Sendable {
+    private final class State: Sendable {
         let modes = Guarded<[RunLoop.Mode: Followed]>([:])
     }
 
@@ -44,8 +44,10 @@ final class RunLoopRuns: @unchecked Sendable {
         }
     }
 
-    /// Whether the innermost run, which was seen to begin, has not come to wait.
-    func hasNotWaited(in mode: RunLoop.Mode) -> Bool { state.modes.withLock { $0[mode]?.haveWaited.last == false } }
+    /// The modes whose innermost run, which was seen to begin, has not come to wait.
+    var modesWithoutWait: [RunLoop.Mode] {
+        state.modes.withLock { modes in modes.filter { $0.value.haveWaited.last == false }.map(\.key) }
+    }
 
     private func observe(_ mode: RunLoop.Mode) -> CFRunLoopObserver {
         let activities: CFRunLoopActivity = [.entry, .beforeWaiting, .exit]
