@@ -8,8 +8,7 @@ extension PostingQueue {
         // Not covered: what has no loop has no alarm, which is called in a mode.
         guard case .loop(let alarm, _) = clock, let isOpen = alarm.openModes() else { return }
         if activity == .beforeTimers { alarm.beginPass() }
-        let isIdle = alarm.mayBeIdle(at: activity, isOpen: isOpen) && !alarm.hasDueTimer()
-        post(isIdle ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
+        post(alarm.isIdle(at: activity, isOpen: isOpen) ? [.asap, .whenIdle] : [.asap], isOpen: isOpen)
     }
 
     /// Posts what was enqueued before this call, in order, as far as it is open.

@@ -88,11 +88,11 @@ final class RunLoopAlarm: @unchecked Sendable {
         return { modes in modes.contains(current) || (isCommon && modes.contains(.common)) }
     }
 
-    /// Whether the calling thread's loop may be idle at an activity, with modes that are open: it is about to wait, or a run ends
+    /// Whether the calling thread's loop is idle at an activity, with modes that are open: it is about to wait, or a run ends
     /// that has had no time to, as in a program that polls.
-    func mayBeIdle(at activity: CFRunLoopActivity, isOpen: (Set<RunLoop.Mode>) -> Bool) -> Bool {
-        guard activity == .exit else { return activity == .beforeWaiting }
-        return runs.modesWithoutWait.contains { isOpen([$0]) }
+    func isIdle(at activity: CFRunLoopActivity, isOpen: (Set<RunLoop.Mode>) -> Bool) -> Bool {
+        if activity == .exit { return runs.modesWithoutWait.contains { isOpen([$0]) } }
+        return activity == .beforeWaiting && !hasDueTimer()
     }
 
     /// Begins a pass of the calling thread's loop.
@@ -102,11 +102,9 @@ final class RunLoopAlarm: @unchecked Sendable {
     ///
     /// A timer is due as long as it is firing, too, and what it calls may run the loop. So the loop is given some more passes: a
     /// timer that is due after them as well is firing, and does not count.
-    func hasDueTimer() -> Bool {
-        guard let mode = CFRunLoopCopyCurrentMode(loop), case let next = CFRunLoopGetNextTimerFireDate(loop, mode),
-            next != 0, next <= CFAbsoluteTimeGetCurrent()
-        else { return false }
-        if next != dueTimer.date { dueTimer = (next, 0) }
+    private func hasDueTimer() -> Bool {
+        guard let date = loop.dateOfDueTimer else { return false }
+        if date != dueTimer.date { dueTimer = (date, 0) }
         if isNewPass { dueTimer.passes += 1 }
         isNewPass = false
         // One may be spent on being woken, in front of the timer.

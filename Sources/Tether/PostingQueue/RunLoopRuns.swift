@@ -60,6 +60,8 @@ final class RunLoopRuns: @unchecked Sendable {
     }
 
     private static func takeNote(of activity: CFRunLoopActivity, in mode: RunLoop.Mode, _ state: State) {
+        // A loop of which a timer is due only looks as if it were about to wait.
+        let isBusy = activity == .beforeWaiting && CFRunLoopGetCurrent().dateOfDueTimer != nil
         state.modes.withLock { modes in
             // Not covered: another thread takes the observer off just then.
             guard var runs = modes[mode]?.haveWaited else { return }
@@ -67,7 +69,7 @@ final class RunLoopRuns: @unchecked Sendable {
             switch activity {
             case .entry: runs.append(false)
             case .exit: _ = runs.popLast()
-            default: if !runs.isEmpty { runs[runs.count - 1] = true }
+            default: if !runs.isEmpty, !isBusy { runs[runs.count - 1] = true }
             }
             if runs.contains(false) {
                 modes[mode]?.haveWaited = runs
@@ -79,5 +81,15 @@ final class RunLoopRuns: @unchecked Sendable {
 
     private static func leave(_ mode: RunLoop.Mode, _ modes: inout [RunLoop.Mode: Followed]) {
         if let followed = modes.removeValue(forKey: mode) { CFRunLoopObserverInvalidate(followed.observer) }
+    }
+}
+
+extension CFRunLoop {
+    /// The date of the first timer of the current mode, if that is due; the calling thread's loop is asked.
+    var dateOfDueTimer: CFAbsoluteTime? {
+        guard let mode = CFRunLoopCopyCurrentMode(self), case let date = CFRunLoopGetNextTimerFireDate(self, mode),
+            date != 0, date <= CFAbsoluteTimeGetCurrent()
+        else { return nil }
+        return date
     }
 }

@@ -44,6 +44,38 @@ final class PostingQueuePollingTests: XCTestCase {
         withExtendedLifetime(objects) {}
     }
 
+    /// Calls `body` with a loop in which at least one timer is due whenever another has fired.
+    private func withBusyTimers(_ body: () -> Void) {
+        let timers = (0..<3).map { _ in
+            Timer(fire: Date(), interval: 0.001, repeats: true) { _ in usleep(2000) }
+        }
+        for timer in timers { RunLoop.current.add(timer, forMode: .default) }
+        body()
+        for timer in timers { timer.invalidate() }
+    }
+
+    /// Q7: a run that ends is not busy, whatever is due then.
+    func testQ7WhenIdleInALoopThatIsPolledWhileTimersAreDue() {
+        let queue = PostingQueue(center: center)
+        withBusyTimers {
+            for seconds in [CFTimeInterval(0), -1] {
+                queue.enqueue(.labelled("idle \(seconds)"), postingStyle: .whenIdle)
+                CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, seconds, false)
+            }
+        }
+        XCTAssertEqual(log.entries, ["idle 0.0", "idle -1.0"])
+    }
+
+    /// Q7: nor is one that ends after timers have left it no time to wait.
+    func testQ7WhenIdleAtTheEndOfARunThatTimersLeftNoTimeToWait() {
+        let queue = PostingQueue(center: center)
+        withBusyTimers {
+            queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
+            CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.05, false)
+        }
+        XCTAssertEqual(log.entries, ["idle"])
+    }
+
     /// Q1: what is enqueued for another mode in the middle of a run waits for one that is seen from its beginning.
     func testQ1NotAtTheEndOfARunOfWhichNothingWasSeenBefore() {
         let queue = PostingQueue(center: center)
