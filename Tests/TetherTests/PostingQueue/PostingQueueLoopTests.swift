@@ -62,15 +62,18 @@ final class PostingQueueLoopTests: XCTestCase {
     /// Q7: in a run that is nested in a timer's callout, as in any other; that timer is due meanwhile.
     func testQ7WhenIdleInARunInsideATimer() {
         let queue = PostingQueue(center: center)
-        let entries = Log<[String]>()
-        let timer = Timer(fire: Date(), interval: 0, repeats: false) { [log] _ in
+        let results = Log<CFRunLoopRunResult>()
+        let stop = center.observe(.sample) { _ in CFRunLoopStop(CFRunLoopGetCurrent()) }
+        let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
             queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
-            RunLoop.current.run(.default, until: { !log.entries.isEmpty })
-            entries.add(log.entries)
+            results.add(CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 10, false))
         }
         RunLoop.current.add(timer, forMode: .default)
-        RunLoop.current.run(.default, until: { !entries.entries.isEmpty })
-        XCTAssertEqual(entries.entries, [["idle"]])
+        RunLoop.current.run(.default, until: { !results.entries.isEmpty })
+        // In the run; at its end it would be too late to stop it.
+        XCTAssertEqual(results.entries, [.stopped])
+        XCTAssertEqual(log.entries, ["idle"])
+        withExtendedLifetime(stop) {}
     }
 
     /// Q7: not while the loop is busy with timers that are due.
@@ -122,6 +125,21 @@ final class PostingQueueLoopTests: XCTestCase {
         queue.enqueue(.labelled("", name: .chained), postingStyle: .asap)
         run(until: 3)
         XCTAssertEqual(log.entries, ["begin", "inner", "end"])
+        withExtendedLifetime(nesting) {}
+    }
+
+    /// Q6: nor has what waited already when the handler was called to wait for its end.
+    func testQ6NestedRunWhereMoreWaits() {
+        let queue = PostingQueue(center: center)
+        let nesting = center.observe(.chained) { [log] _ in
+            log.add("begin")
+            RunLoop.current.run(.default, until: { log.entries.contains("next") })
+            log.add("end")
+        }
+        queue.enqueue(.labelled("", name: .chained), postingStyle: .asap)
+        queue.enqueue(.labelled("next"), postingStyle: .asap)
+        run(until: 3)
+        XCTAssertEqual(log.entries, ["begin", "next", "end"])
         withExtendedLifetime(nesting) {}
     }
 
