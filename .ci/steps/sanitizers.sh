@@ -38,8 +38,9 @@ leak_sanitizer() {
 # The examples and short storms under memcheck. Leaks are LeakSanitizer's matter: the runtime keeps some of its pointers in
 # a form that memcheck does not know, and those would be false ones.
 #
-# What is allocated is filled with what is no offset: where one that the runtime is about to store stands in the memory by
-# chance, it does not store it, and every use of it would be reported, once in some twenty runs, as one of what nobody has set.
+# New memory is filled with a value that is no field's offset. The runtime stores an offset only if the memory does not hold
+# that value already; where it does by chance, in one of some twenty runs, memcheck takes the offset for unset and reports
+# every use of it.
 memcheck() {
     local folder=$build/memcheck program clients
     debug_build

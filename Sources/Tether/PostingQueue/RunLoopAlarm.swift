@@ -89,7 +89,7 @@ final class RunLoopAlarm: @unchecked Sendable {
     }
 
     /// Whether the calling thread's loop is idle at an activity, with modes that are open: it is about to wait, or a run ends
-    /// that has had no time to, as in a program that polls.
+    /// that has had no time to, as in a program that polls. One that is about to wait, and busy with a timer, is woken.
     func isIdle(at activity: CFRunLoopActivity, isOpen: (Set<RunLoop.Mode>) -> Bool) -> Bool {
         if activity == .exit { return runs.modesWithoutWait.contains { isOpen([$0]) } }
         return activity == .beforeWaiting && !hasDueTimer()
@@ -108,7 +108,10 @@ final class RunLoopAlarm: @unchecked Sendable {
         if isNewPass { dueTimer.passes += 1 }
         isNewPass = false
         // One may be spent on being woken, in front of the timer.
-        if dueTimer.passes > 3 { return false }
+        if dueTimer.passes > 3 {
+            runs.ignoreTimer(dueAt: date)
+            return false
+        }
         wake()
         return true
     }

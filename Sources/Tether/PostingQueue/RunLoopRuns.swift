@@ -18,6 +18,7 @@ final class RunLoopRuns: @unchecked Sendable {
     /// Held by the observers, too: one may be called while the rest goes on another thread. An invalidated one lets go of it.
     private final class State: Sendable {
         let modes = Guarded<[RunLoop.Mode: Followed]>([:])
+        let dateOfFiringTimer = Guarded<CFAbsoluteTime?>(nil)
     }
 
     private let loop: CFRunLoop
@@ -49,6 +50,9 @@ final class RunLoopRuns: @unchecked Sendable {
         state.modes.withLock { modes in modes.filter { $0.value.haveWaited.last == false }.map(\.key) }
     }
 
+    /// Takes note that a timer which stays due is firing, and keeps no run from waiting.
+    func ignoreTimer(dueAt date: CFAbsoluteTime) { state.dateOfFiringTimer.withLock { $0 = date } }
+
     private func observe(_ mode: RunLoop.Mode) -> CFRunLoopObserver {
         let activities: CFRunLoopActivity = [.entry, .beforeWaiting, .exit]
         let observer: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(nil, activities.rawValue, true, .max) {
@@ -61,7 +65,8 @@ final class RunLoopRuns: @unchecked Sendable {
 
     private static func takeNote(of activity: CFRunLoopActivity, in mode: RunLoop.Mode, _ state: State) {
         // A loop of which a timer is due only looks as if it were about to wait.
-        let isBusy = activity == .beforeWaiting && CFRunLoopGetCurrent().dateOfDueTimer != nil
+        let dueDate = activity == .beforeWaiting ? CFRunLoopGetCurrent().dateOfDueTimer : nil
+        let isBusy = dueDate != nil && dueDate != state.dateOfFiringTimer.withLock(\.self)
         state.modes.withLock { modes in
             // Not covered: another thread takes the observer off just then.
             guard var runs = modes[mode]?.haveWaited else { return }
@@ -81,15 +86,5 @@ final class RunLoopRuns: @unchecked Sendable {
 
     private static func leave(_ mode: RunLoop.Mode, _ modes: inout [RunLoop.Mode: Followed]) {
         if let followed = modes.removeValue(forKey: mode) { CFRunLoopObserverInvalidate(followed.observer) }
-    }
-}
-
-extension CFRunLoop {
-    /// The date of the first timer of the current mode, if that is due; the calling thread's loop is asked.
-    var dateOfDueTimer: CFAbsoluteTime? {
-        guard let mode = CFRunLoopCopyCurrentMode(self), case let date = CFRunLoopGetNextTimerFireDate(self, mode),
-            date != 0, date <= CFAbsoluteTimeGetCurrent()
-        else { return nil }
-        return date
     }
 }

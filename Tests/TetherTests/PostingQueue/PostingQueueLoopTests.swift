@@ -128,7 +128,7 @@ final class PostingQueueLoopTests: XCTestCase {
         withExtendedLifetime(nesting) {}
     }
 
-    /// Q6: nor has what waited already when the handler was called to wait for its end.
+    /// Q6: a handler runs the loop again, where more waited when it was called; that is posted inside it.
     func testQ6NestedRunWhereMoreWaits() {
         let queue = PostingQueue(center: center)
         let nesting = center.observe(.chained) { [log] _ in

@@ -114,12 +114,14 @@ final class PostingQueuePollingTests: XCTestCase {
         let other = RunLoop.Mode("Tether.Other")
         queue.enqueue(.labelled("other"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [other])
         queue.enqueue(.labelled("idle"), postingStyle: .whenIdle, coalesceMask: .none)
-        let timer = Timer(fire: Date(timeIntervalSinceNow: 0.001), interval: 0, repeats: false) { [log] _ in
+        let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
+        RunLoop.current.add(timer, forMode: other)
+        RunLoop.current.perform { [log] in
+            CFRunLoopRunInMode(other.cfMode, 0.01, false)
             log.add("waited")
         }
-        RunLoop.current.add(timer, forMode: other)
-        RunLoop.current.perform { CFRunLoopRunInMode(other.cfMode, 0.05, false) }
         poll()
+        timer.invalidate()
         XCTAssertEqual(log.entries, ["other", "waited", "idle"])
     }
 
@@ -137,8 +139,8 @@ final class PostingQueuePollingTests: XCTestCase {
     }
 
     /// Runs the loop until a timer fires, which enqueues for when it is idle, and ends the run.
-    private func waitAndEnqueue(_ label: String, on queue: PostingQueue) {
-        let timer = Timer(fire: Date(timeIntervalSinceNow: 0.05), interval: 0, repeats: false) { [log] _ in
+    private static func waitAndEnqueue(_ label: String, on queue: PostingQueue, _ log: Log<String>) {
+        let timer = Timer(fire: Date(timeIntervalSinceNow: 0.3), interval: 0, repeats: false) { _ in
             log.add("waited")
             queue.enqueue(.labelled(label), postingStyle: .whenIdle)
             CFRunLoopStop(CFRunLoopGetCurrent())
@@ -151,10 +153,27 @@ final class PostingQueuePollingTests: XCTestCase {
     func testQ1NotAtTheEndOfARunThatHasWaited() {
         let queue = PostingQueue(center: center)
         queue.enqueue(.labelled("first"), postingStyle: .whenIdle)
-        waitAndEnqueue("second", on: queue)
+        PostingQueuePollingTests.waitAndEnqueue("second", on: queue, log)
         XCTAssertEqual(log.entries, ["first", "waited"])
         poll()
         XCTAssertEqual(log.entries, ["first", "waited", "second"])
+    }
+
+    /// Q1: nor does one inside a timer's callout, in which that timer is due all the while.
+    func testQ1NotAtTheEndOfARunInsideATimerThatHasWaited() {
+        let queue = PostingQueue(center: center)
+        let timer = Timer(fire: Date(), interval: 0, repeats: false) { [log] _ in
+            queue.enqueue(.labelled("first"), postingStyle: .whenIdle)
+            PostingQueuePollingTests.waitAndEnqueue("second", on: queue, log)
+            log.add("after")
+            CFRunLoopStop(CFRunLoopGetCurrent())
+        }
+        RunLoop.current.add(timer, forMode: .default)
+        CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 10, false)
+        XCTAssertEqual(log.entries, ["first", "waited", "after"])
+        poll()
+        poll()
+        XCTAssertEqual(log.entries, ["first", "waited", "after", "second"])
     }
 
     /// Q1: nor does one that comes after another in which what waited was taken out.
@@ -163,7 +182,7 @@ final class PostingQueuePollingTests: XCTestCase {
         queue.enqueue(.labelled("first"), postingStyle: .whenIdle)
         RunLoop.current.perform { queue.dequeueNotifications(matching: .labelled("first"), coalesceMask: .onName) }
         poll()
-        waitAndEnqueue("second", on: queue)
+        PostingQueuePollingTests.waitAndEnqueue("second", on: queue, log)
         XCTAssertEqual(log.entries, ["waited"])
         poll()
         XCTAssertEqual(log.entries, ["waited", "second"])
@@ -213,7 +232,7 @@ final class PostingQueuePollingTests: XCTestCase {
         let queue = PostingQueue(center: center)
         queue.enqueue(.labelled("default"), postingStyle: .whenIdle, coalesceMask: .none)
         queue.enqueue(.labelled("common"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.common])
-        waitAndEnqueue("later", on: queue)
+        PostingQueuePollingTests.waitAndEnqueue("later", on: queue, log)
         XCTAssertEqual(log.entries, ["default", "common", "waited"])
         poll()
         XCTAssertEqual(log.entries, ["default", "common", "waited", "later"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-/// A run loop that is run by what it calls.
+/// A run loop that is run again in one of its own callouts.
 @Suite(.ownThread) struct NestedRunLoopTests {
     private let center = ObserverCenter()
     private let thread = RunLoopThread(name: "worker")
