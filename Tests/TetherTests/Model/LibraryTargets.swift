@@ -60,7 +60,7 @@ final class LibraryLoop: LibraryTarget {
         return made
     }
 
-    func run() { CFRunLoopRunInMode(LibraryLoop.mode.cfMode, 0, false) }
+    func run() { LibraryLoop.mode.run(for: 0) }
 
     func runAll() {
         while CFRunLoopRunInMode(LibraryLoop.mode.cfMode, 0, true) == .handledSource {}

@@ -66,7 +66,7 @@ final class PostingQueueLoopTests: XCTestCase {
         let stop = center.observe(.sample) { _ in CFRunLoopStop(CFRunLoopGetCurrent()) }
         let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
             queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
-            results.add(CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 10, false))
+            results.add(RunLoop.Mode.default.run(for: 10))
         }
         RunLoop.current.add(timer, forMode: .default)
         RunLoop.current.run(.default, until: { !results.entries.isEmpty })

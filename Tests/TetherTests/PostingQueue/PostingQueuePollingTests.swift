@@ -4,7 +4,18 @@ import XCTest
 
 @testable import Tether
 
-private func poll() { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, -1, false) }
+private func poll() { RunLoop.Mode.default.run(for: -1) }
+
+/// Runs the loop until a timer fires, which enqueues for when it is idle, and ends the run.
+private func waitAndEnqueue(_ label: String, on queue: PostingQueue, _ log: Log<String>) {
+    let timer = Timer(fire: Date(timeIntervalSinceNow: 0.3), interval: 0, repeats: false) { _ in
+        log.add("waited")
+        queue.enqueue(.labelled(label), postingStyle: .whenIdle)
+        CFRunLoopStop(CFRunLoopGetCurrent())
+    }
+    RunLoop.current.add(timer, forMode: .default)
+    RunLoop.Mode.default.run(for: 10)
+}
 
 /// In a program that polls, whose run loop has no time to wait, the queue posts at the ends of its runs (Q1).
 final class PostingQueuePollingTests: XCTestCase {
@@ -24,7 +35,7 @@ final class PostingQueuePollingTests: XCTestCase {
         XCTAssertEqual(log.entries, ["idle"])
         for seconds in [CFTimeInterval(0), -1] {
             queue.enqueue(.labelled("again"), postingStyle: .whenIdle)
-            for _ in 0..<3 { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, seconds, false) }
+            for _ in 0..<3 { RunLoop.Mode.default.run(for: seconds) }
         }
         XCTAssertEqual(log.entries, ["idle", "again", "again"])
     }
@@ -60,7 +71,7 @@ final class PostingQueuePollingTests: XCTestCase {
         withBusyTimers {
             for seconds in [CFTimeInterval(0), -1] {
                 queue.enqueue(.labelled("idle \(seconds)"), postingStyle: .whenIdle)
-                CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, seconds, false)
+                RunLoop.Mode.default.run(for: seconds)
             }
         }
         XCTAssertEqual(log.entries, ["idle 0.0", "idle -1.0"])
@@ -71,7 +82,7 @@ final class PostingQueuePollingTests: XCTestCase {
         let queue = PostingQueue(center: center)
         withBusyTimers {
             queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
-            CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.05, false)
+            RunLoop.Mode.default.run(for: 0.05)
         }
         XCTAssertEqual(log.entries, ["idle"])
     }
@@ -117,7 +128,7 @@ final class PostingQueuePollingTests: XCTestCase {
         let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
         RunLoop.current.add(timer, forMode: other)
         RunLoop.current.perform { [log] in
-            CFRunLoopRunInMode(other.cfMode, 0.01, false)
+            other.run(for: 0.01)
             log.add("waited")
         }
         poll()
@@ -130,7 +141,7 @@ final class PostingQueuePollingTests: XCTestCase {
         let queue = PostingQueue(center: center)
         queue.enqueue(.labelled("first"), postingStyle: .asap, coalesceMask: .none)
         RunLoop.current.perform { [log] in
-            CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.001, false)
+            RunLoop.Mode.default.run(for: 0.001)
             log.add("inside")
             queue.enqueue(.labelled("second"), postingStyle: .whenIdle)
         }
@@ -138,22 +149,11 @@ final class PostingQueuePollingTests: XCTestCase {
         XCTAssertEqual(log.entries, ["first", "inside", "second"])
     }
 
-    /// Runs the loop until a timer fires, which enqueues for when it is idle, and ends the run.
-    private static func waitAndEnqueue(_ label: String, on queue: PostingQueue, _ log: Log<String>) {
-        let timer = Timer(fire: Date(timeIntervalSinceNow: 0.3), interval: 0, repeats: false) { _ in
-            log.add("waited")
-            queue.enqueue(.labelled(label), postingStyle: .whenIdle)
-            CFRunLoopStop(CFRunLoopGetCurrent())
-        }
-        RunLoop.current.add(timer, forMode: .default)
-        CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 10, false)
-    }
-
     /// Q1: a run that has waited posts nothing at its end.
     func testQ1NotAtTheEndOfARunThatHasWaited() {
         let queue = PostingQueue(center: center)
         queue.enqueue(.labelled("first"), postingStyle: .whenIdle)
-        PostingQueuePollingTests.waitAndEnqueue("second", on: queue, log)
+        waitAndEnqueue("second", on: queue, log)
         XCTAssertEqual(log.entries, ["first", "waited"])
         poll()
         XCTAssertEqual(log.entries, ["first", "waited", "second"])
@@ -164,12 +164,12 @@ final class PostingQueuePollingTests: XCTestCase {
         let queue = PostingQueue(center: center)
         let timer = Timer(fire: Date(), interval: 0, repeats: false) { [log] _ in
             queue.enqueue(.labelled("first"), postingStyle: .whenIdle)
-            PostingQueuePollingTests.waitAndEnqueue("second", on: queue, log)
+            waitAndEnqueue("second", on: queue, log)
             log.add("after")
             CFRunLoopStop(CFRunLoopGetCurrent())
         }
         RunLoop.current.add(timer, forMode: .default)
-        CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 10, false)
+        RunLoop.Mode.default.run(for: 10)
         XCTAssertEqual(log.entries, ["first", "waited", "after"])
         poll()
         poll()
@@ -182,7 +182,7 @@ final class PostingQueuePollingTests: XCTestCase {
         queue.enqueue(.labelled("first"), postingStyle: .whenIdle)
         RunLoop.current.perform { queue.dequeueNotifications(matching: .labelled("first"), coalesceMask: .onName) }
         poll()
-        PostingQueuePollingTests.waitAndEnqueue("second", on: queue, log)
+        waitAndEnqueue("second", on: queue, log)
         XCTAssertEqual(log.entries, ["waited"])
         poll()
         XCTAssertEqual(log.entries, ["waited", "second"])
@@ -232,7 +232,7 @@ final class PostingQueuePollingTests: XCTestCase {
         let queue = PostingQueue(center: center)
         queue.enqueue(.labelled("default"), postingStyle: .whenIdle, coalesceMask: .none)
         queue.enqueue(.labelled("common"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.common])
-        PostingQueuePollingTests.waitAndEnqueue("later", on: queue, log)
+        waitAndEnqueue("later", on: queue, log)
         XCTAssertEqual(log.entries, ["default", "common", "waited"])
         poll()
         XCTAssertEqual(log.entries, ["default", "common", "waited", "later"])

@@ -13,14 +13,19 @@ extension RunLoop {
         let observer = CFRunLoopObserverCreateWithHandler(nil, every.rawValue, true, 1_000_000) { _, _ in
             if isDone() { CFRunLoopStop(CFRunLoopGetCurrent()) }
         }
-        let name = mode.cfMode
-        CFRunLoopAddObserver(loop, observer, name)
+        CFRunLoopAddObserver(loop, observer, mode.cfMode)
         let limit = Date(timeIntervalSinceNow: 30)
         while !isDone(), limit.timeIntervalSinceNow > 0 {
-            if CFRunLoopRunInMode(name, limit.timeIntervalSinceNow, false) == .finished { break }
+            if mode.run(for: limit.timeIntervalSinceNow) == .finished { break }
         }
         CFRunLoopObserverInvalidate(observer)
     }
+}
+
+extension RunLoop.Mode {
+    /// Runs the calling thread's run loop in this mode once, for some seconds at most; zero and less leave it no time to wait.
+    @discardableResult
+    func run(for seconds: CFTimeInterval) -> CFRunLoopRunResult { CFRunLoopRunInMode(cfMode, seconds, false) }
 }
 
 extension Notification {

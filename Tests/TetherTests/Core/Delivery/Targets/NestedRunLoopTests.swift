@@ -1,8 +1,7 @@
 import CoreFoundation
 import Foundation
 import Testing
-
-@testable import Tether
+import Tether
 
 /// A run loop that is run again in one of its own callouts.
 @Suite(.ownThread) struct NestedRunLoopTests {
@@ -96,13 +95,13 @@ import Testing
                 RunLoop.current.add(timer, forMode: other)
                 queue.enqueue(Notification(name: .other), postingStyle: .asap)
                 Crew { center.post(.sample, number: 1) }.join()
-                CFRunLoopRunInMode(other.cfMode, 0.01, false)
+                other.run(for: 0.01)
                 timer.invalidate()
                 log.add("observer")
             }
             CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
-            CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.05, false)
-            CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0, false)
+            RunLoop.Mode.default.run(for: 0.05)
+            RunLoop.Mode.default.run(for: 0)
             withExtendedLifetime(tokens) {}
         }.join()
         #expect(log.entries.first == "observer")
