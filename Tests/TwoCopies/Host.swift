@@ -2,7 +2,7 @@ import Foundation
 
 // A program with two copies of Tether, each in a library that links it, and classes that both watch.
 //
-//     Host local|global PLUGIN PLUGIN UNLOADABLE UNLOADABLE UNLOADABLE UNLOADABLE
+//     Host local|global PLUGIN PLUGIN
 
 typealias Report = @convention(c) (UnsafePointer<CChar>) -> Void
 
@@ -113,39 +113,5 @@ expect(
     ["deinit", "post delivered", "post delivered", "sender's observer ended", "sender's observer ended"],
     "a sender of both")
 expect(["\(a.count)", "\(b.count)"], ["0", "0"], "what is left")
-
-/// The life of an object of a library that is closed after it.
-func unloaded(_ path: String) -> [String] {
-    let library = Library(path, RTLD_LOCAL)
-    defer { _ = unsafe dlclose(library.handle) }
-    let make = library.function("unloadable_make", as: (@convention(c) (Report) -> UnsafeMutableRawPointer).self)
-    let object = unsafe Unmanaged<AnyObject>.fromOpaque(make(report))
-    unsafe a.attach(object.takeUnretainedValue())
-    return reports { unsafe object.release() }
-}
-/// Whether a library is still there after it was closed.
-func isLoaded(_ path: String) -> Bool {
-    guard let handle = unsafe dlopen(path, RTLD_LAZY | RTLD_NOLOAD) else { return false }
-    unsafe dlclose(handle)
-    return true
-}
-
-expect(unloaded(arguments[4]), ["observer ended", "deinit of the first"], "a library that is closed")
-// Or else the next one could get its addresses, and with them what is known of its classes.
-expect(["\(isLoaded(arguments[4]))"], ["true"], "a closed library with a class whose objects were owners")
-expect(unloaded(arguments[5]), ["observer ended", "deinit of the other"], "another one after it")
-
-/// Lets a plugin use a name of a library that is closed after it.
-func named(_ path: String, _ use: String) {
-    let library = Library(path, RTLD_LOCAL)
-    typealias Use = @convention(c) (UnsafeRawPointer) -> Void
-    library.function("unloadable_name", as: (@convention(c) (Use) -> Void).self)(a.library.function(use, as: Use.self))
-    _ = unsafe dlclose(library.handle)
-}
-named(arguments[6], "plugin_post_name")
-named(arguments[7], "plugin_observe_name")
-// Or else another literal could get its address, and with it what is known of the name.
-expect(
-    arguments[6...].map { "\(isLoaded($0))" }, ["true", "true"], "closed libraries whose names were posted, observed")
 
 exit(failures == 0 ? 0 : 1)

@@ -49,18 +49,6 @@ public func post(_ sender: UnsafeRawPointer) {
     center.post(name: .sample, object: unsafe Unmanaged<AnyObject>.fromOpaque(sender).takeUnretainedValue())
 }
 
-/// Posts a name twice, after which it is remembered.
-@_cdecl("plugin_post_name")
-public func postName(_ name: UnsafeRawPointer) {
-    for _ in 1...2 { center.post(name: Notification.Name(unsafe name.load(as: String.self)), object: nil) }
-}
-
-/// Observes a name, and stops.
-@_cdecl("plugin_observe_name")
-public func observeName(_ name: UnsafeRawPointer) {
-    center.observe(Notification.Name(unsafe name.load(as: String.self))) { _ in }.stop()
-}
-
 /// How many observers there are.
 @_cdecl("plugin_count")
 public func count() -> Int { center.audit().count }

@@ -32,10 +32,6 @@ void tether_hook_set_callbacks(tether_will_end _Nonnull will_end, tether_did_end
 /// Returns false where it cannot be written, or where the metadata is not a class's.
 bool tether_hook_install(void *_Nonnull metadata);
 
-/// Keeps the library that has something at an address from being unloaded. May take the loader's lock, which is held
-/// while a library's initialisers run.
-void tether_keep_loaded(const void *_Nonnull address);
-
 /// Whether the hook is in a class's metadata; takes no lock. False also where another one has been put over it.
 bool tether_hook_is_installed(const void *_Nonnull metadata);
 

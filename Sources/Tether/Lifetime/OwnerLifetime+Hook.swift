@@ -7,14 +7,10 @@ extension OwnerLifetime {
     private static let installation = Guarded(0)
 
     /// Puts the hook into a class's metadata; false where it cannot be written.
-    ///
-    /// The class's library stays loaded from then on: another one must not take its place in memory, and so in the table of
-    /// what the hook goes on to. To be called with no lock held, because the loader's is taken.
     static func install(on type: AnyClass) -> Bool {
         // SAFETY: a class's metatype is the address of its metadata.
         let metadata = unsafe unsafeBitCast(type, to: UnsafeMutableRawPointer.self)
         if unsafe tether_hook_is_installed(metadata) { return true }
-        unsafe tether_keep_loaded(metadata)
         return unsafe install(in: metadata)
     }
 

@@ -18,9 +18,8 @@ public enum OwnerLifetime {
 
     /// Whether the end of an instance of exactly this class is seen as it happens.
     ///
-    /// Puts the watch in place if it is not there yet. Subclasses answer for themselves. Where the watch is the hook, the
-    /// library that the class is from stays loaded from then on, whoever closes it.
-    /// Complexity: O(1); a lock, and the loader's, the first time for each class. Any thread.
+    /// Puts the watch in place if it is not there yet. Subclasses answer for themselves.
+    /// Complexity: O(1); a lock, the first time for each class. Any thread.
     /// - Parameter type: The class of the instances, not a superclass of it.
     public static func isExact(for type: AnyClass) -> Bool { isProven && install(on: type) }
 

@@ -67,7 +67,6 @@ extension CenterCore {
     /// The slots that a post reaches, told under the lock.
     @inline(never)
     private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
-        StringBits.keepLoaded(name.rawValue)
         let begun = TraceEvent.isOn ? TraceEvent.write(.begin, "post ", name.rawValue) : 0
         let (found, released) = state.withLock { state -> (Registry.Matches, Registry.Unlinked) in
             // Hidden by a trace that has been stopped, or that the process wrote from which this one was forked off.

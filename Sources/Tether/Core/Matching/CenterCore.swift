@@ -107,7 +107,6 @@ internal import Synchronization
         _ registration: Registration, name: Notification.Name?, sender: SenderKey?,
         replacing former: [Unretained<Registration>] = []
     ) {
-        if let name { StringBits.keepLoaded(name.rawValue) }
         let (replaced, closed, isClosed, released) = state.withLock { state -> Added in
             if registration.bucket == Registration.neverInABucket { return (nil, [], false, []) }
             if registration.hasEnded {
@@ -135,7 +134,6 @@ internal import Synchronization
 
     /// The same for one of any sender, without details; takes the caller's reference over.
     func add(_ registration: Unmanaged<Registration>, name: Notification.Name?) {
-        if let name { StringBits.keepLoaded(name.rawValue) }
         let (isClosed, released) = state.withLock { state -> (Bool, Registry.Unlinked) in
             // SAFETY: the caller's reference, which the bucket takes over.
             if unsafe registration._withUnsafeGuaranteedRef({ $0.bucket == Registration.neverInABucket }) {

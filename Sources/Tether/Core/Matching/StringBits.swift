@@ -1,9 +1,8 @@
-internal import COwnerLifetime
-
 /// The bits of a string: a small one's characters, or where a large one is stored.
 ///
 /// As long as one of two strings is kept, equal bits mean equal strings; names are nearly always the same static
-/// constants, so that equal names mostly have equal bits.
+/// constants, so that equal names mostly have equal bits. A literal's bits are its address: its library is not to be unloaded
+/// (contract [M1](doc:Contract#M1)).
 struct StringBits: Equatable {
     private let low: UInt64
     private let high: UInt64
@@ -20,21 +19,6 @@ struct StringBits: Equatable {
         (low, high) = (UInt64(words.0) | UInt64(words.1) << 32, UInt64(words.2))
         #endif
     }
-
-    /// Keeps the library loaded in which a literal's characters lie, so that no other literal gets their address, and with
-    /// it these bits. To be called with no lock held, because the loader's may be taken.
-    static func keepLoaded(_ string: String) {
-        if areLiteralsMarked, !StringBits(string).isMarked { return }
-        // SAFETY: the address is only looked up.
-        _ = unsafe string.utf8.withContiguousStorageIfAvailable {
-            if let start = $0.baseAddress { unsafe tether_keep_loaded(start) }
-        }
-    }
-
-    /// Whether this has the mark of large literals. Only a hint, because strings may come to have other marks.
-    private var isMarked: Bool { high >> 60 == 0b1000 }
-
-    private static let areLiteralsMarked = StringBits("a literal of more than 15 characters").isMarked
 
     @inline(__always)
     var hash: UInt64 { (low ^ (high &* 0xC2B2_AE3D_27D4_EB4F)) &* 0x9E37_79B9_7F4A_7C15 }

@@ -89,7 +89,6 @@ final class OwnerTable: Sendable {
     /// Changes the record of an object that the caller holds, made if need be, unless it is being deinitialised.
     private func use(_ object: AnyObject, exactly: Bool, _ body: (OwnerRecord, inout Records) -> Void) {
         let identity = ObjectIdentifier(object)
-        // Before the lock is taken, because this may take the loader's.
         let canBeSeen = exactly && OwnerLifetime.isExact(for: Swift.type(of: object))
         let ended = shard(of: identity).records.withLock { records -> OwnerRecord? in
             let record: Unmanaged<OwnerRecord>
