@@ -33,7 +33,7 @@ let package = Package(
         .executableTarget(name: "Litmus", path: "Tests/Litmus", exclude: ["README.md"]),
         .executableTarget(name: "Soak", dependencies: ["Tether"], path: "Tests/Soak"),
         .executableTarget(name: "Smoke", dependencies: ["Tether"], path: "Tests/Smoke"),
-        .executableTarget(name: "Tour", dependencies: ["Tether"], path: "Examples/Tour"),
+        .executableTarget(name: "Tour", dependencies: ["Tether", "TetherTesting"], path: "Examples/Tour"),
         .executableTarget(name: "Coalescing", dependencies: ["Tether"], path: "Examples/Coalescing"),
         .executableTarget(name: "ThreadDelivery", dependencies: ["Tether"], path: "Examples/ThreadDelivery"),
         .executableTarget(name: "FolderWatch", dependencies: ["Tether"], path: "Examples/FolderWatch"),

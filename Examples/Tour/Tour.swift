@@ -1,5 +1,6 @@
 import Foundation
 import Tether
+import TetherTesting
 
 extension Notification.Name {
     static let fileFound = Notification.Name("fileFound")

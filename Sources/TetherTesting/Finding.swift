@@ -1,5 +1,5 @@
 internal import Foundation
-package import Tether
+internal import Tether
 
 /// A finding of a verification, and the place where it is to be mended.
 package struct Finding: Sendable {

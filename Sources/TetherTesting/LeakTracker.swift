@@ -215,12 +215,12 @@ public final class LeakTracker: Sendable {
         /// Boxes are objects, by their types, and handlers, with the line that registered each. An arrow leads from what
         /// holds to what is held, and has the property's name. Red is where the way begins, which is where it is to be
         /// mended; yellow is what is left. What nothing is known of is grey.
-        public func graph() -> String { picture.graphviz }
+        public func dot() -> String { picture.graphviz }
 
-        /// The path that holds it, as a flow chart for Mermaid, which Markdown on many hosts draws; see `graph()`.
+        /// The path that holds it, as a flow chart for Mermaid, which Markdown on many hosts draws; see `dot()`.
         public func mermaid() -> String { picture.mermaid }
 
-        /// The path that holds it, as a picture, for where nothing draws graphs; see `graph()`.
+        /// The path that holds it, as a picture, for where nothing draws graphs; see `dot()`.
         public func svg() -> String { picture.svg }
     }
 

@@ -74,7 +74,7 @@ import TetherTesting
 
                 """)
         #expect(
-            leaks[0].graph() == """
+            leaks[0].dot() == """
                 digraph {
                     rankdir=LR;
                     node [fontname=Helvetica, style=filled];

@@ -14,19 +14,6 @@ extension Audit {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// The audit as a graph for Graphviz: `dot -Tsvg` draws it.
-    ///
-    /// Ellipses are what is observed: a name, and a sender. Boxes are observers, with the line that registered each, in
-    /// the frame of their owner. Cylinders are targets. An arrow goes the way of a notification. Yellow is an observer for
-    /// which something waits, red one that something was dropped for, grey one that is muted.
-    public func graph() -> String { diagram.graphviz }
-
-    /// The audit as a flow chart for Mermaid, which Markdown on many hosts draws; see `graph()`.
-    public func mermaid() -> String { diagram.mermaid }
-
-    /// The audit as a picture, for where nothing draws graphs; see `graph()`.
-    public func svg() -> String { diagram.svg }
-
     private struct Document: Encodable {
         let observers: [Observer]
         let waitingPosts: [Waiting]

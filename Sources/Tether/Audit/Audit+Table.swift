@@ -45,8 +45,8 @@ extension Audit: CustomStringConvertible {
 }
 
 extension Audit.Row {
-    /// The last column: all that is worth telling of it apart from owner, name and place.
-    var notes: [String] {
+    /// The last column.
+    package var notes: [String] {
         var notes: [String] = []
         if isOnce { notes.append("once") }
         if let key { notes.append("key \(key)") }

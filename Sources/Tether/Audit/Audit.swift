@@ -44,7 +44,7 @@ public struct Audit: Sendable, RandomAccessCollection {
         /// The holder of an observer without an owner.
         let holder: String
         /// Whether the sender that it observes is an object.
-        let isSenderObject: Bool
+        package let isSenderObject: Bool
     }
 
     /// The rows, in registration order.

@@ -3,11 +3,11 @@ internal import Tether
 
 /// A leak as a diagram: holders from left to right, down to the object that is left.
 ///
-/// Red is where it begins, and is to be mended; yellow is what is left.
+/// The first box is red: the leak is mended there. The object that is left is yellow.
 struct LeakPicture {
     private(set) var diagram = Diagram()
 
-    /// Begins with what holds the rest.
+    /// Begins with the object that holds the others.
     init(_ lines: [String], _ tint: Diagram.Tint = .red) {
         diagram.add(Diagram.Box(lines, .box, tint, column: 0))
     }
@@ -17,7 +17,7 @@ struct LeakPicture {
         self.init(["handler of \(registration.subject)", "\(registration.site)"])
     }
 
-    /// Goes on with what the last one holds, and how.
+    /// Adds an object, which the last one holds in the property that the label names.
     mutating func hold(
         _ lines: [String], _ label: String, _ shape: Diagram.Shape = .box, _ tint: Diagram.Tint = .yellow
     ) {
@@ -25,7 +25,7 @@ struct LeakPicture {
         diagram.join(number - 1, number, label)
     }
 
-    /// This and, behind it, a path to what is left; back to the beginning, if that is it.
+    /// This picture, followed by a path to the object that is left, or back to the first box if that is the object.
     func following(_ path: ReferencePath, from root: ReferencePath.Root, to lines: [String]) -> LeakPicture {
         var picture = self
         for leg in path.legs(from: root) {

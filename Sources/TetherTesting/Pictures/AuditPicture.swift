@@ -1,7 +1,24 @@
 internal import Foundation
+public import Tether
 
+/// Draws the observers of an audit: subjects on the left, targets on the right, and owners around their observers.
+///
+/// Objects have the names of their types, because an address says nothing in a picture. Observers that tokens hold come
+/// after those of owners.
 extension Audit {
-    /// The observers as a diagram: subjects on one side, targets on the other, owners around their observers.
+    /// The audit as a graph for Graphviz: `dot -Tsvg` draws it.
+    ///
+    /// Ellipses are names with their senders. Boxes are observers, with the line that registered each, in
+    /// the frame of their owner. Cylinders are targets. An arrow leads the way of a notification. An observer with pending
+    /// deliveries is yellow, one with dropped deliveries red, a muted one grey.
+    public func dot() -> String { diagram.graphviz }
+
+    /// The audit as a flow chart for Mermaid, which Markdown on many hosts draws; see `dot()`.
+    public func mermaid() -> String { diagram.mermaid }
+
+    /// The audit as a picture, for where nothing draws graphs; see `dot()`.
+    public func svg() -> String { diagram.svg }
+
     var diagram: Diagram {
         var diagram = Diagram(mainColumn: 1)
         let (subjects, targets) = (subjects, rows.map(\.target))
@@ -9,7 +26,6 @@ extension Audit {
         let targetBoxes = Audit.numbers(of: targets) { diagram.add(Diagram.Box([$0], .cylinder, .violet, column: 2)) }
         var owners = Instances()
         let names = rows.map { $0.owner.map { owners.name(of: $0) } }
-        // Observers that tokens hold come last.
         let groups = Dictionary(grouping: rows.indices) { names[$0] }
             .sorted { $0.key != nil && ($1.key == nil || $0.value[0] < $1.value[0]) }
         for (name, indices) in groups {
@@ -27,7 +43,7 @@ extension Audit {
         return diagram
     }
 
-    /// For each row a name, with the sender in a second line, and the center in the last one if there are several.
+    /// For each row the name, the sender in a second line, and the center in the last one if there are several.
     private var subjects: [[String]] {
         var senders = Instances()
         let isOneCenter = Set(rows.map(\.center)).count < 2
@@ -38,14 +54,14 @@ extension Audit {
         }
     }
 
-    /// A number for each element, which is added where it comes first.
+    /// Adds each different element once, in order, and returns its number.
     private static func numbers<Element: Hashable>(of elements: [Element], add: (Element) -> Int) -> [Element: Int] {
         var numbers: [Element: Int] = [:]
         for element in elements where numbers[element] == nil { numbers[element] = add(element) }
         return numbers
     }
 
-    /// Objects by type instead of by address, with a number from the second one of a type on.
+    /// Names objects by their types, with a number from the second object of a type on.
     private struct Instances {
         private var names: [String: String] = [:]
         private var counts: [String: Int] = [:]
@@ -64,7 +80,7 @@ extension Audit {
 }
 
 extension Audit.Row {
-    /// Whether it is worth a look: something was dropped, or waits, or it is muted.
+    /// The tint of an observer in a picture.
     fileprivate var tint: Diagram.Tint {
         if dropped > 0 { return .red }
         if pending > 0 { return .yellow }

@@ -3,13 +3,14 @@ import Foundation
 import Testing
 
 @testable import Tether
+@testable import TetherTesting
 
 /// The audit as a graph, for Graphviz, for Mermaid and as a picture.
-@Suite struct AuditDiagramTests {
+@Suite struct AuditPictureTests {
     private final class Sidebar: Sendable {}
 
     private let center = ObserverCenter()
-    private let file = "TetherTests/AuditDiagramTests.swift"
+    private let file = "TetherTests/AuditPictureTests.swift"
 
     private func lines(_ shape: Diagram.Shape, in diagram: Diagram) -> [[String]] {
         diagram.boxes.filter { $0.shape == shape }.map(\.lines)
@@ -20,7 +21,7 @@ import Testing
         let line = #line + 1
         center.observe(.sample, owner: owner) { _, _ in }
         #expect(
-            center.audit().graph() == """
+            center.audit().dot() == """
                 digraph {
                     rankdir=LR;
                     node [fontname=Helvetica, style=filled];
@@ -63,7 +64,7 @@ import Testing
         #expect(diagram.frames.map(\.boxes) == [4..<5, 5..<6] && diagram.boxes.count == 7)
         #expect(lines(.pill, in: diagram) == [["sample", "from Sidebar"], ["any name"]])
         #expect(lines(.cylinder, in: diagram) == [["poster"], ["main"]])
-        #expect(!center.audit().graph().contains("0x"))
+        #expect(!center.audit().dot().contains("0x"))
         withExtendedLifetime((owners, sender, token)) {}
     }
 
@@ -136,8 +137,8 @@ import Testing
     @Test func `L1 what is written into a graph is escaped`() {
         let queue = DispatchQueue(label: "a <\"quoted\"> \\ & queue")
         let token = center.observe(.init("one\ntwo"), on: .dispatchQueue(queue)) { _ in }
-        #expect(center.audit().graph().contains(#"[label="dispatch queue a <\"quoted\"> \\ & queue", shape"#))
-        #expect(center.audit().graph().contains(#"[label="one\ntwo", shape=ellipse, fill"#))
+        #expect(center.audit().dot().contains(#"[label="dispatch queue a <\"quoted\"> \\ & queue", shape"#))
+        #expect(center.audit().dot().contains(#"[label="one\ntwo", shape=ellipse, fill"#))
         #expect(center.audit().mermaid().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
         #expect(center.audit().svg().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
         token.stop()
@@ -147,8 +148,8 @@ import Testing
         let queue = DispatchQueue(label: "\"\u{301} <\u{200D} &\u{FE0F} \\\u{308} \u{1} \u{FFFE}.")
         let token = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
         let marked = "&quot;\u{301} &lt;\u{200D} &amp;\u{FE0F} \\\u{308}    ."
-        #expect(center.audit().graph().unicodeScalars.contains("dispatch queue \\\"\u{301} <\u{200D}".unicodeScalars))
-        #expect(center.audit().graph().unicodeScalars.contains("\\\\\u{308}    .\", shape".unicodeScalars))
+        #expect(center.audit().dot().unicodeScalars.contains("dispatch queue \\\"\u{301} <\u{200D}".unicodeScalars))
+        #expect(center.audit().dot().unicodeScalars.contains("\\\\\u{308}    .\", shape".unicodeScalars))
         #expect(center.audit().mermaid().unicodeScalars.contains(marked.unicodeScalars))
         #expect(center.audit().svg().unicodeScalars.contains(marked.unicodeScalars))
         token.stop()
@@ -178,6 +179,6 @@ import Testing
 
     @Test func `L1 an audit without observers is an empty picture`() {
         #expect(center.audit().svg().hasPrefix("<svg ") && !center.audit().svg().contains("<text"))
-        #expect(center.audit().graph().hasPrefix("digraph {\n"))
+        #expect(center.audit().dot().hasPrefix("digraph {\n"))
     }
 }
