@@ -1,12 +1,28 @@
 # How steps run, and what they share.
 
-# The steps that run beside each other now, and the names that exist.
-beside=()
-names=' '
+# Whether a step is to run. Prints its name instead, where the steps are only listed.
+is_chosen() {
+    if ((is_list)); then printf '%-18s %-8s %s\n' "$1" "$kind" "$2"; return 1; fi
+    if ((${#chosen[@]})); then [[ " ${chosen[*]} " == *" $1 "* ]]; else [[ $kind == "$wanted" ]]; fi
+}
 
-# Runs a command, its output kept aside and shown if it fails.
+step() { ! is_chosen "$@" || { wait_for_running 0; run_step "$@"; }; }
+
+beside() {
+    is_chosen "$@" || return 0
+    wait_for_running $(($(nproc) - 1))
+    run_step "$@" &
+}
+
+# Waits until at most a number of steps are left in the background. When one has failed, the others may end.
+wait_for_running() {
+    while (($(jobs -rp | wc -l) > $1)); do wait -n || true; done
+    [[ ! -e $logs/failed ]] || { wait; exit 1; }
+}
+
+# Runs a step's command. What it prints is kept in a file, and shown if it fails.
 run_step() {
-    local name=$1 sentence=$2 begin=$SECONDS status=0 log took TIMEFORMAT='%U + %S'
+    local name=$1 sentence=$2 begin=$SECONDS status log took TIMEFORMAT='%U + %S'
     shift 2
     log=$logs/$name.log
     # A subshell of its own with `set -e`, which `||` would switch off.
@@ -14,75 +30,41 @@ run_step() {
     { time { (set -e; "$@") >"$log" 2>&1; }; } 2>"$logs/$name.time"
     status=$?
     set -e
-    # The processors' time tells more, where other work is done meanwhile.
-    took="$((SECONDS - begin)) s, the processors' $(awk '{ print int($1 + $3) }' "$logs/$name.time") s"
+    took="$((SECONDS - begin)) s, of processors $(awk '{ print int($1 + $3) }' "$logs/$name.time") s"
     if ((status != 0)); then
         tail -n 400 "$log"
+        touch "$logs/failed"
         echo "FAILED: $name ($sentence), status $status, $took; all it printed is in $log"
         exit 1
     fi
     echo "$name ($sentence): $took"
-    # What is not only for those who look for a failure.
+    # The totals of test runs, and the step's own summary, are worth reading even if nothing failed.
+    totals "$log"
     [[ ! -s $logs/$name.summary ]] || cat "$logs/$name.summary"
 }
 
-# Whether a step is to run. Lists it, where that is what is asked for.
-is_chosen() {
-    local name=$1 sentence=$2 is_by_default=$3
-    names+="$name "
-    if ((is_list)); then
-        ((is_by_default)) || sentence+=' (long)'
-        printf '%-18s %s\n' "$name" "$sentence"
-        return 1
-    fi
-    [[ $chosen == ' ' ]] && return $((!is_by_default))
-    [[ $chosen == *" $name "* ]]
-}
-
-step() {
-    ! is_chosen "$1" "$2" 1 || { wait_for_beside 0; run_step "$@"; }
-}
-
-long() {
-    ! is_chosen "$1" "$2" $is_long || { wait_for_beside 0; limit=14400; export TETHER_TEST_LIMIT=$limit; run_step "$@"; }
-}
-
-beside() {
-    is_chosen "$1" "$2" 1 || return 0
-    wait_for_beside $(($(nproc) - 1))
-    run_step "$@" &
-    beside+=($!)
-}
-
-# Waits until at most a number of the steps that run beside each other are left. One that fails lets the others end.
-wait_for_beside() {
-    local ended pid left
-    while ((${#beside[@]} > $1)); do
-        wait -n -p ended "${beside[@]}" || { wait; exit 1; }
-        left=()
-        for pid in "${beside[@]}"; do [[ $pid == "$ended" ]] || left+=("$pid"); done
-        beside=("${left[@]}")
-    done
+# totals LOG...: the last lines of test runs: those of Swift Testing, and XCTest's last, which is the total of its suites.
+totals() {
+    awk '/Test run with [1-9][0-9]* tests.* passed/ { print } /Executed [1-9][0-9]* tests?, with/ { total = $0 }
+        END { if (total) print total }' "$@"
 }
 
 run_steps() {
-    local name
-    # All names, before a step runs that stands in front of a name that is wrong.
-    if ((!is_list)); then
-        is_list=1 steps >/dev/null
-        for name in $chosen; do
-            [[ $names == *" $name "* ]] || { echo "$name is no step; .ci/run --list names them." >&2; exit 2; }
-        done
-    fi
-    rm -f "$logs"/*.summary
+    local names name
+    names=$(is_list=1; steps)
+    if ((is_list)); then echo "$names"; return; fi
+    for name in "${chosen[@]}"; do
+        grep -q "^$name " <<<"$names" || { echo "$name is no step; .ci/run --list names them." >&2; exit 2; }
+    done
+    rm -f "$logs"/*.{log,summary,done} "$logs/failed"
     steps
-    ((is_list)) && return
-    wait_for_beside 0
+    wait_for_running 0
+    totals "$logs"/*.log
     echo "All checks passed: $SECONDS s"
 }
 
-# Runs a command that may not hang. What `swift test` starts has a process group of its own and would outlive it, so the
-# command gets a session, which is ended as a whole.
+# Runs a command that may not hang. `swift test` starts the tests in a process group of their own, which would outlive it.
+# Therefore the command gets a session, which is ended as a whole.
 limited() {
     local session process status=0
     setsid timeout --kill-after=10 $limit "$@" &
@@ -100,17 +82,19 @@ limited() {
     return $status
 }
 
-# once NAME COMMAND...: runs a command, unless it has been run in this run: a build that several steps use.
+# once NAME COMMAND...: runs a build that several steps use, unless it has been built in this run.
 once() {
-    local done=$logs/$1.done
-    shift
-    [[ -s $done && $(<"$done") == $$ ]] && return
-    limited "$@"
-    echo $$ >"$done"
+    [[ ! -e $logs/$1.done ]] || return 0
+    limited "${@:2}"
+    touch "$logs/$1.done"
 }
 
-# The build of the README's commands, which is every program's and test's in debug.
-debug_build() { once debug swift build --build-tests; }
+release_options=(-c release -Xswiftc -enable-testing -Xswiftc -cross-module-optimization -Xswiftc -warnings-as-errors
+    --scratch-path "$build/release")
+thread_options=(--sanitize=thread -Xswiftc -warnings-as-errors -Xcc -Wall -Xcc -Wextra -Xcc -Werror
+    --scratch-path "$build/thread")
 
-release_options=(-c release -Xswiftc -enable-testing --scratch-path "$build/release")
+# The build of the README's commands: every program and test in debug.
+debug_build() { once debug swift build --build-tests; }
 release_build() { once release swift build --build-tests "${release_options[@]}"; }
+thread_build() { once thread swift build --build-tests "${thread_options[@]}"; }

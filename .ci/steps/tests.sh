@@ -1,23 +1,12 @@
 # The tests, built in several ways.
 
-# What the tests execute; what they do not is accounted for in the code. Without races, storms and models, which execute
-# some of it by chance; and with counters that threads share. This is also the build in which warnings are errors.
-coverage() {
-    local folder=$build/coverage
-    limited swift build --build-tests --enable-code-coverage --scratch-path "$folder" \
-        -Xswiftc -Xllvm -Xswiftc -instrprof-atomic-counter-update-all \
-        -Xswiftc -warnings-as-errors -Xcc -Wall -Xcc -Wextra -Xcc -Werror
-    rm -rf "$folder"/debug/codecov
-    limited swift test --skip-build --enable-code-coverage --scratch-path "$folder" \
-        --skip Race --skip Storm --skip ModelTests
-    .ci/coverage "$folder/debug/TetherPackageTests.xctest" "$folder/debug/codecov/default.profdata" |
-        tee "$logs/coverage.txt"
-    grep '^TOTAL' "$logs/coverage.txt" >"$logs/coverage.summary"
-}
+# Tests that call the compiler: what it says does not depend on how the tests were built.
+compiler_tests="($(grep -rlE '\bCompiler\(' Tests --include='*Tests.swift' | sed 's#.*/##; s/\.swift$//' | paste -sd '|'))"
 
-# `release` runs all rounds of the races.
+# The commands of README.md. `release-tests` runs more rounds of the races.
 readme_commands() {
-    local command
+    local start command
+    debug_build
     export TETHER_RACES=0.3
     for start in 'swift run' 'swift test'; do
         command=$(grep -E "^$start" README.md)
@@ -27,33 +16,39 @@ readme_commands() {
     done
 }
 
-# Tests that ask the compiler about programs: what it says does not depend on how they themselves were built.
-compiler_tests='(DocumentedCode|IsolationSnippet|WrongProgram|Compiler|Swift5Mode|MovedOver)Tests'
-
-release_tests() {
+# test_release OPTION...: tests of the release build.
+test_release() {
     release_build
-    limited swift test --skip-build "${release_options[@]}" --skip "$compiler_tests"
+    limited swift test --skip-build "${release_options[@]}" "$@"
 }
 
-# Where the system has no membarrier, posting threads fence what they announce.
-without_fence() {
+release_tests() { test_release --skip "$compiler_tests"; }
+
+# Where the system has no membarrier, each posting thread needs a fence of its own.
+without_fence() { TETHER_WITHOUT_MEMBARRIER=1 test_release --skip "$compiler_tests"; }
+
+# The memory orders of the lock-free protocols.
+litmus() {
     release_build
-    TETHER_RACES=0.3 TETHER_WITHOUT_MEMBARRIER=1 limited swift test --skip-build "${release_options[@]}" --skip "$compiler_tests"
+    limited $build/release/release/Litmus
 }
 
-# The diagnosis of a model that other threads change while it is walked.
-changing_model() {
-    debug_build
-    TETHER_DIAGNOSIS=60 limited swift test --skip-build --filter ChangingModelTests
-    release_build
-    TETHER_DIAGNOSIS=60 limited swift test --skip-build "${release_options[@]}" --filter ChangingModelTests
-}
-
-# That the benchmark works, not how fast the machine is.
+# That the benchmarks work, not how fast the machine is.
 benchmarks() {
     release_build
     limited $build/release/release/Benchmarks --quick --json "$logs/benchmarks.json"
-    grep -q '"work" : "post, 1000 observers"' "$logs/benchmarks.json"
+    [[ -s $logs/benchmarks.json ]]
+}
+
+# The sanitizers see a race in whichever order the threads run. A part of the rounds is therefore enough.
+thread_sanitizer() {
+    local round
+    thread_build
+    export TSAN_OPTIONS='halt_on_error=1 exitcode=66'
+    # The model has one thread.
+    TETHER_RACES=0.2 limited swift test --skip-build "${thread_options[@]}" --skip "$compiler_tests" --skip '\.ModelTests'
+    for round in {1..3}; do tour $build/thread/debug/Tour; done
+    limited $build/thread/debug/Smoke
 }
 
 # A million owners, after which the process has no more memory than after the first tenth.
@@ -62,41 +57,56 @@ soak() {
     limited $build/release/release/Soak
 }
 
-long_model() {
-    release_build
-    TETHER_MODEL_OPERATIONS=20000000 limited swift test --skip-build "${release_options[@]}" --filter '\.ModelTests'
+leak_sanitizer() {
+    local test="swift test --sanitize=address --scratch-path $build/address" program
+    export ASAN_OPTIONS='detect_leaks=1'
+    export LSAN_OPTIONS="suppressions=$PWD/.ci/leaks.txt print_suppressions=0 exitcode=23"
+    TETHER_RACES=0.1 limited $test --skip TetherTestingTests --skip AddressReuseTests --skip "$compiler_tests"
+    # The tests of leak verification leak on purpose.
+    ASAN_OPTIONS='detect_leaks=0' limited $test --skip-build --filter TetherTestingTests
+    # The sanitizer keeps addresses from being used again for a while, which is what these tests need.
+    ASAN_OPTIONS='detect_leaks=1 quarantine_size_mb=0 thread_local_quarantine_size_kb=0' \
+        limited $test --skip-build --filter AddressReuseTests
+    # LeakFreedom leaks on purpose.
+    for program in Examples/* Smoke HookSafety; do
+        [[ $program == */LeakFreedom ]] || run_program "$build/address/debug" "$(basename "$program")"
+    done
 }
 
-long_storms() {
-    release_build
-    TETHER_STORM=100 limited swift test --skip-build "${release_options[@]}" --filter StormTests
+# What the tests execute, without races, storms and models, which execute some of it by chance; threads share the counters.
+coverage() {
+    local folder=$build/coverage
+    limited swift test --enable-code-coverage --scratch-path "$folder" --skip Race --skip Storm --skip ModelTests \
+        -Xswiftc -Xllvm -Xswiftc -instrprof-atomic-counter-update-all
+    llvm-cov report "$folder/debug/TetherPackageTests.xctest" -instr-profile="$folder/debug/codecov/default.profdata" \
+        Sources/Tether | tee /dev/stderr | awk '$1 == "TOTAL" { print $4 " of regions, " $10 " of lines" }' \
+        >"$logs/coverage.summary"
 }
+
+# Diagnoses of a model that other threads change meanwhile.
+changing_model() {
+    export TETHER_DIAGNOSIS=60
+    debug_build
+    limited swift test --skip-build --filter ChangingModelTests
+    test_release --filter ChangingModelTests
+}
+
+long_model() { TETHER_MODEL_OPERATIONS=20000000 TETHER_TEST_LIMIT=$limit test_release --filter '\.ModelTests'; }
+
+long_storms() { TETHER_STORM=100 TETHER_TEST_LIMIT=$limit test_release --filter StormTests; }
 
 # Under the optimiser, which moves what a debug build leaves where it is.
 long_races() {
     local round options=(-c release -Xswiftc -enable-testing --sanitize=thread --scratch-path "$build/thread-release")
     limited swift build --build-tests "${options[@]}"
     export TSAN_OPTIONS='halt_on_error=1 exitcode=66' TETHER_RACES=0.2
-    for round in {1..50}; do
-        limited swift test --skip-build "${options[@]}" --filter 'Races|OwnerRaceTests|WaitingCycleTests|StopAndWaitTests'
-    done
+    for round in {1..50}; do limited swift test --skip-build "${options[@]}" --filter 'Race|Cycle|Wait'; done
 }
 
-# Swift Testing runs tests side by side, in an order that differs from run to run, and one run on each processor makes it
-# differ more: most tests wait rather than work. Races, storms and models repeat themselves, and have long steps of their
-# own.
+# Tests run side by side, in an order that differs from run to run. One run on each processor makes it differ more.
 fifty_times() {
-    local begun processor run runs processors status=0
-    processors=$(nproc)
     debug_build
-    for ((begun = 0; begun < 50; begun += processors)); do
-        runs=()
-        for processor in $(seq "$processors"); do
-            limited swift test --skip-build --ignore-lock --skip Race --skip Storm --skip ModelTests --skip "$compiler_tests" &
-            runs+=($!)
-        done
-        # All, so that one which fails leaves none behind.
-        for run in "${runs[@]}"; do wait "$run" || status=$?; done
-        ((status == 0)) || return "$status"
-    done
+    seq 50 >"$logs/rounds"
+    limited xargs -a "$logs/rounds" -P "$(nproc)" -I {} swift test --skip-build --ignore-lock \
+        --skip Race --skip Storm --skip ModelTests --skip "$compiler_tests"
 }

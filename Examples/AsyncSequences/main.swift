@@ -2,6 +2,14 @@
 //
 // Observation begins with the call, so what is posted before the loop is not missed. The loop ends by itself: with the
 // owner, the sender or the center, or when its task is cancelled.
+//
+// Prints: alarm: three values
+// Prints: the session's loop ended after 3 values
+// Prints: the cancelled task's loop ended
+// Prints: alarm: battery is empty
+// Prints: the sensor is gone
+// Prints: among the newest: 2
+// Prints: among the newest: 3
 
 import Foundation
 import Tether

@@ -2,6 +2,9 @@
 //
 // A view asks for a redraw with every change. Enqueued `.whenIdle`, the requests coalesce on name and sender, and the
 // view is redrawn once, when the run loop has nothing else to do. Posted `.now`, each request is a redraw.
+//
+// Prints: Redrawn 1 times.
+// Prints: Redrawn 3 times.
 
 import Foundation
 import Tether

@@ -1,6 +1,9 @@
 // A small app with a model and views, and tests that fail if a view is not deallocated (Tests/NotesTests.swift).
 //
 // `NOTES_LEAK=1 swift test --filter NotesTests` plants the classic leak, and shows what the failure says.
+//
+// Prints: 2 notes, 2 observers
+// Prints: window closed: 0 observers
 
 import Foundation
 import Tether

@@ -2,6 +2,12 @@
 //
 // A download tells of its progress on the main actor, and of its end from wherever it ends. Both are Foundation's kinds
 // of messages; observers end with their owner, and those who still use plain notifications of the name join in.
+//
+// Prints: bar shows 50 %
+// Prints: posted; the bar has 50 % already
+// Prints: a plain observer was told of one
+// Prints: the library has one
+// Prints: the library has two
 
 import Foundation
 import Tether
