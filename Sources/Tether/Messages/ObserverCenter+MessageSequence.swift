@@ -73,10 +73,11 @@ extension ObserverCenter {
     private func messages<Message: NotificationCenter.AsyncMessage, Owner: AnyObject>(
         about subject: AnyObject, for owner: Owner, _ policy: BufferingPolicy, at file: StaticString, _ line: UInt
     ) -> ObservationSequence<Message> {
-        sequence(
-            ObservationRequest(
-                MessageNames.name(of: Message.self), from: subject, on: .poster, once: false, key: nil, at: file, line),
-            for: owner, policy, prepare: { MessageEnvelope.notification($0, as: Message.self) },
-            convert: { MessageEnvelope.message(in: $0) })
+        ObservationSequence(
+            SequenceSource(
+                self, MessageNames.name(of: Message.self), from: .given(subject, call: #function), owner: owner, policy,
+                at: RegistrationSite(file: file, line: line),
+                prepare: { MessageEnvelope.notification($0, as: Message.self)?.withoutObject })
+        ) { MessageEnvelope.message(in: $0) }
     }
 }

@@ -1,43 +1,207 @@
+public import Foundation
+
+// Posts as async sequences.
+//
+// A sequence is a description of what is observed: the center, the name, the sender, the owner, the buffer's policy. It
+// retains none of the three objects. Each iterator is an observation of its own, with its own buffer:
+//
+//     let changes = center.notifications(…)     the first observation begins
+//     for await change in changes { … }         the loop's iterator takes the first observation, and ends it
+//     for await change in changes { … }         a second observation begins here
+//
+// So a model can store a sequence, and each task that iterates it gets every notification; cancelling one of them ends its
+// own loop. An observation ends with its iterator; the first one ends with the sequence if nothing has iterated that.
+//
+// The element is generic in the sequence and the iterator alone. See SequenceBuffer.swift for what is behind an iterator.
+
 /// Posts as an async sequence: see `notifications(of:from:owner:bufferSize:)` of every center, and
 /// `messages(of:for:owner:bufferSize:)` of `ObserverCenter`.
 ///
-/// *Delivery*: observation begins when the sequence is made, not when it is iterated: what is posted from then on is
-/// kept for the iteration, as far as the buffer's size goes ([S1](doc:Contract#S1), [S3](doc:Contract#S3)).
+/// *Delivery*: each iteration is an observation of its own. The first one begins when the sequence is made, each further one
+/// when its iterator is made. What is posted from then on is kept for it, as far as the buffer's size goes
+/// ([S1](doc:Contract#S1), [S3](doc:Contract#S3)).
 ///
-/// It is iterated once. Several iterators, or tasks, share one buffer, and each element goes to one of them.
+/// *The end* ([S2](doc:Contract#S2)): an iteration ends
+/// - after what was posted before, when the sender, or the center, has been deallocated;
+/// - at once, when the owner has been deallocated, the observer was removed, or the iterating task is cancelled, also if it
+///   was before. The notifications in its buffer are released.
 ///
-/// *The end* ([S2](doc:Contract#S2)): the iteration ends
-/// - after what was posted before, when the sender, or the center, has gone;
-/// - at once, when the owner has gone, the observer was removed, or the iterating task is cancelled, also if it was
-///   before: one cancelled task ends the sequence for all that share it. What is still in the buffer is let go of.
+/// An iteration that has ended stays so. One that begins when the owner, the sender or the center has been deallocated is
+/// at its end. The observer and the buffer end with the iterator, and where there never was one with the sequence.
 ///
-/// A sequence that has ended stays so. The observer goes with the sequence and its iterators, and the buffer with it.
-///
-/// *Thread safety*: a sequence can be iterated on any task. An iterator is not `Sendable`. A notification is handed from
-/// the thread that posts it to the task that takes it; as with a queue, the caller answers for what is in it.
+/// *Thread safety*: a sequence can be iterated on any task, and on several at a time. An iterator is not `Sendable`. A
+/// notification passes from the thread that posts it to the task that takes it; as with a queue, the caller answers for its
+/// content.
 public struct ObservationSequence<Element>: AsyncSequence, Sendable {
     /// It never fails.
     public typealias Failure = Never
 
-    let subscription: SequenceSubscription<Element>
+    private let source: SequenceSource
+    /// What the sequence makes of a notification, if anything.
+    private let convert: @Sendable (Notification) -> Element?
 
-    /// Makes an iterator, which takes from the one buffer.
-    public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
+    init(_ source: SequenceSource, convert: @escaping @Sendable (Notification) -> Element?) {
+        self.source = source
+        self.convert = convert
+    }
+
+    /// Makes an iterator, which has an observation of its own.
+    public func makeAsyncIterator() -> Iterator { Iterator(iteration: source.iterate(), convert: convert) }
 
     /// The iterator of the sequence.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let subscription: SequenceSubscription<Element>
+        /// `nil` where something that was given to the sequence had been deallocated.
+        fileprivate let iteration: SequenceIteration?
+        fileprivate let convert: @Sendable (Notification) -> Element?
 
         /// The next element, as soon as it is there; `nil` at the end.
-        public mutating func next() async -> Element? { await subscription.next(isolation: nil) }
+        public mutating func next() async -> Element? { await next(isolation: nil) }
 
         /// The next element, as soon as it is there; `nil` at the end.
         /// - Parameter actor: The actor on which the caller waits; `nil` for none.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
-            await subscription.next(isolation: actor)
+            while let notification = await iteration?.next(isolation: actor) {
+                if let element = convert(notification) { return element }
+            }
+            return nil
         }
     }
 }
 
 @available(*, unavailable)
 extension ObservationSequence.Iterator: Sendable {}
+
+// MARK: Making sequences
+
+extension NotifyingCenter {
+    /// The notifications that are posted from now on, as an async sequence.
+    ///
+    /// ```swift
+    /// let name = Notification.Name.modelDidChange
+    /// for await note in center.notifications(of: name) { … }
+    /// ```
+    ///
+    /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration, as
+    /// far as the buffer's size goes ([S1](doc:Contract#S1)). A sequence that is iterated again observes again, from then
+    /// on. See `ObservationSequence` for the end. A notification in the buffer keeps its object, as on any queue.
+    ///
+    /// Foundation's `notifications(named:object:)` is a method of `ObserverCenter` too. Over Foundation's own center that call
+    /// means Foundation's method, which promises none of this.
+    ///
+    /// Complexity: O(1) amortised. Any thread.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, which is not retained: the sequence ends when it has ([M5](doc:Contract#M5)).
+    ///     Leave it out for any.
+    ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
+    ///   - policy: How much is kept until it is taken; all of it, if left out. A number of less than 1 stops the program.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    public func notifications<Sender: AnyObject, Owner: AnyObject>(
+        of name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument,
+        bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> ObservationSequence<Notification> {
+        ObservationSequence(
+            SequenceSource(
+                self, name, from: .given(sender, call: #function), owner: owner, policy,
+                at: RegistrationSite(file: fileID, line: line))
+        ) { $0 }
+    }
+}
+
+extension ObserverCenter {
+    /// The notifications of a name and a sender that are posted from now on, under the name that Foundation has for them.
+    ///
+    /// All of them are kept until they are taken ([S1](doc:Contract#S1)): `notifications(of:from:owner:bufferSize:)`
+    /// has a bound and an owner.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - object: The sender to observe, as in `addObserver`; `nil` for any.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    public func notifications(
+        named name: Notification.Name?, object: Any? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> ObservationSequence<Notification> {
+        let sender = SenderFilter(any: object, call: "ObserverCenter.notifications(named:object:)")
+        return ObservationSequence(
+            SequenceSource(
+                self, name, from: sender, owner: Omitted.argument, .unbounded,
+                at: RegistrationSite(file: fileID, line: line))
+        ) { $0 }
+    }
+}
+
+/// What a sequence observes, and the observation that its first iterator takes.
+///
+/// SAFETY: `first` is protected by its lock, all else never changes.
+final class SequenceSource: @unchecked Sendable {
+    /// Makes a notification that is kept of one that was posted, on the posting thread; `nil` for none.
+    typealias Preparation = @Sendable (Notification) -> Notification?
+
+    /// An object that a call was given, which is not retained, or `Omitted.argument`.
+    private struct Argument: ~Copyable {
+        private let isOmitted: Bool
+        private let reference: OwnerReference<AnyObject>?
+
+        init(_ object: AnyObject) {
+            isOmitted = Omitted.stands(for: object)
+            reference = isOmitted ? nil : OwnerReference(object)
+        }
+
+        /// The object; `nil` once it is being deinitialised.
+        func take() -> AnyObject? { isOmitted ? Omitted.argument : reference?.take() }
+    }
+
+    private let center: Argument
+    private let name: Notification.Name?
+    private let sender: Argument
+    /// The sender, if it is a value.
+    private let value: TypedValue?
+    private let owner: Argument
+    private let policy: BufferingPolicy
+    private let site: RegistrationSite
+    private let preparation: Preparation?
+    /// The observation that began at the call, until an iterator takes it.
+    private let first = Guarded<SequenceIteration?>(nil)
+
+    /// Begins the first observation.
+    init<Owner: AnyObject>(
+        _ center: any NotifyingCenter, _ name: Notification.Name?, from sender: SenderFilter, owner: Owner,
+        _ policy: BufferingPolicy, at site: RegistrationSite, prepare: Preparation? = nil,
+        call: StaticString = #function
+    ) {
+        // Here, because an `AnyObject` does not tell an instance of a C++ class.
+        if !Omitted.stands(for: owner) { ObjectArgument.owner.check(owner, call: call) }
+        self.center = Argument(center)
+        self.name = name
+        self.sender = if case .object(let object) = sender { Argument(object) } else { Argument(Omitted.argument) }
+        value = if case .value(let value) = sender { value } else { nil }
+        self.owner = Argument(owner)
+        self.policy = policy
+        self.site = site
+        preparation = prepare
+        let iteration = observe(center, from: sender, for: owner)
+        first.withLock { $0 = iteration }
+    }
+
+    /// The first observation, or else one that begins now; `nil` where something that was given has been deallocated.
+    func iterate() -> SequenceIteration? {
+        if let first = first.withLock({ $0.take() }) { return first }
+        guard let center = center.take() as? any NotifyingCenter, let sender = sender.take(), let owner = owner.take()
+        else { return nil }
+        return observe(center, from: value.map(SenderFilter.value) ?? .given(sender, call: ""), for: owner)
+    }
+
+    private func observe(
+        _ center: any NotifyingCenter, from sender: SenderFilter, for owner: AnyObject
+    ) -> SequenceIteration {
+        let buffer = SequenceBuffer(policy, prepare: preparation)
+        var request = ObservationRequest(name: name, sender: sender, target: .poster, site: site)
+        request.add(buffer)
+        let observer =
+            Omitted.stands(for: owner)
+            ? center.observe(request) { buffer.offer($0.withoutEndingObject) }
+            : center.observe(request, for: owner) { _, notification in buffer.offer(notification.withoutEndingObject) }
+        return SequenceIteration(buffer, observer)
+    }
+}

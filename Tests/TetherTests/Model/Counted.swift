@@ -2,7 +2,7 @@
 /// not the compiler.
 class Counted {
     private var holders = 1
-    private var hasGone = false
+    private(set) var hasGone = false
 
     final func hold() { holders += 1 }
 

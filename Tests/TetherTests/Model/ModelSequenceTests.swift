@@ -107,4 +107,18 @@ import Testing
             .take(0),
         ])
     }
+
+    @Test func `S1 S2 each task that iterates a sequence observes for itself`() {
+        expectAgreement([
+            .make(object: 0, atEnd: []),
+            .sequence(SequenceObservation(name: 0, owner: 0)),
+            .take(0),
+            .take(0),
+            .post(center: 0, name: 0, sender: .nobody, form: .call),
+            .runTasks(0),
+            .take(0),
+            .end(0),
+            .take(0),
+        ])
+    }
 }

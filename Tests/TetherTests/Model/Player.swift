@@ -200,6 +200,13 @@ final class Player {
         world.observe(observation, id: actions.count - 1)
     }
 
+    /// Whether one more task may begin, which may observe anew.
+    private func mayIterate() -> Bool {
+        guard mode == .hook || ownerTableUses < 60 else { return false }
+        ownerTableUses += 2
+        return true
+    }
+
     private func performOnSequence(_ operation: ModelOperation) {
         switch operation {
         case .sequence(let asked):
@@ -209,9 +216,9 @@ final class Player {
             world.leaveSequence(asked.place)
             sequences += 1
             world.makeSequence(asked, id: sequences)
-        case .take(let place): world.take(place)
+        case .take(let place): if mayIterate() { world.take(place) }
         case .runTasks(let place): world.runTasks(place)
-        case .cancelTask(let place): world.cancelTask(place)
+        case .cancelTask(let place): if mayIterate() { world.cancelTask(place) }
         case .dropSequence(let place): world.dropSequence(place)
         case .leaveSequence(let place): world.leaveSequence(place)
         default: break

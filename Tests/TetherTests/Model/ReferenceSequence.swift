@@ -1,20 +1,71 @@
-/// The model of a sequence with its iterators, which lives while the place or a task that iterates holds it (S2).
-final class ReferenceSequence: Counted {
+/// The model of a sequence, which lives while the place or a task that iterates holds it (S2).
+final class ReferenceSource: Counted {
     let id: Int
+    private let asked: SequenceObservation
+    private let center: ReferenceCenter
+    private let foreign: ReferenceForeign?
+    private let sender: ReferenceSender
+    private let owner: ReferenceObject?
+    private let world: ReferenceWorld
+    /// The observation that began at the call, until a task takes it (S1).
+    private var first: ReferenceSequence?
+
+    init(
+        _ asked: SequenceObservation, id: Int, in center: ReferenceCenter, sender: ReferenceSender,
+        owner: ReferenceObject?, world: ReferenceWorld
+    ) {
+        self.id = id
+        self.asked = asked
+        self.center = center
+        foreign = world.foreign(at: asked.center)
+        self.sender = sender
+        self.owner = owner
+        self.world = world
+        super.init()
+        first = observe(in: center)
+    }
+
+    override func ended() { first?.letGo() }
+
+    /// The first observation, or else one that begins now; `nil` where what was given is being deinitialised.
+    func iterate() -> ReferenceSequence? {
+        if let first {
+            self.first = nil
+            return first
+        }
+        guard sender.object?.isEnding != true, owner?.isEnding != true, let center = liveCenter() else { return nil }
+        return observe(in: center)
+    }
+
+    /// What stands beside a foreign center is there as long as that has observers.
+    private func liveCenter() -> ReferenceCenter? {
+        if let foreign { foreign.hasGone ? nil : foreign.registration() } else { center.hasGone ? nil : center }
+    }
+
+    private func observe(in center: ReferenceCenter) -> ReferenceSequence {
+        let observer = ReferenceObserver(
+            asked.observation, id: -1, in: center, sender: sender, owner: owner, world: world)
+        let iteration = ReferenceSequence(observing: observer, keeping: asked.buffer)
+        observer.register()
+        return iteration
+    }
+}
+
+/// The model of one iteration, which lives while its sequence or the task that iterates holds it (S2).
+final class ReferenceSequence: Counted {
     private let observer: ReferenceObserver
     private let backlog: ModelOperation.Backlog
     private var elements: [ReferenceDelivery] = []
     private(set) var dropped = 0
-    /// Tasks that wait for an element.
-    private var waiting: [ReferenceTask] = []
+    /// The task that waits for an element.
+    private var waiting: ReferenceTask?
     private var isFinished = false
 
     var count: Int { elements.count }
 
     var description: String { backlog == .unbounded ? "sequence" : "sequence, \(backlog)" }
 
-    init(id: Int, observing observer: ReferenceObserver, keeping backlog: ModelOperation.Backlog) {
-        self.id = id
+    init(observing observer: ReferenceObserver, keeping backlog: ModelOperation.Backlog) {
         self.observer = observer
         self.backlog = backlog
         super.init()
@@ -33,7 +84,10 @@ final class ReferenceSequence: Counted {
     func offer(_ notification: ReferenceNotification, _ world: ReferenceWorld) {
         if isFinished { return }
         let element = ReferenceDelivery(notification, world)
-        guard waiting.isEmpty else { return waiting.removeFirst().resume(with: element) }
+        if let task = waiting {
+            waiting = nil
+            return task.resume(with: element)
+        }
         elements.append(element)
         let excess = backlog.trim(&elements)
         dropped += excess.count
@@ -42,17 +96,17 @@ final class ReferenceSequence: Counted {
 
     func give(to task: ReferenceTask) {
         if !elements.isEmpty { return task.resume(with: elements.removeFirst()) }
-        if isFinished { task.resume(with: nil) } else { waiting.append(task) }
+        if isFinished { task.resume(with: nil) } else { waiting = task }
     }
 
     /// What was posted before is still taken where its sender or center has gone, but not where its observer was removed,
     /// or its owner has gone.
     func finish(keepingElements: Bool) {
         isFinished = true
-        let (tasks, released) = (waiting, keepingElements ? [] : elements)
-        waiting = []
+        let (task, released) = (waiting, keepingElements ? [] : elements)
+        waiting = nil
         if !keepingElements { elements = [] }
-        for task in tasks { task.resume(with: nil) }
+        task?.resume(with: nil)
         for element in released { element.letGo() }
     }
 }
@@ -65,15 +119,17 @@ final class ReferenceTask {
         case given(ReferenceDelivery?)
     }
 
-    private let sequence: ReferenceSequence
+    private let source: ReferenceSource
+    /// Its iteration, from when it runs.
+    private var sequence: ReferenceSequence?
     private unowned let place: ReferencePlace
     private(set) var stage = Stage.new
     private var isCancelled = false
 
-    init(taking sequence: ReferenceSequence, at place: ReferencePlace) {
-        self.sequence = sequence
+    init(taking source: ReferenceSource, at place: ReferencePlace) {
+        self.source = source
         self.place = place
-        sequence.hold()
+        source.hold()
     }
 
     func resume(with element: ReferenceDelivery?) {
@@ -84,13 +140,14 @@ final class ReferenceTask {
     func cancel() {
         isCancelled = true
         if case .new = stage { return }
-        sequence.finish(keepingElements: true)
+        sequence?.finish(keepingElements: true)
     }
 
     func run(_ player: Player) {
         if case .new = stage {
-            if isCancelled { sequence.cancel() }
-            sequence.give(to: self)
+            sequence = source.iterate()
+            if isCancelled { sequence?.cancel() }
+            if let sequence { sequence.give(to: self) } else { resume(with: nil) }
             guard case .given = stage else {
                 stage = .waiting
                 return
@@ -98,16 +155,17 @@ final class ReferenceTask {
         }
         guard case .given(let element) = stage else { return }
         place.tasks.removeAll { $0 === self }
-        if isCancelled { sequence.cancel() }
-        player.taken(from: sequence.id, element.map { ($0.notification.number, $0.sender.posted) })
+        if isCancelled { sequence?.cancel() }
+        player.taken(from: source.id, element.map { ($0.notification.number, $0.sender.posted) })
         element?.letGo()
-        sequence.letGo()
+        sequence?.letGo()
+        source.letGo()
     }
 }
 
 /// The model of a place for a sequence, and of the tasks that were begun there.
 final class ReferencePlace {
-    var sequence: ReferenceSequence?
+    var sequence: ReferenceSource?
     /// Those that have not ended, oldest first.
     var tasks: [ReferenceTask] = []
     /// Those that have something to run, in order.
@@ -142,6 +200,8 @@ final class ReferencePlace {
         old?.letGo()
     }
 
+    func put(_ source: ReferenceSource) { sequence = source }
+
     func leave() {
         for task in tasks { task.cancel() }
         run()
@@ -155,10 +215,8 @@ extension ReferenceWorld {
         let (sender, owner) = (sender(observation.sender), observation.owner.flatMap(object))
         whileHeld(sender.object, owner) {
             withCenter(asked.center) { center in
-                let observer = ReferenceObserver(
-                    observation, id: -1, in: center, sender: sender, owner: owner, world: self)
-                sequences[asked.place].sequence = ReferenceSequence(id: id, observing: observer, keeping: asked.buffer)
-                observer.register()
+                sequences[asked.place].put(
+                    ReferenceSource(asked, id: id, in: center, sender: sender, owner: owner, world: self))
             }
         }
     }

@@ -1,3 +1,4 @@
+import CAllocations
 import Foundation
 import Testing
 
@@ -85,12 +86,54 @@ import Testing
         withExtendedLifetime(sequence) {}
     }
 
-    @Test func `S1 a sequence of several iterators gives each element to one of them`() async {
+    @Test func `S1 each iteration gets every notification that is posted after it began`() async {
         let sequence = center.notifications(of: .sample)
-        var (one, two) = (sequence.makeAsyncIterator(), sequence.makeAsyncIterator())
-        center.post(.sample, numbers: 1...3)
-        let seen = [await one.next()?.number, await two.next()?.number, await one.next()?.number]
-        #expect(seen == [1, 2, 3])
+        center.post(.sample, numbers: 1...1)
+        var one = sequence.makeAsyncIterator()
+        #expect(center.audit().map(\.pending) == [1])
+        var two = sequence.makeAsyncIterator()
+        center.post(.sample, numbers: 2...3)
+        #expect(center.audit().map(\.pending) == [3, 2])
+        var seen: [Int?] = []
+        for _ in 1...3 { seen.append(await one.next()?.number) }
+        for _ in 2...3 { seen.append(await two.next()?.number) }
+        #expect(seen == [1, 2, 3, 2, 3])
+    }
+
+    @Test func `S1 a stored sequence observes again, with all that it was given, each time that it is iterated`() async
+    {
+        let (sender, owner) = (Album(), Album())
+        let sequences = [
+            center.notifications(of: .sample, from: sender, owner: owner, bufferSize: .newest(2)),
+            center.notifications(named: .sample, object: 7),
+        ]
+        for round in 1...3 {
+            var iterators = sequences.map { $0.makeAsyncIterator() }
+            for number in 1...4 {
+                for object in [sender, owner, 7] as [Any] {
+                    center.post(name: .sample, object: object, userInfo: ["number": number])
+                }
+            }
+            #expect(center.audit().map(\.pending) == [2, 4], "round \(round)")
+            #expect(OwnerObservers(of: owner).count == 1)
+            let seen = [await iterators[0].next()?.number, await iterators[1].next()?.number]
+            #expect(seen == [3, 1])
+            iterators = []
+            #expect(center.core.isEmpty && OwnerObservers(of: owner).isEmpty)
+        }
+        withExtendedLifetime((sequences, sender)) {}
+    }
+
+    @Test(.enabled(if: counts_allocations(), "A sanitizer has an allocator of its own."))
+    func `S1 a notification is taken from the buffer without an allocation`() async {
+        let sequence = center.notifications(of: .sample)
+        for _ in 0..<1_010 { center.post(name: .sample, object: nil) }
+        var iterator = sequence.makeAsyncIterator()
+        for _ in 0..<10 { _ = await iterator.next() }
+        let before = allocations_on_this_thread()
+        for _ in 0..<1_000 { _ = await iterator.next() }
+        // The task may allocate a piece of its stack.
+        #expect(allocations_on_this_thread() - before < 10)
     }
 
     @MainActor @Test func `S1 P3 an isolated function iterates without any annotation`() async {

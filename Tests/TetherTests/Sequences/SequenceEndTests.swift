@@ -136,13 +136,68 @@ import Testing
         center.post(name: .sample, object: nil, userInfo: ["number": number, "payload": payload])
     }
 
-    @Test func `S2 a sequence that has ended stays so`() async {
+    @Test func `S2 an iteration that has ended stays so, and one that begins later observes`() async {
         let sequence = center.notifications(of: .sample)
         center.removeObservers(named: .sample)
         center.post(.sample, numbers: 1...3)
-        #expect(await ends(iterate(sequence)))
-        #expect(await ends(iterate(sequence)))
-        #expect(log.entries == ["end", "end"])
+        var ended = sequence.makeAsyncIterator()
+        #expect(await ended.next() == nil)
+        var later = sequence.makeAsyncIterator()
+        center.post(.sample, numbers: 4...4)
+        #expect(await ended.next() == nil)
+        #expect(await later.next()?.number == 4)
+    }
+
+    @Test func `S2 a task that is cancelled ends its own iteration alone`() async {
+        let (center, log) = (center, log)
+        let sequence = center.notifications(of: .sample)
+        let begun = [AsyncGate(), AsyncGate()]
+        let tasks = begun.map { iterate(sequence, begun: $0) }
+        for begun in begun { await begun.pass() }
+        #expect(await inTime { while center.audit().count < 2, !Task.isCancelled { await Task.yield() } })
+        tasks[0].cancel()
+        #expect(await ends(tasks[0]))
+        center.post(.sample, numbers: 1...1)
+        #expect(await inTime { while log.entries.count < 2, !Task.isCancelled { await Task.yield() } })
+        #expect(log.entries == ["end", "1"])
+        tasks[1].cancel()
+        #expect(await ends(tasks[1]))
+        #expect(center.core.isEmpty)
+        withExtendedLifetime(sequence) {}
+    }
+
+    @Test func `S2 a stored sequence observes nothing, and keeps nothing, between two iterations`() async {
+        let (center, log) = (center, log)
+        let sequence = center.notifications(of: .sample)
+        post(Ending { log.add("payload dropped") }, number: 1)
+        do {
+            var iterator = sequence.makeAsyncIterator()
+            #expect(await iterator.next()?.number == 1)
+        }
+        #expect(log.entries == ["payload dropped"])
+        #expect(center.core.isEmpty)
+        withExtendedLifetime(sequence) {}
+    }
+
+    @Test func `S2 R10 M5 O3 an iteration that begins after its owner, sender or center ended is at its end`() async {
+        let (center, owner, sender) = (Holder(ObserverCenter()), Holder(LoggedObject("owner", log)), Holder(Album()))
+        let sequences = [
+            center.object!.notifications(of: .sample, owner: owner.object!),
+            center.object!.notifications(of: .sample, from: sender.object!),
+            center.object!.notifications(of: .sample),
+            NotificationCenter().notifications(of: .sample),
+        ]
+        for sequence in sequences { _ = sequence.makeAsyncIterator() }
+        owner.release()
+        #expect(log.entries == ["owner deinit"])
+        sender.release()
+        #expect(await ends(iterate(sequences[0])))
+        #expect(await ends(iterate(sequences[1])))
+        #expect(center.object!.core.isEmpty)
+        center.release()
+        #expect(await ends(iterate(sequences[2])))
+        #expect(await ends(iterate(sequences[3])))
+        #expect(log.entries.count == 5)
     }
 
     @Test func `S2 R1 R9 what is buffered goes with a removal`() async {

@@ -7,7 +7,7 @@ import Testing
 
     private func all(_ state: inout State) -> [Int] {
         var elements: [Int] = []
-        while case .element(let element) = state.take(for: "nobody") { elements.append(element) }
+        while case .some(.some(let element)) = state.take() { elements.append(element) }
         return elements
     }
 
@@ -43,9 +43,9 @@ import Testing
         #expect(policy == .newest(5))
     }
 
-    @Test func `S1 who waits gets what is posted, in its turn, past any buffer`() {
+    @Test func `S1 a waiting task gets the next element in its turn, past any buffer`() {
         var state = State(.newest(1))
-        guard case .wait = state.take(for: "one"), case .wait = state.take(for: "two") else {
+        guard case .none = state.take(for: "one"), case .none = state.take(for: "two") else {
             Issue.record("There was something to take.")
             return
         }
@@ -57,7 +57,7 @@ import Testing
         #expect(all(&state) == [])
     }
 
-    @Test func `S2 the end keeps what there is, or not, and lets go who waits`() {
+    @Test func `S2 the end keeps the elements or releases them, and resumes every waiting task`() {
         for keeps in [true, false] {
             var (state, _) = offering(0..<3, to: .unbounded)
             let (consumers, elements) = state.finish(keepingElements: keeps)
@@ -67,7 +67,7 @@ import Testing
                 return
             }
             #expect(all(&state) == (keeps ? [0, 1, 2] : []))
-            guard case .end = state.take(for: "late") else {
+            guard case .some(.none) = state.take(for: "late") else {
                 Issue.record("There was no end.")
                 return
             }
