@@ -46,7 +46,7 @@ thread_sanitizer() {
     thread_build
     export TSAN_OPTIONS='halt_on_error=1 exitcode=66'
     # The model has one thread.
-    TETHER_RACES=0.2 limited swift test --skip-build "${thread_options[@]}" --skip "$compiler_tests" --skip '\.ModelTests'
+    TETHER_RACES=0.1 limited swift test --skip-build "${thread_options[@]}" --skip "$compiler_tests" --skip '\.ModelTests'
     for round in {1..3}; do tour $build/thread/debug/Tour; done
     limited $build/thread/debug/Smoke
 }
