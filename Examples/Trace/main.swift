@@ -121,7 +121,7 @@ func picture(of slices: [Slice]) -> String {
 let folder = URL(filePath: CommandLine.arguments.dropFirst().first ?? NSTemporaryDirectory())
 let (file, drawing) = (folder.appending(path: "trace.json"), folder.appending(path: "owner-end.svg"))
 let (center, index) = (ObserverCenter(), DispatchQueue(label: "index"))
-try Trace.start(writingTo: file)
+try Trace.start(to: file)
 live(center: center, index: index)
 index.resume()
 guard let summary = Trace.stop() else { fatalError("The trace has been stopped by someone else.") }

@@ -17,7 +17,7 @@ func addOne(_ sink: Sink) { sink.sum &+= 1 }
 final class Plain: Sendable {}
 
 extension Benchmark {
-    static let posting = [postToNobody, postToOne, postToMany, postToOwners, postToOneSender, postAmongOthers, traced]
+    static let posting = [postToNobody, postToOne, postToMany, postToOwners, postToOneSender, postAmongOthers]
 
     private static let postToNobody = Benchmark("post by name, 0 observers", goal: 0.25) {
         let (ours, theirs) = (ObserverCenter(), NotificationCenter())
@@ -35,30 +35,6 @@ extension Benchmark {
         return .timed(
             Subject(count: 50_000, keeping: token) { for _ in 0..<$0 { ours.post(name: .measured, object: nil) } },
             Subject(count: 20_000) { for _ in 0..<$0 { theirs.post(name: .measured, object: nil) } })
-    }
-
-    /// A post and a call are four events; what they cost is what a post takes longer than without a trace.
-    private static let traced = Benchmark("an event of a trace", reference: "limit", goal: 1) {
-        let (center, sink) = (ObserverCenter(), Sink())
-        let token = center.observe(.measured) { _ in addOne(sink) }
-        let file = URL(filePath: NSTemporaryDirectory()).appending(path: "Tether-\(UUID().uuidString).json")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let count = 50_000
-        func time() -> Double {
-            let start = Clock.processor.now
-            for _ in 0..<count { center.post(name: .measured, object: nil) }
-            return Clock.processor.now - start
-        }
-        var rounds: [Double] = []
-        for _ in 0..<7 {
-            let plain = time()
-            guard (try? Trace.start(writingTo: file)) != nil else { return .unavailable("there is no file to write") }
-            let took = time() - plain
-            Trace.stop()
-            rounds.append(took / Double(4 * count))
-        }
-        withExtendedLifetime(token) {}
-        return .counted(rounds.sorted()[3], 300, unit: "ns")
     }
 
     private static let postToMany = Benchmark("post, 1000 observers", reference: "limit", goal: 1.25) {

@@ -1,6 +1,5 @@
 /// The few lines under `OwnerLifetime` and `PostingThread` that Swift cannot say: a function with Swift's
-/// calling convention in a class's metadata, the runtime's unowned references, and a thread-local slot. And the file that a
-/// trace is written to.
+/// calling convention in a class's metadata, the runtime's unowned references, and a thread-local slot.
 #ifndef TETHER_C_OWNER_LIFETIME_H
 #define TETHER_C_OWNER_LIFETIME_H
 
@@ -115,51 +114,11 @@ bool tether_prove_fence(void);
 
 // MARK: A trace
 
-/// One of Chrome's trace events, of a thread: texts are UTF-8, and what is `NULL` or 0 is left out.
-typedef struct {
-    /// B, E: begin, end; b, e: the same of what may change threads; i: an instant; s, f: a flow's start and finish.
-    char phase;
-    /// Nanoseconds of the clock that a trace has; 0 stands for now.
-    uint64_t time;
-    /// What joins an event with another one: the moment at which a flow or what changes threads began; of E that of its B.
-    uint64_t id;
-    /// The name, in two parts; the first one ends with a zero.
-    const uint8_t *_Nullable title;
-    const uint8_t *_Nullable name;
-    size_t name_length;
-    const uint8_t *_Nullable file;
-    size_t line;
-    /// An argument; its key ends with a zero.
-    const uint8_t *_Nullable key;
-    const uint8_t *_Nullable value;
-    size_t value_length;
-    /// When what begins now had to wait for it from.
-    uint64_t waited_since;
-} tether_event;
+/// The system's number of the calling thread.
+uint64_t tether_thread_number(void);
 
-typedef struct {
-    uint64_t written;
-    uint64_t not_written;
-} tether_trace_result;
-
-/// Stands for the trace that is written; 0 while there is none.
-extern uint32_t tether_trace_number;
-
-/// Whether a trace is written.
-static inline bool tether_is_tracing(void) {
-    return __builtin_expect(__atomic_load_n(&tether_trace_number, __ATOMIC_RELAXED) != 0, 0);
-}
-
-/// Starts a trace in a file of at most so many bytes; returns 0, or an error of the C library: `EBUSY` if there is a trace
-/// already, `EWOULDBLOCK` if another process writes one there.
-int tether_trace_start(const char *_Nonnull path, size_t limit);
-
-/// Ends the trace; false if there is none.
-bool tether_trace_stop(tether_trace_result *_Nonnull result);
-
-/// Writes an event, without a lock but where the file grows; returns its time, which no other B, b or s has. An event that
-/// ends what began before the trace is left out.
-uint64_t tether_trace_write(const tether_event *_Nonnull event);
+/// The name of the calling thread; empty if it has none.
+void tether_thread_name(char name[_Nonnull 64]);
 
 #pragma GCC visibility pop
 

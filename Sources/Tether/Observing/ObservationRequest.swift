@@ -80,7 +80,7 @@ struct ObservationRequest {
         let ownCore = center.ownCore
         let core = ownCore ?? ForeignCenters.shared.core(of: center)
         let foreign = ownCore == nil ? ForeignReceiver(of: core) : nil
-        if foreign != nil { _ = AuditAtExit.isAskedFor }
+        if foreign != nil { ProgramEnvironment.isFollowed }
         let receiverHook = receiver.map { _ in ReceiverHook() }
         var senderRecord: OwnerRecord?
         if case .object(let object) = sender {

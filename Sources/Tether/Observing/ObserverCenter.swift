@@ -31,7 +31,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     /// A center whose owners' and senders' ends are left to the sweep, for tests of it.
     init(usesExactLifetimes: Bool, face: CenterCore.Face = .own) {
-        _ = AuditAtExit.isAskedFor
+        ProgramEnvironment.isFollowed
         core = CenterCore(usesExactLifetimes: usesExactLifetimes, face: face)
         core.setOwnCenter(ObjectIdentifier(self))
     }

@@ -1,39 +1,40 @@
-internal import COwnerLifetime
 public import Foundation
 
-/// A record of what happens, as it happens, for Perfetto and the browsers' tracing pages.
+/// A record of everything that happens, as it happens, for Perfetto and the browsers' tracing pages.
 ///
 /// ```swift
 /// func trace() throws {
-///     try Trace.start(writingTo: URL(filePath: "trace.json"))
+///     try Trace.start(to: URL(filePath: "trace.json"))
 ///     center.post(name: .modelDidChange, object: model)
 ///     Trace.stop()
 /// }
 /// ```
 ///
-/// With `TETHER_TRACE=trace.json` in its environment a program does this from its first line to its end, without a change
-/// of its code. The article [Watching a program](doc:WatchingAProgram) says what there is to see.
+/// With `TETHER_TRACE=trace.json` in its environment a program does this from its first center to its end, without a change
+/// of its code. The article [Watching a program](doc:WatchingAProgram) lists what is in a trace.
 ///
-/// A trace is in its file as soon as it happens, whatever becomes of the process ([L5](doc:Contract#L5)). While none is
-/// written, a post that calls handlers where it is made pays nothing, any other a look at a number; while one is, each event
-/// takes a part of a microsecond, and posts to one center take turns. On Apple platforms each event is a signpost as well,
-/// but for the arrow from where a delivery begins to wait to the handler's call. A process that was forked off writes
-/// nothing.
+/// Each event is in the file before the program continues ([L5](doc:Contract#L5)), so a trace has all that happened before a
+/// crash. While there is no trace, a post that calls its handlers at once does nothing for it, and any other post loads a
+/// flag. While there is one, each event takes some microseconds, and threads take turns. On Apple platforms each event but
+/// the arrows is a signpost as well.
+///
+/// A forked process writes nothing. It can start a trace of its own, unless another thread was writing an event when the
+/// process was forked: then that call never returns.
 ///
 /// *Thread safety*: all of it may be called from any thread.
 public enum Trace {
-    /// What became of a trace.
+    /// The size of a trace.
     public struct Summary: Sendable, Equatable, CustomStringConvertible {
-        /// How many events are in the file.
+        /// The number of events in the file.
         public let written: Int
-        /// How many are not, because the disk was full or the limit was reached; the file tells that, too.
+        /// The number of events that are missing, because the disk was full or the limit was reached.
         public let notWritten: Int
 
         /// Both numbers in words.
         public var description: String { "\(written) events, \(notWritten) not written" }
     }
 
-    /// Why no trace was started, in a sentence that says what to do about it.
+    /// The reason why no trace was started, and the remedy.
     public struct Failure: Error, Equatable, LocalizedError, CustomStringConvertible {
         /// The sentence.
         public let description: String
@@ -42,72 +43,102 @@ public enum Trace {
         public var errorDescription: String? { description }
     }
 
+    private struct State {
+        var writer: TraceWriter?
+        /// The moment of the last event of any trace.
+        private var last: UInt64 = 0
+
+        mutating func nextMoment() -> UInt64 {
+            last = max(DispatchTime.now().uptimeNanoseconds, last + 1)
+            return last
+        }
+    }
+
+    /// Under this lock no other lock is taken.
+    private static let state = Guarded(State())
+
     /// Whether a trace is written.
     public static var isOn: Bool { TraceEvent.isOn }
 
-    /// Starts a trace, of everything that happens on all centers from now on, in place of what is in the file.
+    /// Starts a trace of everything that happens on all centers from now on. It replaces the file's content.
     ///
-    /// The file may take `limit` bytes, a quarter of a gigabyte if that is left out, which is more than a million events;
-    /// what happens after that is counted, and not written. Throws a ``Failure`` if there is a trace already, if another
-    /// process writes one to the file, or if the file cannot be written.
+    /// Throws a ``Failure`` if there is a trace already, if another process writes one to the file, or if the file cannot be
+    /// written.
     /// - Parameters:
-    ///   - file: The URL of the file. Any other URL is a ``Failure``. The file is mapped into memory: another program may read
-    ///     or remove it meanwhile, but whoever shortens it ends this process (`SIGBUS`).
-    ///   - limit: How many bytes the file may take, 65,536 or more. Fewer are a ``Failure``.
-    public static func start(writingTo file: URL, limit: Int = 256 << 20) throws {
+    ///   - file: The URL of the file. Any other URL is a ``Failure``.
+    ///   - limit: The largest size of the file in bytes; a quarter of a gigabyte, or more than a million events, if left out.
+    ///     Later events are counted, and not written.
+    public static func start(to file: URL, limit: Int = 256 << 20) throws {
+        let call = "Trace.start(to: \(file.isFileURL ? file.path : "\(file)"))"
         guard file.isFileURL else {
-            throw Failure(
-                description: "Trace.start(writingTo: \(file)): it is not the URL of a file; make one by URL(filePath:)."
-            )
+            throw Failure(description: "\(call): it is not the URL of a file; use URL(filePath:).")
         }
-        let error = unsafe file.withUnsafeFileSystemRepresentation { path in
-            // Not covered: no path, which every URL of a file has.
-            unsafe path.map { unsafe tether_trace_start($0, max(0, limit)) } ?? ENOENT
-        }
-        guard error == 0 else {
+        do {
+            try start(path: file.path, limit: limit)
+        } catch {
             let reason =
-                switch error {
+                switch error.code {
                 case EBUSY: "a trace is being written already; call Trace.stop() first"
-                case EWOULDBLOCK:
-                    "another process, or copy of Tether, writes a trace there; give each a file of its own"
-                case EFBIG: "it may take \(limit) bytes, or less by the system's limit; let it take 65536 or more"
-                case ENOMEM: "there is no room for \(limit) bytes in the address space; pass a lower limit"
-                default: "\(unsafe String(cString: strerror(error))); pass a file on a disk that can be written"
+                case EWOULDBLOCK: "another process writes a trace there; pass another file"
+                case EFBIG: "the limit of \(limit) bytes is too small; pass a higher limit"
+                default: "\(unsafe String(cString: strerror(error.code))); pass a file that can be written"
                 }
-            throw Failure(description: "Trace.start(writingTo: \(file.path)): \(reason).")
+            throw Failure(description: "\(call): \(reason).")
+        }
+    }
+
+    private static func start(path: String, limit: Int) throws(TraceWriter.Error) {
+        _ = endsInForkedProcesses
+        try state.withLock { state throws(TraceWriter.Error) in
+            if isOn { throw TraceWriter.Error(code: EBUSY) }
+            state.writer = try TraceWriter(path: path, limit: limit, at: state.nextMoment())
+            TraceEvent.setWriter { event in
+                Trace.state.withLock { state in
+                    let moment = state.nextMoment()
+                    state.writer?.write(event, at: moment)
+                    return moment
+                }
+            }
         }
         CenterCore.followTrace()
     }
 
-    /// Ends the trace, and completes its file; `nil` if there is none.
-    ///
-    /// What is not in the file is told on the standard error, too. A program's end does this by itself.
+    /// Ends the trace, and closes its file; `nil` if there is none. A program's end needs no call.
     @discardableResult
     public static func stop() -> Summary? {
-        var result = tether_trace_result()
-        guard unsafe tether_trace_stop(&result) else { return nil }
-        return Summary(written: Int(result.written), notWritten: Int(result.not_written))
+        guard isOn else { return nil }
+        return state.withLock { state in
+            TraceEvent.setWriter(nil)
+            return state.writer.take().map { Summary(written: $0.written, notWritten: $0.notWritten) }
+        }
     }
 
-    /// Writes a trace of what happens while a body runs, on all threads.
+    /// A forked process has none of the threads that could release the lock, so that it must not write an event.
+    private static let endsInForkedProcesses: Void = {
+        _ = pthread_atfork(nil, nil) { TraceEvent.setWriter(nil) }
+    }()
+
+    // MARK: In a scope
+
+    /// Writes a trace of everything that happens while a body runs, on all threads.
     /// - Parameters:
-    ///   - file: The URL of the file, as in ``start(writingTo:limit:)``.
-    ///   - body: What to run. The trace ends when it returns or throws.
-    public static func recording<Result>(to file: URL, _ body: () throws -> Result) throws -> Result {
-        try start(writingTo: file)
+    ///   - file: The URL of the file, as in ``start(to:limit:)``.
+    ///   - body: The code to trace. The trace ends when it returns or throws.
+    public static func record<Result>(to file: URL, _ body: () throws -> Result) throws -> Result {
+        try start(to: file)
         defer { stop() }
         return try body()
     }
 
-    /// Writes a trace of what happens while an async body runs, on all threads.
+    /// Writes a trace of everything that happens while an async body runs, on all threads.
     /// - Parameters:
-    ///   - file: The URL of the file, as in ``start(writingTo:limit:)``.
+    ///   - file: The URL of the file, as in ``start(to:limit:)``.
     ///   - isolation: The actor of the caller, on which the body runs; leave it out.
-    ///   - body: What to run. The trace ends when it returns or throws.
-    public static func recording<Result>(
+    ///   - body: The code to trace. The trace ends when it returns or throws.
+    public static func record<Result>(
         to file: URL, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Result
     ) async throws -> sending Result {
-        try start(writingTo: file)
+        try start(to: file)
         defer { stop() }
         return try await body()
     }

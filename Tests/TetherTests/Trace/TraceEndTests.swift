@@ -57,38 +57,6 @@ import Testing
         }
     }
 
-    #if canImport(Glibc)
-    @Test func `L5 a thread that is cancelled as it posts leaves the trace to the others`() async {
-        await #expect(processExitsWith: .success) {
-            let center = ObserverCenter()
-            let token = center.observe(.sample) { _ in }
-            let file = TracedEvent.freshFile()
-            try Tether.Trace.start(writingTo: file)
-            for _ in 0..<20 {
-                var thread = pthread_t()
-                let context = unsafe Unmanaged.passUnretained(center).toOpaque()
-                let error = unsafe pthread_create(
-                    &thread, nil,
-                    { context in
-                        let center = unsafe Unmanaged<ObserverCenter>.fromOpaque(context!).takeUnretainedValue()
-                        while true {
-                            for _ in 0..<1000 { center.post(name: .sample, object: nil) }
-                            // Where it is cancelled, unless it was in the trace.
-                            pthread_testcancel()
-                        }
-                    }, context)
-                try #require(error == 0)
-                pthread_cancel(thread)
-                pthread_join(thread, nil)
-            }
-            onThreads([{ for _ in 0..<5000 { center.post(name: .sample, object: nil) } }])
-            #expect(Tether.Trace.stop()?.notWritten == 0)
-            try FileManager.default.removeItem(at: file)
-            token.stop()
-        }
-    }
-    #endif
-
     @Test func `L5 M5 an end that is postponed to an actor is told once`() async {
         await #expect(processExitsWith: .success) {
             let center = ObserverCenter()

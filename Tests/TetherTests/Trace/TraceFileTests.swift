@@ -21,17 +21,16 @@ import Testing
                     kill(getpid(), signal)
                     Thread.sleep(forTimeInterval: 300)
                 }
-                try Tether.Trace.start(writingTo: URL(filePath: path))
+                try Tether.Trace.start(to: URL(filePath: path))
                 Crew.run(3) { _ in for _ in 0..<1000 { center.post(name: .third, object: nil) } }
                 center.post(name: .sample, object: nil)
                 withExtendedLifetime(token) {}
             }
-            let events = try TracedEvent.read(file, isComplete: false)
+            let events = try TracedEvent.read(file)
             #expect(events.count { $0.description == "B post third" } == 3000)
             #expect(
                 events.suffix(4).map(\.description) == ["B post sample", "B sample", "B post other", "E "])
             #expect(events.contains { $0.name == "trace begins" && $0.arguments["not written"] as? Int == 0 })
-            #expect(!events.contains { $0.name == "trace ends" })
         }
     }
 
@@ -41,7 +40,7 @@ import Testing
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [path = file.path as String] in
             let center = ObserverCenter()
-            try Tether.Trace.start(writingTo: URL(filePath: path), limit: 65536)
+            try Tether.Trace.start(to: URL(filePath: path), limit: 65536)
             for _ in 0..<2000 { center.post(name: .sample, object: nil) }
             let summary = try #require(Tether.Trace.stop())
             #expect(summary.written > 200 && summary.notWritten > 2000)
@@ -51,11 +50,12 @@ import Testing
         }
         let events = try TracedEvent.read(file)
         let written = events.count { $0.phase == "B" || $0.phase == "E" }
-        for name in ["trace begins", "trace ends"] {
-            #expect(events.first { $0.name == name }?.arguments["not written"] as? Int == 4000 - written)
-        }
+        let begin = try #require(events.first { $0.name == "trace begins" })
+        #expect(begin.arguments["not written"] as? Int == 4000 - written)
         let said = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(said.contains("Tether's trace \(file.path) lacks \(4000 - written) events: it has reached its limit"))
+        #expect(
+            said == "Tether's trace \(file.path) lacks all events from now on: "
+                + "it has reached its limit; start it with a higher one.\n")
         let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int
         #expect(size ?? .max <= 65536)
     }
@@ -67,7 +67,7 @@ import Testing
             let (center, long) = (ObserverCenter(), Notification.Name(String(repeating: "long", count: 110)))
             let token = center.observe(.sample) { _ in center.post(name: long, object: nil) }
             let other = center.observe(long) { _ in }
-            try Tether.Trace.start(writingTo: URL(filePath: path), limit: 65536)
+            try Tether.Trace.start(to: URL(filePath: path), limit: 65536)
             for _ in 0..<200 { center.post(name: .sample, object: nil) }
             #expect(try #require(Tether.Trace.stop()).notWritten > 0)
             withExtendedLifetime((token, other)) {}
@@ -82,66 +82,38 @@ import Testing
     @Test func `L5 a trace after one that reached its limit has all, of the thread that starts it, too`() async {
         await #expect(processExitsWith: .success) {
             let center = ObserverCenter()
-            try Tether.Trace.start(writingTo: TracedEvent.freshFile(), limit: 65536)
+            try Tether.Trace.start(to: TracedEvent.freshFile(), limit: 65536)
             for _ in 0..<2000 { center.post(name: .sample, object: nil) }
             #expect(try #require(Tether.Trace.stop()).notWritten > 0)
-            try Tether.Trace.start(writingTo: TracedEvent.freshFile())
+            try Tether.Trace.start(to: TracedEvent.freshFile())
             center.post(name: .sample, object: nil)
             #expect(Tether.Trace.stop() == Tether.Trace.Summary(written: 2, notWritten: 0))
         }
     }
-
-    #if os(Linux)
-    @Test func `L5 a signal's handler that ends the program in the middle of an event is not waited for`() async {
-        for _ in 0..<5 {
-            await #expect(processExitsWith: .success) {
-                signal(SIGALRM) { _ in exit(EXIT_SUCCESS) }
-                try Tether.Trace.start(writingTo: TracedEvent.freshFile())
-                let isWriting = Flag()
-                let thread = Box<pthread_t?>(nil)
-                _ = Crew {
-                    // Threads of Dispatch have most signals blocked, and so have those that they start.
-                    var signals = sigset_t()
-                    unsafe sigemptyset(&signals)
-                    unsafe sigaddset(&signals, SIGALRM)
-                    unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-                    thread.set(pthread_self())
-                    for _ in 0..<1000 { TraceEvent.write(.instant, "event") }
-                    isWriting.raise()
-                    while true { TraceEvent.write(.instant, "event") }
-                }
-                while !isWriting.isRaised { sched_yield() }
-                pthread_kill(thread.value!, SIGALRM)
-                while true { pause() }
-            }
-        }
-    }
-    #endif
 
     @Test func `L5 a crash keeps the count of what was not written`() async throws {
         let file = TracedEvent.freshFile()
         defer { try? FileManager.default.removeItem(at: file) }
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
             let center = ObserverCenter()
-            try Tether.Trace.start(writingTo: URL(filePath: path), limit: 65536)
+            try Tether.Trace.start(to: URL(filePath: path), limit: 65536)
             for _ in 0..<2000 { center.post(name: .sample, object: nil) }
             kill(getpid(), SIGKILL)
         }
-        let events = try TracedEvent.read(file, isComplete: false)
+        let events = try TracedEvent.read(file)
         let written = events.count { $0.phase == "B" || $0.phase == "E" }
         #expect(events.first { $0.name == "trace begins" }?.arguments["not written"] as? Int == 4000 - written)
     }
 
-    @Test func `L5 a program's end completes its trace`() async throws {
+    @Test func `L5 a program that ends by itself leaves a complete trace`() async throws {
         let file = TracedEvent.freshFile()
         defer { try? FileManager.default.removeItem(at: file) }
         await #expect(processExitsWith: .success) { [path = file.path as String] in
-            try Tether.Trace.start(writingTo: URL(filePath: path))
+            try Tether.Trace.start(to: URL(filePath: path))
             ObserverCenter().post(name: .sample, object: nil)
             exit(EXIT_SUCCESS)
         }
-        let last = try TracedEvent.read(file).last
-        #expect(last?.arguments["written"] as? Int == 2)
+        #expect(try TracedEvent.read(file).suffix(2).map(\.description) == ["B post sample", "E "])
     }
 
     @Test func `L5 a process that was forked off writes nothing, and may write a trace of its own`() async {
@@ -150,7 +122,7 @@ import Testing
             // SAFETY: the C library's; Swift has it hidden.
             typealias Fork = @convention(c) () -> pid_t
             let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
-            try Tether.Trace.start(writingTo: file)
+            try Tether.Trace.start(to: file)
             center.post(name: .sample, object: nil)
             let child = fork()
             if child == 0 {
@@ -158,7 +130,7 @@ import Testing
                 guard !Tether.Trace.isOn, Tether.Trace.stop() == nil else { _exit(1) }
                 // Posts find names without the lock again.
                 guard center.core.cache.load(ordering: .relaxed) != 0 else { _exit(4) }
-                guard (try? Tether.Trace.start(writingTo: other)) != nil else { _exit(2) }
+                guard (try? Tether.Trace.start(to: other)) != nil else { _exit(2) }
                 center.post(name: .third, object: nil)
                 _exit(Tether.Trace.stop()?.written == 2 ? 0 : 3)
             }
@@ -197,36 +169,30 @@ import Testing
         await #expect(processExitsWith: .success) {
             func refusal(_ file: URL, limit: Int = 1 << 20) -> String {
                 do {
-                    try Tether.Trace.start(writingTo: file, limit: limit)
+                    try Tether.Trace.start(to: file, limit: limit)
                     return "no refusal"
                 } catch { return error.localizedDescription }
             }
             let file = TracedEvent.freshFile()
-            let call = "Trace.start(writingTo: \(file.path)):"
+            let call = "Trace.start(to: \(file.path)):"
             let page = try #require(URL(string: "https://example.com/trace.json"))
             #expect(
                 refusal(page)
-                    == "Trace.start(writingTo: https://example.com/trace.json): it is not the URL of a file; "
-                    + "make one by URL(filePath:).")
+                    == "Trace.start(to: https://example.com/trace.json): it is not the URL of a file; use URL(filePath:)."
+            )
             #expect(
-                refusal(file, limit: 65535)
-                    == "\(call) it may take 65535 bytes, or less by the system's limit; let it take 65536 or more.")
-            #expect(!FileManager.default.fileExists(atPath: file.path))
-            #expect(
-                refusal(file, limit: .max)
-                    == "\(call) there is no room for \(Int.max) bytes in the address space; pass a lower limit.")
+                refusal(file, limit: 100) == "\(call) the limit of 100 bytes is too small; pass a higher limit.")
             #expect(
                 refusal(URL(filePath: "/nowhere/trace.json"))
-                    == "Trace.start(writingTo: /nowhere/trace.json): No such file or directory; "
-                    + "pass a file on a disk that can be written.")
+                    == "Trace.start(to: /nowhere/trace.json): No such file or directory; "
+                    + "pass a file that can be written.")
             // As another process does.
             let other = unsafe open(file.path, O_RDWR)
             #expect(flock(other, LOCK_EX) == 0)
             #expect(
-                refusal(file) == "\(call) another process, or copy of Tether, writes a trace there; "
-                    + "give each a file of its own.")
+                refusal(file) == "\(call) another process writes a trace there; pass another file.")
             close(other)
-            try Tether.Trace.start(writingTo: file)
+            try Tether.Trace.start(to: file)
             #expect(refusal(file) == "\(call) a trace is being written already; call Trace.stop() first.")
             #expect(Tether.Trace.stop()?.written == 0)
         }
@@ -236,16 +202,16 @@ import Testing
         await #expect(processExitsWith: .success) {
             struct Planned: Error {}
             let (center, file) = (ObserverCenter(), TracedEvent.freshFile())
-            let result = try Tether.Trace.recording(to: file) {
+            let result = try Tether.Trace.record(to: file) {
                 center.post(name: .sample, object: nil)
                 return 41
             }
             #expect(result == 41)
             let events = try TracedEvent.read(file)
             #expect(events.contains { $0.name == "post sample" })
-            #expect(throws: Planned.self) { try Tether.Trace.recording(to: file) { throw Planned() } }
+            #expect(throws: Planned.self) { try Tether.Trace.record(to: file) { throw Planned() } }
             await #expect(throws: Planned.self) {
-                try await Tether.Trace.recording(to: file) {
+                try await Tether.Trace.record(to: file) {
                     await Task.yield()
                     throw Planned()
                 }
@@ -282,9 +248,43 @@ import Testing
         #expect(flock(other, LOCK_EX) == 0)
         let refused = try run()
         #expect(
-            refused == "TETHER_TRACE=\(file.path): no trace is written: "
-                + "another process, or copy of Tether, writes one there; give each a file of its own.\n")
+            refused == "TETHER_TRACE: Trace.start(to: \(file.path)): "
+                + "another process writes a trace there; pass another file.\n")
         close(other)
+    }
+
+    /// The number by which this process has a file open.
+    private static func descriptor(of path: String) -> CInt? {
+        let path = URL(filePath: path).resolvingSymlinksInPath().path
+        return (0..<1024).first {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
+        }
+    }
+
+    @Test func `L5 a file of the program's that has got the trace's descriptor is left alone`() async throws {
+        let (file, other) = (TracedEvent.freshFile(), TracedEvent.freshFile())
+        defer { for file in [file, other] { try? FileManager.default.removeItem(at: file) } }
+        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [file = file.path as String, other = other.path as String] in
+            let center = ObserverCenter()
+            try Tether.Trace.start(to: URL(filePath: file))
+            let descriptor = try #require(TraceFileTests.descriptor(of: file))
+            let content = Data(repeating: 65, count: 500_000)
+            try content.write(to: URL(filePath: other))
+            center.post(name: .sample, object: nil)
+            // A daemon closes all descriptors, and opens its own.
+            let own = unsafe open(other, O_RDWR)
+            #expect(dup2(own, descriptor) == descriptor)
+            for _ in 0..<2000 { center.post(name: .sample, object: nil) }
+            let summary = try #require(Tether.Trace.stop())
+            #expect(summary == Tether.Trace.Summary(written: 2, notWritten: 4000))
+            #expect(try Data(contentsOf: URL(filePath: other)) == content)
+            #expect(fcntl(descriptor, F_GETFD) >= 0)
+        }
+        #expect(
+            String(decoding: result.standardErrorContent, as: UTF8.self)
+                .contains("lacks all events from now on: the program has closed its file; start it after that."))
+        #expect(try TracedEvent.read(file).last?.description == "E ")
     }
     #endif
 }

@@ -53,11 +53,11 @@ import Testing
             #expect(starts.count == 2 && starts.map(\.id) == finishes.map(\.id) && starts[0].id != starts[1].id)
             #expect(starts[0].thread == starts[1].thread)
             let calls = events.filter { $0.description == "B sample" }
-            #expect(calls.map(\.time) == finishes.map(\.time))
+            #expect(finishes.map(\.thread) == calls.map(\.thread))
             for (start, call) in zip(starts, calls) {
                 #expect(call.thread != start.thread)
                 let waited = try #require(call.arguments["waited µs"] as? Double)
-                #expect(waited >= 10_000 && abs(call.time - start.time - waited) < 0.01)
+                #expect(waited >= 10_000 && waited <= call.time - start.time)
                 #expect(call.arguments["on"] as? String == DeliveryTarget.dispatchQueue(queue).description)
             }
             withExtendedLifetime(token) {}
@@ -173,7 +173,7 @@ import Testing
                 await Task.yield()
                 gate.open()
             }
-            try await Tether.Trace.recording(to: file) {
+            try await Tether.Trace.record(to: file) {
                 center.post(name: .sample, object: nil)
                 await gate.pass()
                 await token.stopAndWait()
@@ -193,18 +193,15 @@ import Testing
         }
     }
 
-    @Test func `L5 any name is told as it is, a long one as far as it goes`() async {
+    @Test func `L5 any name is written as it is`() async {
         await #expect(processExitsWith: .success) {
             let center = ObserverCenter()
-            let names = ["\"\\/\n\t\u{1}\u{7F}", "𝄞é\u{2028}🧑‍🧑‍🧒", ""]
-            let long = String(repeating: "ä\n", count: 400)
+            let names = ["\"\\/\n\t\u{1}\u{1F}\u{7F}", "𝄞é\u{2028}🧑‍🧑‍🧒", "", String(repeating: "ä\n", count: 400)]
             let events = try TracedEvent.events {
-                for name in names + [long] { center.post(name: Notification.Name(name), object: nil) }
+                for name in names { center.post(name: Notification.Name(name), object: nil) }
             }
             let told = events.filter { $0.phase == "B" }.map { String($0.name.dropFirst("post ".count)) }
-            #expect(Array(told.dropLast()) == names)
-            #expect(told.last?.last == "…" && long.hasPrefix(told.last?.dropLast() ?? "no"))
-            #expect(told.last?.count ?? 0 > 100)
+            #expect(told == names)
         }
     }
 
@@ -215,7 +212,7 @@ import Testing
             let token = center.observe(.sample, on: .thread(thread)) { _ in }
             let gate = Gate()
             let last = center.observe(.sample, on: .thread(thread)) { _ in gate.open() }
-            try Tether.Trace.recording(to: file) {
+            try Tether.Trace.record(to: file) {
                 thread.start()
                 center.post(name: .sample, object: nil)
                 gate.pass()

@@ -9,7 +9,7 @@ extension Registration {
         let target = posted > 0 ? inbox?.target.description : nil
         let begun = TraceEvent.write(
             .begin, "", name.rawValue, site: site, target == nil ? "" : "on", target ?? "", waitedSince: posted)
-        if posted > 0 { TraceEvent.write(.flowFinish, "delivery", at: begun, begun: posted) }
+        if posted > 0 { TraceEvent.write(.flowFinish, "delivery", begun: posted) }
         body()
         TraceEvent.end(begun)
     }

@@ -1,58 +1,91 @@
-internal import COwnerLifetime
+internal import Dispatch
+internal import Synchronization
 
 #if canImport(os)
 internal import os
 #endif
 
-/// What a trace is told, while there is one (L5); on Apple platforms signposts say the same.
+/// An event of a trace (L5); on Apple platforms it is a signpost as well.
 ///
-/// What tells it is out of line, so that the code around it is as if there were no traces, but for a look at `isOn`.
-enum TraceEvent {
-    enum Phase: Unicode.Scalar {
+/// A caller checks `isOn`, one relaxed load, and calls `write` out of line. So the code around it is as without traces.
+struct TraceEvent: Sendable {
+    /// The phases of Chrome's trace event format, by its letters.
+    enum Phase: String, Sendable {
         case begin = "B"
         case end = "E"
-        /// Of what may change threads.
+        /// Of a slice that may change threads.
         case asyncBegin = "b"
         case asyncEnd = "e"
         case instant = "i"
         case flowStart = "s"
         case flowFinish = "f"
+        case metadata = "M"
+
+        var isEnd: Bool { self == .end || self == .asyncEnd || self == .flowFinish }
     }
+
+    enum Value: Sendable {
+        case text(String)
+        /// The digits of a number.
+        case number(String)
+
+        /// A time in nanoseconds, which is written in microseconds.
+        static func microseconds(_ time: UInt64) -> Value {
+            .number("\(time / 1000)." + String(time % 1000 + 1000).dropFirst())
+        }
+    }
+
+    let phase: Phase
+    let name: String
+    let arguments: [(key: String, value: Value)]
+    /// The moment of the beginning that an end belongs to, or 0.
+    let begun: UInt64
+
+    init(_ phase: Phase, _ name: String, _ arguments: [(key: String, value: Value)] = [], begun: UInt64 = 0) {
+        (self.phase, self.name, self.arguments, self.begun) = (phase, name, arguments, begun)
+    }
+
+    // MARK: Writing
+
+    /// Set while a trace is written. In release it is a static of one byte.
+    private static let isTraced = Atomic<Bool>(false)
+    /// Writes an event, and returns its moment.
+    private static let writer = Guarded<(@Sendable (TraceEvent) -> UInt64)?>(nil)
 
     /// Whether a trace is written.
     @inline(__always)
-    static var isOn: Bool { tether_is_tracing() }
+    static var isOn: Bool { isTraced.load(ordering: .relaxed) }
 
-    /// Writes an event; returns its moment, which no other beginning has, or 0 if it was to have an end elsewhere and could
-    /// not be written.
+    /// Has events written from now on, or by nobody.
+    static func setWriter(_ new: (@Sendable (TraceEvent) -> UInt64)?) {
+        if let new { writer.withLock { $0 = new } }
+        isTraced.store(new != nil, ordering: .sequentiallyConsistent)
+    }
+
+    /// Writes an event; returns its moment, which no other event has.
     ///
-    /// `title` comes in front of the name. `moment`: the event's, if that is not now. `begun`: the moment of what ends with
-    /// this. `waitedSince`: the moment from which what begins had to wait.
+    /// `title` precedes the name. `begun`: the moment of the beginning that an end belongs to. `waitedSince`: the moment from
+    /// which a delivery waited.
     @inline(never) @discardableResult
     static func write(
-        _ phase: Phase, _ title: StaticString = "", _ name: String = "", at moment: UInt64 = 0, begun: UInt64 = 0,
+        _ phase: Phase, _ title: StaticString = "", _ name: String = "", begun: UInt64 = 0,
         site: RegistrationSite? = nil, _ key: StaticString = "", _ value: String = "", waitedSince: UInt64 = 0
     ) -> UInt64 {
-        var (name, value) = (name, value)
-        let written = name.withUTF8 { name in
-            value.withUTF8 { value in
-                var event = unsafe tether_event()
-                unsafe event.phase = CChar(phase.rawValue.value)
-                unsafe event.time = moment
-                unsafe event.id = begun
-                unsafe event.title = title.utf8Start
-                unsafe (event.name, event.name_length) = (name.baseAddress, name.count)
-                if let site { unsafe (event.file, event.line) = (site.fileName, site.line) }
-                if key.utf8CodeUnitCount > 0 { unsafe event.key = key.utf8Start }
-                unsafe (event.value, event.value_length) = (value.baseAddress, value.count)
-                unsafe event.waited_since = waitedSince
-                return unsafe tether_trace_write(&event)
-            }
+        var arguments: [(key: String, value: Value)] = []
+        if let site { arguments.append(("observer", .text("\(site.file):\(site.line)"))) }
+        if key.utf8CodeUnitCount > 0 { arguments.append(("\(key)", .text(value))) }
+        if waitedSince > 0 {
+            let now = DispatchTime.now().uptimeNanoseconds
+            arguments.append(("waited µs", .microseconds(now > waitedSince ? now - waitedSince : 0)))
         }
+        let event = TraceEvent(phase, "\(title)\(name)", arguments, begun: begun)
+        let moment = writer.withLock(\.self)?(event) ?? 0
         #if canImport(os)
-        if written > 0 { signpost(phase, of: begun > 0 ? begun : written, "\(title)\(name) \(value)", site) }
+        if moment > 0 {
+            signpost(event, of: begun > 0 ? begun : moment, "\(value) \(site.map { "\($0.file):\($0.line)" } ?? "")")
+        }
         #endif
-        return written
+        return moment
     }
 
     /// Ends what began on this thread.
@@ -61,18 +94,17 @@ enum TraceEvent {
     #if canImport(os)
     private static let log = OSLog(subsystem: "Tether", category: .pointsOfInterest)
 
-    private static func signpost(_ phase: Phase, of moment: UInt64, _ text: String, _ site: RegistrationSite?) {
+    private static func signpost(_ event: TraceEvent, of moment: UInt64, _ text: String) {
         let type: OSSignpostType? =
-            switch phase {
+            switch event.phase {
             case .begin, .asyncBegin: .begin
             case .end, .asyncEnd: .end
             case .instant: .event
-            case .flowStart, .flowFinish: nil
+            case .flowStart, .flowFinish, .metadata: nil
             }
         guard let type else { return }
-        let place = site.map { " \($0.file):\($0.line)" } ?? ""
         unsafe os_signpost(
-            type, log: log, name: "Tether", signpostID: OSSignpostID(moment), "%{public}s", text + place)
+            type, log: log, name: "Tether", signpostID: OSSignpostID(moment), "%{public}s", "\(event.name) \(text)")
     }
     #endif
 }

@@ -1,0 +1,23 @@
+internal import Foundation
+
+/// The variables of the environment that Tether follows, without a change of a program's code.
+///
+/// | Variable | Effect |
+/// |---|---|
+/// | `TETHER_AUDIT=exit` | prints the audit of the process when it ends by itself |
+/// | `TETHER_TRACE=FILE` | writes a trace into a file; ignored in a program with more rights than the user who started it |
+enum ProgramEnvironment {
+    /// Evaluated before the first center of Tether is made, and before another center has an observer.
+    static let isFollowed: Void = {
+        let variables = ProcessInfo.processInfo.environment
+        if variables["TETHER_AUDIT"] == "exit" {
+            atexit { ProgramEnvironment.print("What is observed as the program ends:\n\(Audit.process())") }
+        }
+        if let path = variables["TETHER_TRACE"], !path.isEmpty, getuid() == geteuid(), getgid() == getegid() {
+            do { try Trace.start(to: URL(filePath: path)) } catch { print("TETHER_TRACE: \(error)") }
+        }
+    }()
+
+    /// Prints to the standard error, which may be closed.
+    static func print(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data("\(text)\n".utf8)) }
+}

@@ -1,0 +1,185 @@
+internal import COwnerLifetime
+internal import Foundation
+
+/// The file of a trace, which is a whole JSON array after each event, in Chrome's trace event format.
+///
+/// *Representation*: the file holds `[`, events with commas between them, and `]`. One `pwrite` puts the next event, and
+/// behind it a new bracket, over the old bracket. So a crash at any moment leaves a file that every viewer opens, with all
+/// events that were written before.
+///
+/// *Limits*: after the first event that could not be written none is written any more. So the file never has an end without
+/// its beginning. The first event of the file counts those that are missing, and the standard error says once that there
+/// are some.
+///
+/// *Moments*: the moments of all events of a process differ and rise in the order in which they are written. So a moment
+/// identifies the beginning of a slice, and an end whose beginning is in a former trace is found and left out.
+///
+/// *Threads*: `Trace` guards the writer by its lock, which is held during the system call. So threads that write events
+/// take turns. Cost: two or three system calls for each event.
+final class TraceWriter {
+    /// The descriptor, and the file that it stood for at first: a program that closes all descriptors, as daemons do, may
+    /// open another file under the same number.
+    private let file: CInt
+    private let identity: (device: UInt64, inode: UInt64)
+    private let path: String
+    private let limit: Int
+    private let process = getpid()
+    private let begun: UInt64
+    /// The threads that have a name in the file.
+    private var named: Set<UInt64> = []
+    /// The offset of the text that follows the last event.
+    private var size = 0
+    /// The offset of the number of events that are not written.
+    private var countOffset = 0
+    private var failure: CInt = 0
+    private(set) var written = 0
+    private(set) var notWritten = 0
+
+    private static let end = "\n]\n"
+
+    /// Empties a file, or makes it, and begins an array in it. Throws an error of the C library: `EWOULDBLOCK` if another
+    /// process writes a trace there.
+    init(path: String, limit: Int, at moment: UInt64) throws(Error) {
+        (self.path, self.limit, begun) = (path, limit, moment)
+        file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let error = errno
+        identity = TraceWriter.identity(of: file)
+        guard file >= 0 else { throw Error(code: error) }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0, ftruncate(file, 0) == 0 else { throw Error(code: errno) }
+        let name = TraceEvent(.metadata, "process_name", [("name", .text(ProcessInfo.processInfo.processName))])
+        let count = TraceEvent(.instant, "trace begins", [("not written", .number(TraceWriter.padded(0)))])
+        let lines = [name, count].map { line(of: $0, by: UInt64(process), at: moment) }
+        let head = "[\n" + lines.joined(separator: ",\n")
+        guard put(head + TraceWriter.end) else { throw Error(code: failure) }
+        size = head.utf8.count
+        countOffset = size - "}}".utf8.count - TraceWriter.padded(0).utf8.count
+    }
+
+    deinit {
+        guard file >= 0, isOwn else { return }
+        // A forked process shares the lock of the file.
+        if getpid() == process { flock(file, LOCK_UN) }
+        close(file)
+    }
+
+    struct Error: Swift.Error {
+        let code: CInt
+    }
+
+    // MARK: Writing
+
+    /// Writes an event, or counts it as not written. Leaves out an end whose beginning is not in this trace.
+    func write(_ event: TraceEvent, at moment: UInt64) {
+        if event.phase.isEnd, event.begun < begun { return }
+        let thread = tether_thread_number()
+        var text = ",\n" + line(of: event, by: thread, at: moment)
+        if named.insert(thread).inserted, let name = TraceWriter.threadName {
+            let event = TraceEvent(.metadata, "thread_name", [("name", .text(name))])
+            text = ",\n" + line(of: event, by: thread, at: moment) + text
+        }
+        if failure == 0, put(text + TraceWriter.end) {
+            size += text.utf8.count
+            written += 1
+        } else {
+            lose()
+        }
+    }
+
+    /// Whether the text is written behind the last event.
+    private func put(_ text: String) -> Bool {
+        if size + text.utf8.count > limit {
+            failure = EFBIG
+        } else if !isOwn {
+            failure = EBADF
+        } else if !put(text, at: size) {
+            failure = errno
+            // The old end has its block already.
+            _ = put(TraceWriter.end, at: size)
+            ftruncate(file, off_t(size + TraceWriter.end.utf8.count))
+        }
+        return failure == 0
+    }
+
+    private func put(_ text: String, at offset: Int) -> Bool {
+        var text = text
+        errno = ENOSPC
+        return text.withUTF8 { unsafe pwrite(file, $0.baseAddress, $0.count, off_t(offset)) == $0.count }
+    }
+
+    private func lose() {
+        notWritten += 1
+        if failure != EBADF { _ = put(TraceWriter.padded(notWritten), at: countOffset) }
+        guard notWritten == 1 else { return }
+        let reason =
+            switch failure {
+            case EFBIG: "it has reached its limit; start it with a higher one"
+            case EBADF: "the program has closed its file; start it after that"
+            default: unsafe String(cString: strerror(failure))
+            }
+        ProgramEnvironment.print("Tether's trace \(path) lacks all events from now on: \(reason).")
+    }
+
+    /// A number of constant width.
+    private static func padded(_ number: Int) -> String {
+        String(repeating: " ", count: 20 - String(number).count) + String(number)
+    }
+
+    private var isOwn: Bool { TraceWriter.identity(of: file) == identity }
+
+    private static func identity(of file: CInt) -> (device: UInt64, inode: UInt64) {
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0 else { return (0, 0) }
+        return (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
+    }
+
+    // MARK: Text
+
+    private func line(of event: TraceEvent, by thread: UInt64, at moment: UInt64) -> String {
+        var text = "{\"ph\":\"\(event.phase.rawValue)\",\"pid\":\(process),\"tid\":\(thread)"
+        text += ",\"ts\":\(TraceEvent.Value.microseconds(moment).json)"
+        if event.phase != .end { text += ",\"name\":\(event.name.json)" }
+        switch event.phase {
+        case .instant: text += ",\"s\":\"t\""
+        case .asyncBegin, .flowStart: text += ",\"cat\":\"tether\",\"id\":\"\(moment)\""
+        case .asyncEnd, .flowFinish: text += ",\"cat\":\"tether\",\"id\":\"\(event.begun)\",\"bp\":\"e\""
+        case .begin, .end, .metadata: break
+        }
+        if !event.arguments.isEmpty {
+            let arguments = event.arguments.map { "\($0.key.json):\($0.value.json)" }
+            text += ",\"args\":{\(arguments.joined(separator: ","))}"
+        }
+        return text + "}"
+    }
+
+    private static var threadName: String? {
+        if Thread.isMainThread { return "main" }
+        var name = [CChar](repeating: 0, count: 64)
+        unsafe tether_thread_name(&name)
+        let text = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return text.isEmpty ? nil : text
+    }
+}
+
+extension TraceEvent.Value {
+    fileprivate var json: String {
+        switch self {
+        case .text(let text): text.json
+        case .number(let digits): digits
+        }
+    }
+}
+
+extension String {
+    /// The text as a JSON string.
+    fileprivate var json: String {
+        var escaped = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"", "\\": escaped += "\\\(scalar)"
+            case "\0"..<" ": escaped += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped + "\""
+    }
+}
