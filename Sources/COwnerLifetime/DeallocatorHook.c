@@ -16,8 +16,6 @@
 void tether_hook_set_callbacks(tether_will_end will_end, tether_did_end did_end) { (void)will_end; (void)did_end; }
 bool tether_hook_install(void *metadata) { (void)metadata; return false; }
 bool tether_hook_is_installed(const void *metadata) { (void)metadata; return false; }
-void tether_hook_mark(const void *object) { (void)object; }
-void tether_hook_unmark(const void *object) { (void)object; }
 
 #else
 
@@ -31,27 +29,8 @@ void tether_hook_set_callbacks(tether_will_end will_end, tether_did_end did_end)
     atomic_store_explicit(&will_end_callback, will_end, memory_order_release);
 }
 
-// The filter: a saturating count for each hash of an address. A false hit costs a look-up, a miss is exact.
-// Untouched pages of it take no memory.
-#define FILTER_BITS 20
-static _Atomic(uint8_t) filter[1 << FILTER_BITS];
-
 static inline size_t hash(const void *address, unsigned bits) {
     return (size_t)(((uint64_t)(uintptr_t)address * 0x9E3779B97F4A7C15u) >> (64 - bits));
-}
-
-void tether_hook_mark(const void *object) {
-    _Atomic(uint8_t) *count = &filter[hash(object, FILTER_BITS)];
-    uint8_t seen = atomic_load_explicit(count, memory_order_relaxed);
-    while (seen != UINT8_MAX &&
-           !atomic_compare_exchange_weak_explicit(count, &seen, seen + 1, memory_order_relaxed, memory_order_relaxed)) {}
-}
-
-void tether_hook_unmark(const void *object) {
-    _Atomic(uint8_t) *count = &filter[hash(object, FILTER_BITS)];
-    uint8_t seen = atomic_load_explicit(count, memory_order_relaxed);
-    while (seen != UINT8_MAX &&
-           !atomic_compare_exchange_weak_explicit(count, &seen, seen - 1, memory_order_relaxed, memory_order_relaxed)) {}
 }
 
 // The original deallocating function of each hooked class: open addressing, read without a lock. A table that
@@ -123,20 +102,17 @@ static destroy_function original_of(const void *metadata) {
     }
 }
 
+// Replaces the deallocating function of each hooked class. An object that is nobody's owner or sender has no unowned
+// reference but the one that its strong references share, so it costs a read of its counts and no look-up.
 static __attribute__((swiftcall)) void hook(__attribute__((swift_context)) void *object) {
     destroy_function original = original_of(*(const void **)object);
-    if (atomic_load_explicit(&filter[hash(object, FILTER_BITS)], memory_order_relaxed) == 0) {
+    if (tether_unowned_count(object) <= 1) {
         original(object);
         return;
     }
     void *context = atomic_load_explicit(&will_end_callback, memory_order_acquire)(object);
-    if (!context) {
-        original(object);
-        return;
-    }
-    size_t unowned_before = tether_unowned_count(object);
     original(object);
-    atomic_load_explicit(&did_end_callback, memory_order_acquire)(context, object, unowned_before);
+    if (context) atomic_load_explicit(&did_end_callback, memory_order_acquire)(context);
 }
 
 #if defined(__linux__)

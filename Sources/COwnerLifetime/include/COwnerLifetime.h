@@ -16,13 +16,12 @@ extern "C" {
 
 // MARK: The deallocator hook
 
-/// Called before the deallocating function of a marked object. What it returns is handed to
+/// Called before the deallocating function of an object with unowned references. What it returns is passed to
 /// `tether_did_end` after that function has returned; `NULL` asks for no such call.
 typedef void *_Nullable (*tether_will_end)(void *_Nonnull object);
 
-/// Called after the deallocating function of a marked object, with the object's unowned reference count
-/// as it was before.
-typedef void (*tether_did_end)(void *_Nonnull context, void *_Nonnull object, size_t unowned_before);
+/// Called after the deallocating function of such an object.
+typedef void (*tether_did_end)(void *_Nonnull context);
 
 /// Sets what the hook calls. May be set again; a call under way may still use the previous ones.
 void tether_hook_set_callbacks(tether_will_end _Nonnull will_end, tether_did_end _Nonnull did_end);
@@ -33,10 +32,6 @@ bool tether_hook_install(void *_Nonnull metadata);
 
 /// Whether the hook is in a class's metadata; takes no lock. False also where another one has been put over it.
 bool tether_hook_is_installed(const void *_Nonnull metadata);
-
-/// Counts an object in, or out of, the filter that lets the hook pass over all others.
-void tether_hook_mark(const void *_Nonnull object);
-void tether_hook_unmark(const void *_Nonnull object);
 
 // MARK: Unowned references (the Swift runtime's)
 

@@ -10,22 +10,18 @@ extension OwnerLifetime {
 
     fileprivate static let listener = Guarded<Listener?>(nil)
 
-    /// Has ends told from now on.
+    /// Sets the listener.
     static func listen(_ new: Listener) { listener.withLock { $0 = new } }
 
-    /// Starts to watch for the end of an object that the caller holds.
-    static func watch(_ object: AnyObject) -> Bool {
-        // One stays for good: to replace it would end the old one, which takes the table's lock. An atomic policy would
+    /// Begins to watch an object that the caller holds.
+    static func watch(_ object: AnyObject) {
+        // The sentinel stays until its object ends, and then may find no record. To replace it would take the table's lock. An atomic policy would
         // leave it in an autorelease pool when it is asked for, where it would outlive its object.
         // SAFETY: the key is an address that is only compared; the association holds its value strongly.
         if unsafe objc_getAssociatedObject(object, Sentinel.key) == nil {
             unsafe objc_setAssociatedObject(object, Sentinel.key, Sentinel(object), .OBJC_ASSOCIATION_RETAIN_NONATOMIC)
         }
-        return true
     }
-
-    /// Ends one `watch`. The sentinel stays until its object ends, and then finds no record.
-    static func unwatch(_ address: UnsafeMutableRawPointer) {}
 }
 
 /// Lives exactly as long as the object it is associated with: after the body of that object's `deinit`, before its
@@ -51,7 +47,7 @@ extension OwnerLifetime {
         else {
             return
         }
-        unsafe listener.didEnd(context, address, .max)
+        unsafe listener.didEnd(context)
     }
 }
 

@@ -37,6 +37,8 @@ public struct OwnerObservers: Sequence, Sendable {
 
     private var attached: [NotificationObserver] { withOwner(OwnerTable.shared.observers) ?? [] }
 
+    private var registrations: [Unretained<Registration>] { withOwner(OwnerTable.shared.registrations) ?? [] }
+
     // MARK: Listing
 
     /// How many are live.
@@ -51,7 +53,7 @@ public struct OwnerObservers: Sequence, Sendable {
     }
 
     /// The live observers, in order of attachment, with what each observes and where ([L1](doc:Contract#L1)).
-    public func audit() -> Audit { Audit(withOwner(OwnerTable.shared.registrations) ?? []) }
+    public func audit() -> Audit { Audit(registrations) }
 
     // MARK: Ending
 
@@ -62,40 +64,29 @@ public struct OwnerObservers: Sequence, Sendable {
 
     // MARK: Muting (D9)
 
-    /// Mutes them all, and those that are attached to the owner while it is muted.
+    /// Mutes all observers that the owner has now. One that is attached later is not muted.
     ///
-    /// Counted apart from what each token mutes: an observer is muted while either is. The count ends with the owner. On
-    /// an owner that is being deinitialised it does nothing. See `NotificationObserver.mute(keepingNewest:)`.
+    /// Counted apart from the mutings of each token: an observer is muted while either is. On an owner that is being
+    /// deinitialised it does nothing. See `NotificationObserver.mute(keepingNewest:)`.
     /// - Parameter keepingNewest: Whether each observer keeps the newest of what is posted meanwhile for the last
     ///   `unmute()`.
     public func mute(keepingNewest: Bool = false) {
-        let registrations = withOwner { OwnerTable.shared.mute($0, keepingNewest: keepingNewest) } ?? []
         for registration in registrations {
-            registration.look(\.madeInbox)?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
+            registration.look(\.madeInbox)?.mute(by: .owner, keepingNewest: keepingNewest)
         }
     }
 
-    /// Ends one muting of them all; the last one delivers what was kept.
+    /// Ends one muting of each observer that was muted so; the last one delivers what was kept.
     ///
-    /// Notifications that several observers kept are delivered in posting order, after all of them are unmuted. See
-    /// `NotificationObserver.unmute()`.
+    /// Notifications that several observers kept are delivered in posting order, after all of them are unmuted. An
+    /// observer that was not muted by `mute(keepingNewest:)` stays as it is. See `NotificationObserver.unmute()`.
     ///
-    /// One `unmute()` more than there were `mute(keepingNewest:)` stops the program with a sentence, unless the owner is
-    /// being deinitialised, or has gone. Complexity: O(n log n) for n observers of the owner.
+    /// Complexity: O(n log n) for n observers of the owner.
     public func unmute() {
-        let muted = withOwner { owner in
-            guard let muted = OwnerTable.shared.unmute(owner) else {
-                // Not covered: ends the process; FlowControlMisuseTests run it apart.
-                fatalError(
-                    "OwnerObservers.unmute(): the observers of \(describeInstance(owner)) were not muted together; call "
-                        + "it once for each OwnerObservers.mute(keepingNewest:).")
-            }
-            return muted
-        }
-        let inboxes = (muted ?? []).compactMap { $0.look(\.madeInbox) }
+        let inboxes = registrations.compactMap { $0.look(\.inbox) }
             .map { (ticket: $0.ticketOfKept ?? 0, inbox: $0) }
             .sorted { $0.ticket < $1.ticket }
-        var releases = inboxes.compactMap { $0.inbox.unmute(by: .others(count: 1)) }
+        var releases = inboxes.compactMap { $0.inbox.unmute(by: .owner) }
         // First what runs elsewhere: a handler that runs here must not find its mailbox waiting for a drain of ours.
         for index in releases.indices { releases[index].schedule() }
         var rest = ArraySlice(releases)

@@ -16,7 +16,7 @@ struct HookTable: Modelled {
     let largerTable = [Place()]
     /// The word in class 7's metadata: 1 leads to the hook.
     let destroy = Location("destroy")
-    let filter = Location("filter")
+    let unowned = Location("the count of unowned references", initially: 1)
     let references = Location("references", initially: 2)
 
     var looksForTableAgain = true
@@ -37,7 +37,8 @@ struct HookTable: Modelled {
             "atomic_load_explicit(&hooked, memory_order_acquire)",
             "atomic_load_explicit(&slot->metadata, memory_order_acquire) == metadata",
             "atomic_store_explicit(&hooked, larger, memory_order_release)",
-            "atomic_store_explicit(&slot->metadata, metadata, memory_order_release)")
+            "atomic_store_explicit(&slot->metadata, metadata, memory_order_release)",
+            "tether_unowned_count(object) <= 1")
     ]
 
     /// `remember`
@@ -121,24 +122,24 @@ struct HookTable: Modelled {
                 .init("the last release") { code.hook() })
         },
         Claim(
-            "the last release of a marked object finds the hook and the mark",
+            "the last release of an owner finds the hook and the record's unowned reference",
             mutants: [
                 Mutant("the runtime's last release did not acquire", breaksOn: .weak) { $0.lastReleaseFence = nil }
             ]
         ) { code in
             Scenario(
-                forbidden: { $0.has("is last") && ($0["hook"] == 0 || $0["mark"] == 0) },
-                // `OwnerLifetime.watch`, by a thread that holds the object, and then lets it go.
-                .init("watch") {
+                forbidden: { $0.has("is last") && ($0["hook"] == 0 || $0["unowned"] == 1) },
+                // `OwnerTable.attach`, by a thread that holds the object, and then releases it.
+                .init("attach") {
                     code.destroy.store(1, .releasing)
-                    code.filter.wrappingAdd(1, .relaxed)
+                    code.unowned.wrappingAdd(1, .relaxed)
                     code.references.wrappingAdd(-1, .releasing)
                 },
                 .init("the last release") {
                     note("is last", code.references.wrappingAdd(-1, .releasing).number == 1 ? 1 : 0)
                     if let order = code.lastReleaseFence { fence(order) }
                     note("hook", code.destroy.load(.relaxed))
-                    note("mark", code.filter.load(.relaxed))
+                    note("unowned", code.unowned.load(.relaxed))
                 })
         },
     ]

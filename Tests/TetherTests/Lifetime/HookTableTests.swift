@@ -1,4 +1,3 @@
-import COwnerLifetime
 import Testing
 
 @testable import Tether
@@ -7,7 +6,7 @@ private typealias Owner = any AnyObject & Sendable
 
 private final class Instantiated<Value>: Sendable {}
 
-/// The table of the classes that have the deallocator hook, while it grows, and the filter of the objects to look up.
+/// The table of the classes that have the deallocator hook, while it grows, and the objects that the hook looks up.
 @Suite(.ownThread) struct HookTableTests {
     /// Appends an owner of each of 2 to the power of `depth` + 1 classes, less one.
     private func append<Value>(_ type: Value.Type, _ depth: Int, to owners: inout [Owner]) {
@@ -34,38 +33,18 @@ private final class Instantiated<Value>: Sendable {}
     }
 
     @Test(.enabled(if: OwnerLifetime.isExact))
-    func `O3 an owner's end is seen after others went that shared its place in the filter`() {
+    func `O3 an owner with weak and unowned references of the user's is found, and so is one that had them`() {
         let center = ObserverCenter()
-        let owner = Holder(Instantiated<Int>())
-        center.observe(.sample, owner: owner.object!) { _, _ in }
-        // Addresses of nobody, enough of them to fall on every place.
-        for number in UInt(1)...1 << 21 {
-            // SAFETY: the address is only hashed.
-            guard let address = unsafe UnsafeRawPointer(bitPattern: number << 4) else { continue }
-            unsafe tether_hook_mark(address)
-            unsafe tether_hook_unmark(address)
-        }
-        owner.object = nil
-        #expect(center.audit().isEmpty)
-    }
-
-    @Test(.enabled(if: OwnerLifetime.isExact))
-    func `O3 an owner that is attached to no more is taken out of the filter once`() {
-        let center = ObserverCenter()
-        // All at once, at addresses that for the most part nobody has had: a place whose count went below zero is full
-        // ever after, and hides what goes wrong there.
-        var owners = (0..<1000).map { _ in Instantiated<String>() }
-        for owner in owners {
-            let first = center.observe(.sample, owner: owner) { _, _ in }
-            // Another that shares its place.
-            // SAFETY: the address is only hashed.
-            let address = unsafe Unmanaged.passUnretained(owner).toOpaque()
-            unsafe tether_hook_mark(address)
+        for isKept in [true, false] {
+            let owner = Holder(Instantiated<Int>())
+            weak let weakly = owner.object
+            let unretained = isKept ? Unretained<Instantiated<Int>>(owner.object!) : nil
+            let first = center.observe(.sample, owner: owner.object!) { _, _ in }
             first.stop()
-            center.observe(.sample, owner: owner) { _, _ in }
-            unsafe tether_hook_unmark(address)
+            center.observe(.sample, owner: owner.object!) { _, _ in }
+            #expect(center.audit().count == 1 && weakly != nil)
+            owner.object = nil
+            #expect(center.audit().isEmpty && weakly == nil && unretained?.take() == nil)
         }
-        owners = []
-        #expect(center.audit().isEmpty)
     }
 }

@@ -10,9 +10,7 @@ final class ReferenceObject: Counted {
     private(set) var isEnding = false
     /// Its `deinit` has run.
     private var isOver = false
-    private(set) var mutings = 0
-    private(set) var keepsNewest = false
-    /// By the sweep, an end is seen as it happens only of what was muted as an owner.
+    /// By the sweep, an end is seen as it happens only of what was asked to be.
     private var isSeen = false
 
     init(id: Int, world: ReferenceWorld) {
@@ -45,7 +43,6 @@ final class ReferenceObject: Counted {
     }
 
     private func endAttached() {
-        mutings = 0
         while let first = attached.first { first.end() }
     }
 
@@ -73,27 +70,20 @@ final class ReferenceObject: Counted {
     func see() { if !isEnding { isSeen = true } }
 
     func forgetIfUnused() {
-        if attached.isEmpty, watching.isEmpty, mutings == 0 { isSeen = false }
+        if attached.isEmpty, watching.isEmpty { isSeen = false }
     }
 
     // MARK: Muting (D9)
 
     func muteAll(keepingNewest: Bool) {
         guard !isEnding else { return }
-        isSeen = true
-        mutings += 1
-        if keepingNewest { keepsNewest = true }
-        for observer in attached { observer.muteWithOwner(1, keepingNewest: keepingNewest) }
+        for observer in attached { observer.muteWithOwner(keepingNewest: keepingNewest) }
     }
 
     /// What several kept is delivered in posting order, when all are unmuted.
     func unmuteAll() {
         guard !isEnding else { return }
-        mutings -= 1
-        if mutings == 0 { keepsNewest = false }
-        let observers = attached
-        forgetIfUnused()
-        var releases = observers.sorted { ($0.kept?.place ?? 0) < ($1.kept?.place ?? 0) }
+        var releases = attached.filter { $0.ownerMutings > 0 }.sorted { ($0.kept?.place ?? 0) < ($1.kept?.place ?? 0) }
             .map { $0.unmuteWithOwner() }
         for index in releases.indices { releases[index].schedule() }
         for release in releases { release.run() }

@@ -19,8 +19,8 @@ extension ReferenceObserver {
         if keepingNewest { keepsNewest = true }
     }
 
-    func muteWithOwner(_ count: Int, keepingNewest: Bool) {
-        ownerMutings += count
+    func muteWithOwner(keepingNewest: Bool) {
+        ownerMutings += 1
         if keepingNewest { keepsNewest = true }
     }
 

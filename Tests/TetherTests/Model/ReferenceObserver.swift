@@ -87,7 +87,6 @@ final class ReferenceObserver: Counted {
         }
         if let owner {
             owner.attached.append(self)
-            if owner.mutings > 0 { muteWithOwner(owner.mutings, keepingNewest: owner.keepsNewest) }
         }
         sender.object?.watch(for: center)
         center.add(self)

@@ -51,15 +51,4 @@ import Tether
         }
         #expect(sentence(result).contains("made with init(center:), was not muted; call unmute() once for each mute("))
     }
-
-    @Test func `X1 D9 unmuting an owner more often than it was muted is refused`() async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let owner = Owner()
-            OwnerObservers(of: owner).mute()
-            OwnerObservers(of: owner).unmute()
-            OwnerObservers(of: owner).unmute()
-        }
-        #expect(sentence(result).contains("OwnerObservers.unmute(): the observers of Owner 0x"))
-        #expect(sentence(result).contains("call it once for each OwnerObservers.mute(keepingNewest:)"))
-    }
 }

@@ -41,7 +41,7 @@ extension Races {
             }
         }
 
-        @Test func `D9 an owner's observers are unmuted when its mutings have ended, also those attached meanwhile`()
+        @Test func `D9 an owner's observers are unmuted when its mutings have ended, beside those attached meanwhile`()
             throws
         {
             try race(

@@ -13,6 +13,8 @@ struct FlowControl<Element> {
 
     var isMuted: Bool { own > 0 || shared > 0 }
 
+    var hasSharedMutings: Bool { shared > 0 }
+
     /// How many mutings are in force.
     var mutings: Int { own + max(0, shared) }
 

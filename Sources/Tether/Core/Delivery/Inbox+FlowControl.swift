@@ -55,7 +55,9 @@ extension Inbox {
     /// The side that mutes or unmutes.
     enum Muter {
         case token
-        /// An owner or a property, by so many mutings at once.
+        /// The owner, for all observers that it has then.
+        case owner
+        /// A property, by so many mutings at once.
         case others(count: Int)
     }
 
@@ -63,6 +65,7 @@ extension Inbox {
         withState { state in
             switch muter {
             case .token: state.flow.mute(keepingNewest: keepingNewest)
+            case .owner: state.flow.shareMutings(1, keepingNewest: keepingNewest)
             case .others(let count): state.flow.shareMutings(count, keepingNewest: keepingNewest)
             }
         }
@@ -112,7 +115,7 @@ extension Inbox {
         }
     }
 
-    /// Ends one muting; `nil` if the token has not muted.
+    /// Ends one muting; `nil` if the token, or the owner, has not muted.
     ///
     /// A notification that was kept takes its turn now, behind what is pending; the caller then performs the release.
     func unmute(by muter: Muter) -> Release? {
@@ -120,6 +123,10 @@ extension Inbox {
             guard !state.hasEnded else { return Release(inbox: self, reception: Reception(), route: state.route) }
             switch muter {
             case .token: guard state.flow.unmute() else { return nil }
+            case .owner:
+                // One that was attached later is not muted.
+                guard state.flow.hasSharedMutings else { return nil }
+                state.flow.shareMutings(-1, keepingNewest: false)
             case .others(let count): state.flow.shareMutings(-count, keepingNewest: false)
             }
             var reception = Reception()

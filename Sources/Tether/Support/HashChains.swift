@@ -1,0 +1,141 @@
+/// An element of at most one `HashChains`, which alone changes `next`.
+protocol Chained: AnyObject, SendableMetatype {
+    /// Well mixed in its lower bits. It does not change while the element is in a table.
+    var hash: UInt { get }
+    /// The next element of the same chain.
+    var next: Self? { get set }
+}
+
+/// A hash table whose chains run through the elements, so that an element needs no memory but its own.
+///
+/// The table grows and shrinks by *linear hashing*: one chain at a time. The last chain that was added took its elements from
+/// the chain whose number lacks the highest bit, and returns them to it when it is removed. So no insertion or removal
+/// rehashes all elements. One that makes the array of chains larger or smaller moves that array, which is 8 bytes for each chain.
+///
+/// There are 8 chains, or as many as elements, up to twice as many. Every operation is O(1) expected, but for that move.
+struct HashChains<Element: Chained> {
+    private static var smallest: Int { 8 }
+    private(set) var count = 0
+    private var chains = ContiguousArray<Element?>(repeating: nil, count: HashChains.smallest)
+    /// The bits of a hash that number the chains: the smallest power of two that is not below their number, less 1.
+    private var mask = UInt(HashChains.smallest - 1)
+
+    var chainCount: Int { chains.count }
+
+    /// The number of a hash's chain. Where that chain is not there yet, its elements are in the one without the highest bit.
+    private func chain(of hash: UInt) -> Int {
+        let number = Int(hash & mask)
+        return number < chains.count ? number : Int(hash & (mask >> 1))
+    }
+
+    /// The element with a hash that satisfies a condition, not retained: this holds it until it is removed.
+    @inline(__always)
+    func find(_ hash: UInt, where isWanted: (Element) -> Bool) -> Unmanaged<Element>? {
+        // SAFETY: a chain holds its elements.
+        var element = unsafe chains[chain(of: hash)].map(Unmanaged.passUnretained)
+        while let known = unsafe element {
+            let (isFound, next) = unsafe known._withUnsafeGuaranteedRef {
+                unsafe (isWanted($0), $0.next.map(Unmanaged.passUnretained))
+            }
+            if isFound { return unsafe known }
+            unsafe element = next
+        }
+        return nil
+    }
+
+    /// All elements, in no order. Complexity: O(n).
+    var elements: [Element] {
+        var elements: [Element] = []
+        for first in chains {
+            var element = first
+            while let known = element {
+                elements.append(known)
+                element = known.next
+            }
+        }
+        return elements
+    }
+
+    /// Inserts an element, and returns it, not retained.
+    @discardableResult
+    mutating func insert(_ element: consuming Element) -> Unmanaged<Element> {
+        // SAFETY: its chain holds it from here on.
+        let unmanaged = unsafe Unmanaged.passUnretained(element)
+        link(element)
+        count += 1
+        if count > chains.count { addChain() }
+        checkInvariants()
+        return unsafe unmanaged
+    }
+
+    /// Removes an element; returns it as this held it, or `nil` if it is not in.
+    mutating func remove(_ element: Element) -> Element? {
+        let chain = chain(of: element.hash)
+        let removed: Element?
+        if chains[chain] === element {
+            removed = chains[chain].take()
+            chains[chain] = element.next.take()
+        } else {
+            var previous = chains[chain]
+            while let known = previous, known.next !== element { previous = known.next }
+            guard let previous else { return nil }
+            removed = previous.next.take()
+            previous.next = element.next.take()
+        }
+        count -= 1
+        // Two, so that the number of chains follows that of elements.
+        for _ in 0..<2 where chains.count > max(HashChains.smallest, 2 * count) { removeChain() }
+        checkInvariants()
+        return removed
+    }
+
+    private mutating func link(_ element: consuming Element) {
+        let chain = chain(of: element.hash)
+        swap(&element.next, &chains[chain])
+        chains[chain] = element
+    }
+
+    private mutating func relink(_ first: consuming Element?) {
+        var rest = first
+        while let element = rest {
+            rest = element.next.take()
+            link(element)
+        }
+    }
+
+    private mutating func addChain() {
+        chains.append(nil)
+        if chains.count - 1 > mask { mask = mask << 1 | 1 }
+        relink(chains[(chains.count - 1) & Int(mask >> 1)].take())
+    }
+
+    private mutating func removeChain() {
+        let last = chains.removeLast()
+        if chains.count - 1 <= mask >> 1 { mask >>= 1 }
+        relink(last)
+        if chains.capacity > 4 * chains.count {
+            var smaller = ContiguousArray<Element?>()
+            smaller.reserveCapacity(chains.count)
+            for index in chains.indices { smaller.append(chains[index].take()) }
+            chains = smaller
+        }
+    }
+
+    /// Whether every element is in its chain, and counted, where there are few.
+    private func checkInvariants() {
+        #if DEBUG
+        guard chains.count <= checkedSize else { return }
+        var found = 0
+        for index in chains.indices {
+            var element = chains[index]
+            while let known = element {
+                assert(chain(of: known.hash) == index)
+                (element, found) = (known.next, found + 1)
+            }
+        }
+        assert(found == count)
+        #endif
+    }
+}
+
+extension HashChains: Sendable where Element: Sendable {}
