@@ -32,10 +32,15 @@ enum Unwrapped {
         // SAFETY: an `Any` is three words of content and the address of its type's metadata, whose first word is the kind.
         // That is ABI; the compiler upholds it.
         let metadata = unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UnsafePointer<UInt>.self)
-        guard MetadataKind(unsafe metadata.pointee).isClass else { return nil }
+        guard isClass(kind: unsafe metadata.pointee) else { return nil }
         // SAFETY: the content of a class's `Any` begins with the reference; ABI, too.
         return unsafe words.load(as: Unmanaged<AnyObject>.self)
     }
+
+    /// Whether the first word of a type's metadata, which the ABI fixes, is that of a class: Swift's, one with an Objective-C
+    /// `isa` in place of the kind, one that was written in Objective-C, or one of Core Foundation's.
+    @inline(__always)
+    static func isClass(kind: UInt) -> Bool { kind == 0 || kind > 0x7FF || kind == 0x305 || kind == 0x203 }
 
     /// Whether the `Any?` in a place is `nil`.
     @inline(__always)
@@ -50,7 +55,6 @@ enum Unwrapped {
             return optional.wrapped.map(nothing) ?? type(of: optional).innermostNothing
         }
         // Any Hashable value can be cast to it.
-        // Not covered: the value itself, because around nothing there are only optionals and these.
         return type(of: value) == AnyHashable.self ? nothing(in: (value as? AnyHashable)?.base ?? value) : value
     }
 

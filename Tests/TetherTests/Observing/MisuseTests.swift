@@ -160,24 +160,4 @@ import Tether
             #expect(sentence.contains("\(call): Unhashable(number: 41) is a value in a box"))
         }
     }
-
-    @Test func `X1 O1 M4 an error that was cast to AnyObject from an optional is refused, where that is a box`()
-        async throws
-    {
-        #if !canImport(ObjectiveC)
-        let results = [
-            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                let error: (any Error)? = Failure()
-                ObserverCenter().observe(.sample, owner: error as AnyObject) { _, _ in }
-            },
-            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                let error: (any Error)? = Failure()
-                _ = ObserverCenter().observe(.sample, from: error as AnyObject) { _ in }
-            },
-        ]
-        for (sentence, call) in zip(results.map(sentence), ["from:owner:", "from:"]) {
-            #expect(sentence.contains("observe(_:\(call)on:once:key:_:): an error is a value in a box, and each cast"))
-        }
-        #endif
-    }
 }
