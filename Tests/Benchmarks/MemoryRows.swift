@@ -22,6 +22,26 @@ extension Benchmark {
                 return owner
             }
         },
+        Benchmark("bytes beside names that came and went", size: "1000, 20000", reference: "at first", goal: 1.5) {
+            guard heap_bytes_in_use() > 0 else { return .unavailable("this allocator does not tell what is in use") }
+            let center = ObserverCenter()
+            func observe(_ number: Int) -> [NotificationObserver] {
+                let name = Notification.Name("a name that is not short, number \(number)")
+                let tokens = (0..<2).map { _ in center.observe(name) { _ in } }
+                for _ in 0..<2 { center.post(name: name, object: nil) }
+                return tokens
+            }
+            let before = Int(heap_bytes_in_use())
+            let staying = (0..<1000).map(observe)
+            let first = Int(heap_bytes_in_use()) - before
+            // All at once, as in a program that opens and closes a large document.
+            do {
+                let passing = (1000..<21_000).map(observe)
+                withExtendedLifetime(passing) {}
+            }
+            let last = Int(heap_bytes_in_use()) - before
+            return withExtendedLifetime(staying) { .counted(Double(last), Double(first), unit: "bytes") }
+        },
     ]
 
     private static let registrations = 100_000

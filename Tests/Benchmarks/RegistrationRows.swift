@@ -3,8 +3,8 @@ import Tether
 
 extension Benchmark {
     static let registering =
-        [0, 1000, 100_000].map { registered in
-            Benchmark("add + remove", size: "\(registered)", goal: 0.25, isLarge: registered > 10_000) {
+        [1000, 100_000].map { registered in
+            Benchmark("add + remove", size: "\(registered)", goal: 0.36, isLarge: registered > 10_000) {
                 let (ours, theirs) = (ObserverCenter(), NotificationCenter())
                 let tokens = (0..<registered).map { _ in ours.observe(.measured) { _ in } }
                 for _ in tokens { _ = theirs.addObserver(forName: .measured, object: nil, queue: nil) { _ in } }
@@ -14,7 +14,45 @@ extension Benchmark {
                     },
                     Subject(count: 5000) { addAndRemove($0, theirs) })
             }
-        } + removals + manyNames + mutedOwners
+        } + firstObservers + removals + manyNames + mutedOwners + [longestCall]
+
+    /// Observers of names that have no others.
+    private static let firstObservers = [0, 1000].map { others in
+        Benchmark("the first observer of a name, and its end", size: "\(others)", goal: 1) {
+            let (ours, theirs) = (ObserverCenter(), NotificationCenter())
+            let names = (0..<others).map { Notification.Name("name \($0)") }
+            let tokens = names.map { ours.observe($0) { _ in } }
+            for name in names { _ = theirs.addObserver(forName: name, object: nil, queue: nil) { _ in } }
+            return .timed(
+                Subject(count: 5000, keeping: tokens) {
+                    for _ in 0..<$0 { ours.observe(.measured) { _ in }.stop() }
+                },
+                Subject(count: 5000) { addAndRemove($0, theirs) })
+        }
+    }
+
+    /// What a program waits for at most, beside many names that come and go.
+    private static let longestCall = Benchmark(
+        "longest call, names that come, are posted and go", size: "100000", reference: "limit", goal: 1, isLarge: true
+    ) {
+        let center = ObserverCenter()
+        let names = (0..<100_000).map { Notification.Name("a name that is not short, number \($0)") }
+        var rounds: [Double] = []
+        for _ in 0..<5 {
+            var (tokens, longest) = ([NotificationObserver](), 0.0)
+            tokens.reserveCapacity(names.count)
+            func timed(_ body: () -> Void) {
+                let begin = Clock.processor.now
+                body()
+                longest = max(longest, Clock.processor.now - begin)
+            }
+            for name in names { timed { tokens.append(center.observe(name) { _ in }) } }
+            for name in names { timed { center.post(name: name, object: nil) } }
+            for token in tokens { timed { token.stop() } }
+            rounds.append(longest)
+        }
+        return .counted(rounds.sorted()[2], 2_000_000, unit: "ns")
+    }
 
     static let owning =
         [0, 1000, 100_000].map { owners in
@@ -85,17 +123,15 @@ extension Benchmark {
 
     /// Many owners whose observers are muted at the same time.
     private static let mutedOwners = [
-        Benchmark(
-            "attach to n muted owners + unmute, each", size: "n = 40000", reference: "n = 1000", goal: 3, isLarge: true
-        ) {
+        Benchmark("mute n owners + unmute, each", size: "n = 40000", reference: "n = 1000", goal: 3, isLarge: true) {
             func subject(_ size: Int) -> Subject {
                 let center = ObserverCenter()
                 return Subject(count: size) { count in
                     for _ in 0..<max(1, count / size) {
                         let owners = (0..<size).map { _ in Plain() }
                         for owner in owners {
-                            OwnerObservers(of: owner).mute()
                             center.observe(.measured, owner: owner) { _, _ in }
+                            OwnerObservers(of: owner).mute()
                         }
                         for owner in owners { OwnerObservers(of: owner).unmute() }
                     }
@@ -107,7 +143,7 @@ extension Benchmark {
 
     private static let hookedClass = [0, 100_000].map { attached in
         Benchmark(
-            "alloc + dealloc in a hooked class", size: "\(attached)", reference: "unhooked", goal: 1.2,
+            "alloc + dealloc beside owners of the class", size: "\(attached)", reference: "unhooked", goal: 1.2,
             isLarge: attached > 10_000
         ) {
             final class Hooked {}
@@ -116,9 +152,13 @@ extension Benchmark {
             let owners = (0..<max(1, attached)).map { _ in Hooked() }
             for owner in owners { center.observe(.measured, owner: owner) { _, _ in } }
             if attached == 0 { center.removeObservers() }
+            // Many at a time, so that each has its own address.
+            func make<Object: AnyObject>(_ count: Int, _ make: () -> Object) {
+                for _ in 0..<max(1, count / 20_000) { keep((0..<20_000).map { _ in make() } as [AnyObject]) }
+            }
             return .timed(
-                Subject(count: 100_000, keeping: owners) { for _ in 0..<$0 { keep(Hooked()) } },
-                Subject(count: 100_000) { for _ in 0..<$0 { keep(Unhooked()) } })
+                Subject(count: 100_000, keeping: owners) { make($0) { Hooked() } },
+                Subject(count: 100_000) { make($0) { Unhooked() } })
         }
     }
 }
@@ -133,9 +173,9 @@ struct Lehmer: RandomNumberGenerator {
     }
 }
 
-/// Lets an object escape, so that it is not put on the stack or left out.
+/// Lets objects escape, so that they are not put on the stack or left out; releases those that were kept before.
 @inline(never)
-func keep(_ object: AnyObject) { unsafe kept = object }
+private func keep(_ objects: [AnyObject]) { unsafe kept = objects }
 
 // SAFETY: only the thread that measures uses it.
-nonisolated(unsafe) private var kept: AnyObject?
+nonisolated(unsafe) private var kept: [AnyObject] = []

@@ -1,4 +1,9 @@
-/// Elements in no order, each of which knows its place, so that it is taken out at once.
+/// An element of at most one `UnorderedList`, which alone changes its place.
+protocol UnorderedListElement: AnyObject {
+    var place: Int { get set }
+}
+
+/// Elements in no order. Each stores its place, so that it is removed at once.
 struct UnorderedList<Element: UnorderedListElement> {
     private(set) var elements: [Element] = []
 
@@ -10,7 +15,7 @@ struct UnorderedList<Element: UnorderedListElement> {
         elements.append(element)
     }
 
-    /// Takes an element out, which is in; the last one takes its place. Complexity: O(1).
+    /// Removes an element, which is in; the last one takes its place. Complexity: O(1).
     mutating func remove(_ element: Element) {
         let place = element.place
         let last = elements.removeLast()

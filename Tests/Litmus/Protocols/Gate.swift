@@ -22,7 +22,7 @@ struct Gate: Modelled {
             "state.bitwiseOr(State.ended, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func add(", "func unlink(",
-            "registration.bucket == Registration.neverInABucket", "registration.bucket = Registration.neverInABucket"),
+            "registration.slot == Registration.neverInASlot", "registration.slot = Registration.neverInASlot"),
     ]
 
     /// `Registration.claim`

@@ -6,7 +6,7 @@ struct Publication: Modelled {
     let word = Location("the word that leads there")
     let flag = Location("the flag that says so")
 
-    /// A slot's; a name is exchanged, sequentially consistent.
+    /// A slot's; a cached name is stored sequentially consistent.
     var wordStore = Order.releasing
     var wordLoad = Order.sequentiallyConsistent
     var flagStore = Order.acquiringAndReleasing
@@ -15,14 +15,13 @@ struct Publication: Modelled {
     init(on machine: Machine) {}
 
     static let code = [
-        Code("Tether/Core/Matching/Bucket.swift", "func append("),
         Code(
-            "Tether/Core/Matching/BucketSlots.swift", "func set(", "func registration(",
+            "Tether/Core/Matching/Bucket.swift", "func append(", "func set(", "func registration(",
             "slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)"),
         Code(
             "Tether/Core/Matching/NameCache.swift",
             "func find(", "func insert(", ".load(ordering: .sequentiallyConsistent)",
-            ".exchange(address, ordering: .sequentiallyConsistent)"),
+            ".store(Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Registration/Registration.swift", "func makeInbox(", "func receive(", "func claim(",
             "state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)"),

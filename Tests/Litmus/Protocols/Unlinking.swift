@@ -35,15 +35,15 @@ struct Unlinking: Modelled {
             "epoch.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func trim(", "func restore(",
-            "slots.used.store(used, ordering: .sequentiallyConsistent)"),
-        Code(
-            "Tether/Core/Matching/BucketSlots.swift", "func forEach(",
+            "slots.used.store(used, ordering: .sequentiallyConsistent)", "func forEach(",
             "slot.pointee.load(ordering: .sequentiallyConsistent)",
             "slots[index].store(nil, ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Core/Matching/NameNode.swift", "hasSenders.load(ordering: .sequentiallyConsistent)",
-            "openSlots.load(ordering: .sequentiallyConsistent)"),
-        Code("Tether/Core/Matching/Registry.swift", "$0.used.load(ordering: .sequentiallyConsistent)"),
+            "Tether/Core/Matching/NameCache.swift", "func remove(",
+            "slots[first ^ way].store(nil, ordering: .sequentiallyConsistent)"),
+        Code(
+            "Tether/Core/Matching/Registry.swift", "hasSenders.load(ordering: .sequentiallyConsistent)",
+            "openSlots.load(ordering: .sequentiallyConsistent)", "$0.used.load(ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Threads/PostingThread.swift",
             "pin.pointee.center.store(center, ordering: .sequentiallyConsistent)"
@@ -125,7 +125,7 @@ struct Unlinking: Modelled {
                 .init("unlink") { code.unlink() })
         },
         Claim(
-            "a post that sees slots, or a cache, that are replaced is seen by who replaces them",
+            "a post that sees slots, or an entry of the cache, is seen by the thread that replaces or removes them",
             mutants: [
                 Mutant("the new ones are stored with release, and loaded so", breaksOn: .x86AndLanguage) {
                     $0.openSlotsStore = .releasing

@@ -2,13 +2,15 @@ internal import Synchronization
 
 /// The registrations of one name (or any) and one sender (or any), in registration order.
 ///
-/// SAFETY: everything that varies is only touched under the lock of the center that has the bucket; the registry has
-/// the node for as long as the bucket is in use.
+/// A bucket appends registrations to its slots, and leaves a hole where one is removed. Slots that are full, or have many
+/// holes, are replaced by others of twice the number of registrations. A registration stores its bucket and its slot.
+/// Adding and removing are O(1) amortised.
+///
+/// SAFETY: everything that varies is protected by the lock of the center that has the bucket; the node has the bucket for as
+/// long as a registration is in it.
 @safe final class Bucket: UnorderedListElement, @unchecked Sendable {
     let node: Unmanaged<NameNode>
     let sender: SenderKey?
-    /// Its number in the registry; `.max` until it has one.
-    var number = UInt32.max
     /// Its place among the buckets of its sender.
     var place = 0
     private(set) var slots = BucketSlots(capacity: 2)
@@ -21,14 +23,15 @@ internal import Synchronization
         self.sender = sender
     }
 
-    /// Appends a registration, and takes the caller's reference over; returns the slots that this replaced, for which posts may
-    /// still have a use.
+    /// Appends a registration, and takes the caller's reference over; returns the slots that this replaced, which posts may
+    /// still read.
     func append(_ registration: Unmanaged<Registration>) -> BucketSlots? {
         let outgrown = used == slots.capacity ? rebuild(capacity: max(4, count * 2)) : nil
         let slot = used
         // SAFETY: the reference is the bucket's own now; `remove` gives it back.
         unsafe registration._withUnsafeGuaranteedRef {
             slots.set($0, at: slot)
+            unsafe $0.bucket = .passUnretained(self)
             $0.slot = UInt32(slot)
         }
         slots.used.store(slot + 1, ordering: .releasing)
@@ -38,10 +41,11 @@ internal import Synchronization
         return outgrown
     }
 
-    /// Takes out a registration, and hands over the bucket's reference to it, which may be the only one: a post calls
+    /// Removes a registration, and returns the bucket's reference to it, which may be the only one: a post calls
     /// registrations without holding them. Also returns the slots that this replaced.
     func remove(_ registration: Registration) -> (kept: Registration, outgrown: BucketSlots?) {
         slots.clear(at: Int(registration.slot))
+        unsafe registration.bucket = nil
         // SAFETY: the reference that `append` took over.
         let kept = unsafe Unmanaged.passUnretained(registration).takeRetainedValue()
         count -= 1
@@ -49,7 +53,7 @@ internal import Synchronization
         return (kept, used >= 8 && count < used / 2 ? rebuild(capacity: max(4, count * 2)) : nil)
     }
 
-    /// Uses the last slots again, if they are holes; returns how many were in use. For when no post may see them: see
+    /// Uses the last slots again, if they are holes; returns how many were in use. For when no post may read them: see
     /// `restore`.
     func trim() -> Int {
         let before = used
@@ -93,4 +97,62 @@ internal import Synchronization
         // SAFETY: a registration that is in a slot is kept by the center, whose lock the caller has.
         (0..<used).compactMap { unsafe slots.registration(at: $0)?.takeUnretainedValue() }
     }
+}
+
+/// The slots of a bucket: registrations in the order of their ids, with holes where some have ended.
+///
+/// Posts read them without a lock, and retain no registration in them: the center keeps slots, and the memory of
+/// registrations, until no post that may have read them is under way. Slots and `used` are sequentially consistent, as is the
+/// center in a post's pin: either the post sees the removal, or the removing thread sees the post. On x86 such a
+/// load is a plain one.
+///
+/// SAFETY: `slots` has `capacity` initialised atomics until `deinit`; slots are written under the center's lock.
+@safe final class BucketSlots: @unchecked Sendable {
+    typealias Slot = Atomic<UnsafeRawPointer?>
+
+    let capacity: Int
+    /// How many slots have been used, holes included. A post calls as many as it has read here (R4).
+    let used = Atomic<Int>(0)
+    private let slots: UnsafeMutablePointer<Slot>
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        unsafe slots = .allocate(capacity: capacity)
+        for index in 0..<capacity { unsafe (slots + index).initialize(to: Slot(nil)) }
+    }
+
+    deinit {
+        unsafe slots.deinitialize(count: capacity)
+        unsafe slots.deallocate()
+    }
+
+    /// The registration in a slot, not retained.
+    @inline(__always)
+    func registration(at index: Int) -> Unmanaged<Registration>? {
+        // SAFETY: a slot holds a registration whose memory the center keeps (see above), or nothing.
+        guard let address = unsafe slots[index].load(ordering: .sequentiallyConsistent) else { return nil }
+        return unsafe Unmanaged.fromOpaque(address)
+    }
+
+    /// Calls `body` with the registrations in the first slots, in order, not retained.
+    @inline(__always)
+    func forEach(ofFirst count: Int, _ body: (Unmanaged<Registration>) -> Void) {
+        var slot = unsafe slots
+        let end = unsafe slots + count
+        while unsafe slot != end {
+            // SAFETY: as above.
+            if let address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent) {
+                unsafe body(.fromOpaque(address))
+            }
+            unsafe slot += 1
+        }
+    }
+
+    /// Puts a registration into a slot that is empty.
+    func set(_ registration: Registration, at index: Int) {
+        // SAFETY: the center keeps what is in a slot (see above).
+        unsafe slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)
+    }
+
+    func clear(at index: Int) { unsafe slots[index].store(nil, ordering: .sequentiallyConsistent) }
 }

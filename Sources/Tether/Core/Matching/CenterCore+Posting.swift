@@ -14,7 +14,9 @@ extension CenterCore {
             switch quickMatch(name) {
             case .nothing: break
             case .only(let entry, let cached) where isBare:
-                unsafe cached._withUnsafeGuaranteedRef(\.withoutPayload)._withUnsafeGuaranteedRef { stored in
+                // SAFETY: the entry outlives this post; see `NameCache`.
+                unsafe cached._withUnsafeGuaranteedRef { cached in
+                    let stored = cached.withoutPayload
                     unsafe CenterCore.call(entry, with: stored.notification, stored: stored, at: pin)
                 }
             case .only(let entry, _): notify { unsafe CenterCore.call(entry, with: $0, at: pin) }
@@ -71,12 +73,8 @@ extension CenterCore {
         let (found, released) = state.withLock { state -> (Registry.Matches, Registry.Unlinked) in
             // Hidden by a trace that has been stopped, or that the process wrote from which this one was forked off.
             if cache.load(ordering: .relaxed) == 0, !TraceEvent.isOn { publishCache(of: state.registry) }
-            // SAFETY: the registry has what it finds.
-            // What is displaced is kept until the posts end that are under way: only so much of it, if one lasts (M9).
-            let node = unsafe state.registry.cachedNode(
-                name, willBeObserved: false, mayDisplace: state.retired.count < NameCache.smallestCapacity
-            )?.takeUnretainedValue()
-            let matches = state.registry.matches(name: name, node: node, sender: sender)
+            // What is displaced is kept until the posts that are under way have ended: only so much of it, if one lasts (M9).
+            let matches = state.registry.matches(name: name, mayDisplace: state.retired.count < 64, sender: sender)
             return (matches, retireUnlinked(in: &state))
         }
         withExtendedLifetime(released) {}

@@ -13,7 +13,6 @@ extension CenterCore {
     /// see. Posts may look at the gate of a registration that is returned.
     @inline(never)
     func retire(_ removed: Registration?, in state: inout State) -> Registry.Unlinked {
-        publishCache(of: state.registry)
         let now = epoch.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
         for object in state.registry.takeUnlinked() { state.retired.append((now, object)) }
         if let removed { state.retired.append((now, Unretained<Registration>(removed))) }

@@ -72,9 +72,9 @@ internal import Synchronization
         _ = CenterCore.all.withLock { $0.removeValue(forKey: address) }
     }
 
-    /// Lets posts see the registry's cache, unless there is a trace: then none of them goes the way that tells it nothing.
+    /// Lets posts see the registry's cache, unless there is a trace: then none of them takes the way that traces nothing.
     func publishCache(of registry: borrowing Registry) {
-        // SAFETY: a cache that is replaced is kept for posts that may see it; see `retire`.
+        // SAFETY: the registry has the cache as long as this lives.
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(registry.cache).toOpaque())
         cache.store(TraceEvent.isOn ? 0 : address, ordering: .sequentiallyConsistent)
     }
@@ -108,7 +108,7 @@ internal import Synchronization
         replacing former: [Unretained<Registration>] = []
     ) {
         let (replaced, closed, isClosed, released) = state.withLock { state -> Added in
-            if registration.bucket == Registration.neverInABucket { return (nil, [], false, []) }
+            if registration.slot == Registration.neverInASlot { return (nil, [], false, []) }
             if registration.hasEnded {
                 // SAFETY: the bucket's own reference.
                 unsafe state.registry.addNew(.passRetained(registration), name: name, sender: sender)
@@ -136,7 +136,7 @@ internal import Synchronization
     func add(_ registration: Unmanaged<Registration>, name: Notification.Name?) {
         let (isClosed, released) = state.withLock { state -> (Bool, Registry.Unlinked) in
             // SAFETY: the caller's reference, which the bucket takes over.
-            if unsafe registration._withUnsafeGuaranteedRef({ $0.bucket == Registration.neverInABucket }) {
+            if unsafe registration._withUnsafeGuaranteedRef({ $0.slot == Registration.neverInASlot }) {
                 return unsafe (false, [registration.takeRetainedValue()])
             }
             unsafe state.registry.addNew(registration, name: name, sender: nil)
@@ -150,15 +150,15 @@ internal import Synchronization
     func unlink(_ registration: Registration) -> (kept: Registration, unlinked: Registry.Unlinked) {
         state.withLock { state in
             guard let (kept, bucket) = unsafe state.registry.remove(registration) else {
-                registration.bucket = Registration.neverInABucket
+                registration.slot = Registration.neverInASlot
                 return (registration, [])
             }
-            if state.registry.unlinked.isEmpty, state.retired.isEmpty {
+            if state.retired.isEmpty {
                 // Before the look at who is posting: a post that begins after it must not find the old number of slots
                 // in use, and one of them used again by an observer that its own handlers add (R4).
-                // SAFETY: nothing was left, so the registry still has the bucket.
+                // SAFETY: the registry still has the bucket, or what it has unlinked.
                 let used = unsafe bucket._withUnsafeGuaranteedRef { $0.trim() }
-                if PostingThread.oldestPin(on: address) == nil { return (kept, []) }
+                if PostingThread.oldestPin(on: address) == nil { return (kept, state.registry.takeUnlinked()) }
                 unsafe bucket._withUnsafeGuaranteedRef { $0.restore(used) }
             }
             return (kept, retire(kept, in: &state))
@@ -189,11 +189,6 @@ internal import Synchronization
                 if endsHere { RegistrationEvents.released(memory) }
             }
         }
-        let released = state.withLock { state in
-            state.registry.forgetCache()
-            return retireUnlinked(in: &state)
-        }
-        withExtendedLifetime(released) {}
     }
 
     // MARK: The center
@@ -237,7 +232,7 @@ internal import Synchronization
     func subject(of registration: Registration) -> (name: Notification.Name?, sender: SenderKey?)? {
         state.withLock { state in
             // SAFETY: the registry has the bucket, and that its node, while the registration is in it.
-            unsafe state.registry.bucket(of: registration).map {
+            unsafe registration.bucket.map {
                 unsafe $0._withUnsafeGuaranteedRef { unsafe ($0.node._withUnsafeGuaranteedRef(\.name), $0.sender) }
             }
         }

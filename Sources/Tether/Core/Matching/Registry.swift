@@ -3,25 +3,40 @@ internal import Synchronization
 
 /// The observers of one center, by name and sender: a value that is driven under the center's lock; tests need none.
 ///
-/// Mutations append what they unlink to `unlinked`, for the center to retire; nothing of the user's is called here
-/// but `==` and `hash(into:)` of value senders and keys.
+///     Registry
+///       names: a table of NameNodes, one for each name that is observed (or cached without observers)
+///         NameNode  -> Bucket of (name, any sender), and a Bucket for each sender
+///           Bucket    -> slots with the registrations, in registration order
+///       anyName: the node of observers of any name
+///       cache: strings to nodes, for posts that take no lock
+///       senders: the buckets of each sender, for its end
+///       keyed: the registrations that have a key
 ///
-/// SAFETY: a node has each bucket of `buckets` until it is discarded.
+/// Posts without the lock come by the cache to a node, and by the node to the slots of its bucket for any sender. So a node,
+/// its entries in the cache, and slots are not released when they are removed. A mutation appends them to `unlinked`, and
+/// the center *retires* them: it releases them when no post that began before is under way.
+///
+/// No user code is called here but `==` and `hash(into:)` of value senders and keys. Adding and removing are O(1)
+/// amortised. The table of names grows and shrinks by one chain at a time, so no call moves all names.
+///
+/// SAFETY: a node has each of its buckets while a registration is in it, and the registry each of its nodes.
 @safe struct Registry {
-    private(set) var names: [Notification.Name: NameNode] = [:]
-    let anyName = NameNode(name: nil)
+    private var names = HashChains<NameNode>()
+    let anyName = NameNode(name: nil, hash: 0)
     private(set) var keyed: [ObserverKey: Registration] = [:]
-    private(set) var cache = NameCache(capacity: NameCache.smallestCapacity)
-    /// The buckets by their numbers, which registrations have in place of references, because they are half as long.
-    private var buckets = unsafe NumberedTable<Unmanaged<Bucket>>()
-    /// The buckets of each sender, for its end.
+    let cache = NameCache()
     private var senders: [SenderKey: UnorderedList<Bucket>] = [:]
     private var lastID: UInt64 = 0
     private(set) var count = 0
-    /// How many names have observers.
-    private var observedNames = 0
-    /// Objects that mutations have unlinked, and posts under way may still read.
+    /// Objects that mutations have removed, and posts under way may still read.
     private(set) var unlinked: Unlinked = []
+
+    typealias Unlinked = [any AnyObject & Sendable]
+
+    /// How many names there are, with those that the cache has without observers.
+    var nameCount: Int { names.count }
+
+    // MARK: Posting
 
     /// The slots that a post reaches: at most one each for (name, sender), (name, any), (any, sender), (any, any).
     struct Matches: Sendable {
@@ -61,14 +76,15 @@ internal import Synchronization
         }
     }
 
-    typealias Unlinked = [any AnyObject & Sendable]
-
-    // MARK: Posting
-
-    /// The slots that a post reaches. Complexity: O(1). `sender` is asked for only if someone observes a sender.
-    func matches(name: Notification.Name, node known: NameNode?, sender: () -> SenderKey?) -> Matches {
+    /// The slots that a post reaches. Complexity: O(1). `sender` is only called if a sender is observed.
+    ///
+    /// `mayDisplace`: whether the name may be inserted into the cache in another one's place.
+    mutating func matches(
+        name: Notification.Name, mayDisplace: Bool = true, sender: () -> SenderKey?
+    ) -> Matches {
         var matches = Matches()
-        let node = known ?? names[name]
+        // SAFETY: the registry has the node.
+        let node = unsafe node(of: name, willBeObserved: false, mayDisplace: mayDisplace)?.takeUnretainedValue()
         let hasSenders = node?.senders.isEmpty == false || !anyName.senders.isEmpty
         if hasSenders, let sender = sender() {
             matches.add(node?.senders[sender])
@@ -81,7 +97,7 @@ internal import Synchronization
 
     // MARK: Adding and removing
 
-    /// Adds a registration, and takes out the one with the same key. Complexity: O(1) amortised.
+    /// Adds a registration, and removes the one with the same key. Complexity: O(1) amortised.
     mutating func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) -> Registration? {
         var replaced: Registration?
         if let key = registration.details?.key {
@@ -97,52 +113,42 @@ internal import Synchronization
     /// Adds a registration without a look at its details; takes the caller's reference over.
     mutating func addNew(_ registration: Unmanaged<Registration>, name: Notification.Name?, sender: SenderKey?) {
         lastID += 1
+        unsafe registration._withUnsafeGuaranteedRef { $0.id = lastID }
         // SAFETY: the registry has the bucket, and that the registration, by the caller's reference.
-        let outgrown = unsafe bucket(name: name, sender: sender)._withUnsafeGuaranteedRef { bucket in
-            if bucket.number == .max { bucket.number = unsafe buckets.insert(.passUnretained(bucket)) }
-            unsafe registration._withUnsafeGuaranteedRef {
-                $0.id = lastID
-                $0.bucket = bucket.number
-            }
-            return unsafe bucket.append(registration)
+        let outgrown = unsafe bucket(name: name, sender: sender)._withUnsafeGuaranteedRef {
+            unsafe $0.append(registration)
         }
         if let outgrown { unlinked.append(outgrown) }
         count += 1
     }
 
-    /// Takes a registration out, if it is in. Complexity: O(1) amortised.
+    /// Removes a registration, if it is in. Complexity: O(1) amortised.
     ///
     /// The caller keeps the registration that this returns for posts that may see it. The bucket is not held: the registry
-    /// has it, unless it is among what this leaves in `unlinked`.
+    /// has it, or `unlinked`.
     mutating func remove(_ registration: Registration) -> (kept: Registration, bucket: Unmanaged<Bucket>)? {
-        guard let bucket = unsafe bucket(of: registration) else { return nil }
-        registration.bucket = Registration.inNoBucket
-        if let key = registration.details?.key, keyed[key] === registration { keyed[key] = nil }
-        // SAFETY: the registry has the bucket while a registration is in it.
+        guard let bucket = unsafe registration.bucket else { return nil }
+        if let key = registration.details?.key, keyed[key] === registration {
+            keyed[key] = nil
+            keyed.releaseUnusedCapacity()
+        }
+        // SAFETY: a node has the bucket while a registration is in it.
         let (kept, outgrown, isEmpty) = unsafe bucket._withUnsafeGuaranteedRef {
             let (kept, outgrown) = $0.remove(registration)
             return (kept, outgrown, $0.count == 0)
         }
         if let outgrown { unlinked.append(outgrown) }
-        if isEmpty {
-            unsafe discard(bucket.takeUnretainedValue())
-            fitCache()
-        }
+        if isEmpty { unsafe discard(bucket.takeUnretainedValue()) }
         count -= 1
         return unsafe (kept, bucket)
     }
 
-    /// Where a registration is, not retained: the registry has it.
-    func bucket(of registration: Registration) -> Unmanaged<Bucket>? {
-        registration.bucket < Registration.neverInABucket ? unsafe buckets[registration.bucket] : nil
-    }
-
-    /// Where a registration goes, not retained: the registry has it.
+    /// The bucket for a registration, not retained: the registry has it.
     private mutating func bucket(name: Notification.Name?, sender: SenderKey?) -> Unmanaged<Bucket> {
-        let node = unsafe name.map { unsafe cachedNode($0, willBeObserved: true)! } ?? .passUnretained(anyName)
+        let node =
+            unsafe name.flatMap { unsafe self.node(of: $0, willBeObserved: true) } ?? Unmanaged.passUnretained(anyName)
         // SAFETY: the registry has the node, and that its bucket for any sender.
         return unsafe node._withUnsafeGuaranteedRef { node in
-            if name != nil, !node.isObserved { observedNames += 1 }
             guard let sender else { return unsafe node.makeAnySender() }
             if let known = node.senders[sender] { return unsafe .passUnretained(known) }
             let bucket = Bucket(node: node, sender: sender)
@@ -152,24 +158,26 @@ internal import Synchronization
         }
     }
 
+    /// Removes a bucket without registrations, and its node if that has no others.
     private mutating func discard(_ bucket: Bucket) {
         let node = unsafe bucket.node.takeUnretainedValue()
         if let sender = bucket.sender {
-            unsafe buckets.remove(bucket.number)
             unlinked.append(bucket)
             node.setBucket(nil, of: sender)
             if let index = senders.index(forKey: sender) {
                 senders.values[index].remove(bucket)
-                if senders.values[index].isEmpty { unlinked.append(KeptKey(key: senders.remove(at: index).key)) }
+                if senders.values[index].isEmpty {
+                    unlinked.append(KeptKey(key: senders.remove(at: index).key))
+                    senders.releaseUnusedCapacity()
+                }
             }
         } else {
             node.unpublish()
         }
-        if node.name != nil, !node.isObserved { observedNames -= 1 }
-        discardIfUnused(node)
+        if !node.isObserved { discard(node) }
     }
 
-    /// A sender's key on its way out: what a value sender holds is not released under a lock (R6).
+    /// A sender's key that was removed: a value sender is not released under a lock (R6).
     ///
     /// SAFETY: only released.
     private final class KeptKey: @unchecked Sendable {
@@ -182,67 +190,51 @@ internal import Synchronization
 
     // MARK: Names
 
-    /// Makes the node of a name that has none. Complexity: O(1).
-    private mutating func makeNode(_ name: Notification.Name) -> NameNode {
-        let made = NameNode(name: name)
-        names[name] = made
-        return made
-    }
-
-    /// The node of a name that is posted or is going to be observed, from the cache or put into it; `nil` for a name
-    /// without observers that is not worth remembering, and for one that may not take another's place and would have to.
-    /// Not retained: the registry has it. Complexity: O(1) amortised.
-    mutating func cachedNode(
-        _ name: Notification.Name, willBeObserved: Bool, mayDisplace: Bool = true
+    /// The node of a name that is posted, or is going to be observed; `nil` for one without observers that the cache does not
+    /// take. Not retained: the registry has it. Complexity: O(1) amortised.
+    private mutating func node(
+        of name: Notification.Name, willBeObserved: Bool, mayDisplace: Bool = true
     ) -> Unmanaged<NameNode>? {
         let bits = StringBits(name.rawValue)
-        // SAFETY: the cache keeps what it knows, and is only changed under the lock that the caller has.
-        if let known = unsafe cache.find(bits) {
-            return unsafe known._withUnsafeGuaranteedRef { unsafe $0.node }
+        // SAFETY: the cache is only changed under the lock that the caller has, and its entries' nodes are in `names`.
+        if let cached = unsafe cache.find(bits) { return unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node } }
+        let hash = UInt(bitPattern: name.rawValue.hashValue)
+        let known = unsafe names.find(hash) { $0.name == name }
+        let hasPlace = unsafe known?._withUnsafeGuaranteedRef {
+            $0.isObserved && $0.cached.isEmpty && cache.hasPlace(for: bits)
         }
-        let known = names[name]
-        let isObserved = willBeObserved || known?.isObserved == true
-        guard cache.isWorthwhile(bits, hasObservers: isObserved), mayDisplace || cache.freeSlot(for: bits) != nil else {
-            return nil
-        }
-        let node = known ?? makeNode(name)
-        node.cachings += 1
-        fitCache(isCrowded: isObserved && cache.isCrowded(for: bits))
-        if let old = cache.insert(CachedName(name: name, node: node)) { forget(old) }
-        return unsafe .passUnretained(node)
+        let isNew = unsafe known == nil && willBeObserved
+        let isCached = hasPlace == true || (!isNew && cache.admits() && mayDisplace)
+        guard unsafe known != nil || isNew || isCached else { return nil }
+        let node = unsafe known ?? names.insert(NameNode(name: name, hash: hash))
+        if isCached { unsafe insertIntoCache(CachedName(name: name, node: node.takeUnretainedValue())) }
+        return unsafe node
     }
 
-    private mutating func forget(_ cached: CachedName) {
-        unlinked.append(cached)
+    private mutating func insertIntoCache(_ cached: CachedName) {
         let node = unsafe cached.node.takeUnretainedValue()
-        node.cachings -= 1
-        discardIfUnused(node)
-    }
-
-    /// Keeps the cache at two to 32 times as many slots as names have observers: more than twice as many where those would
-    /// drive each other out. One that has just grown shrinks when half of the names are gone, and no sooner.
-    @inline(__always)
-    private mutating func fitCache(isCrowded: Bool = false) {
-        if observedNames > cache.capacity / 2 || (isCrowded && observedNames >= cache.capacity / 4) {
-            replaceCache(capacity: cache.capacity * 4)
-        } else if cache.capacity > NameCache.smallestCapacity, observedNames < cache.capacity / 32 {
-            replaceCache(capacity: cache.capacity / 4)
+        node.cached.append(cached)
+        if let displaced = cache.insert(cached) { forget(displaced) }
+        if node.cached.count > NameNode.mostCached {
+            let oldest = node.cached[0]
+            cache.remove(oldest)
+            forget(oldest)
         }
     }
 
-    @inline(never)
-    private mutating func replaceCache(capacity: Int) {
-        let old = cache
-        cache = NameCache(capacity: capacity)
-        unlinked.append(old)
-        for cached in old.all { forget(cached) }
+    /// Unlinks an entry that was removed from the cache, and its node if that has neither others nor observers.
+    private mutating func forget(_ cached: CachedName) {
+        let node = unsafe cached.node.takeUnretainedValue()
+        node.cached.removeAll { $0 === cached }
+        unlinked.append(cached)
+        if !node.isObserved, node.cached.isEmpty { discard(node) }
     }
 
-    mutating func discardIfUnused(_ node: NameNode) {
-        guard node.isUnused, let name = node.name else { return }
-        names[name] = nil
-        if let bucket = node.anySender { unsafe buckets.remove(bucket.number) }
-        unlinked.append(node)
+    /// Unlinks a node without observers, with its entries in the cache.
+    private mutating func discard(_ node: NameNode) {
+        for cached in node.cached { cache.remove(cached) }
+        // The node holds its entries, and its bucket for any sender.
+        if let removed = names.remove(node) { unlinked.append(removed) }
     }
 
     // MARK: Looking
@@ -252,32 +244,118 @@ internal import Synchronization
     /// Complexity: O(1) to find a name or a sender or both, then O(found log found).
     func registrations(named name: Notification.Name? = nil, from sender: SenderKey? = nil) -> [Registration] {
         let buckets: [Bucket] =
-            if let name, let sender {
-                (names[name]?.senders[sender]).map { [$0] } ?? []
+            if let name {
+                find(name).flatMap { node in sender.map { node.senders[$0].map { [$0] } ?? [] } ?? node.buckets } ?? []
             } else if let sender {
                 senders[sender]?.elements ?? []
-            } else if let name {
-                names[name]?.buckets ?? []
             } else {
-                names.values.flatMap(\.buckets) + anyName.buckets
+                names.elements.flatMap(\.buckets) + anyName.buckets
             }
         return buckets.flatMap(\.registrations).sorted { $0.id < $1.id }
     }
 
-    /// Whether no sender, key or registration is kept, and no name but the few of the smallest cache (M9).
-    var isEmpty: Bool {
-        count == 0 && senders.isEmpty && keyed.isEmpty && anyName.isUnused
-            && names.count <= NameCache.smallestCapacity
-            && names.values.allSatisfy { !$0.isObserved }
+    private func find(_ name: Notification.Name) -> NameNode? {
+        unsafe names.find(UInt(bitPattern: name.rawValue.hashValue)) { $0.name == name }?.takeUnretainedValue()
     }
 
-    /// Forgets the cache, and with it every name that nobody observes.
-    mutating func forgetCache() { replaceCache(capacity: NameCache.smallestCapacity) }
+    /// Whether no sender, key or registration is kept, and no name but those that the cache has without observers (M9).
+    var isEmpty: Bool {
+        count == 0 && senders.isEmpty && keyed.isEmpty && !anyName.isObserved && names.count <= NameCache.capacity
+            && names.elements.allSatisfy { !$0.isObserved }
+    }
 
-    /// Hands over what mutations have unlinked.
+    /// Returns what mutations have unlinked, and forgets it.
     mutating func takeUnlinked() -> Unlinked {
         let taken = unlinked
         unlinked = []
         return taken
     }
+}
+
+extension Dictionary {
+    /// Rebuilds a dictionary that was much larger, so that its memory follows its count. Complexity: O(1) amortised.
+    fileprivate mutating func releaseUnusedCapacity() {
+        guard capacity > 64, count < capacity / 8 else { return }
+        var smaller = Dictionary(minimumCapacity: count * 2)
+        for (key, value) in self { smaller[key] = value }
+        self = smaller
+    }
+}
+
+/// The buckets of one name, or those of observers of any name.
+///
+/// SAFETY: everything that varies and is not atomic is protected by the lock of the center that has the node; the center keeps
+/// the objects that posts may read.
+@safe final class NameNode: Chained, @unchecked Sendable {
+    /// As how many strings a name may be in the cache.
+    static let mostCached = 4
+
+    let name: Notification.Name?
+    let hash: UInt
+    var next: NameNode?
+    /// The bucket of observers of any sender. Once made, it stays, so that posts may have read it.
+    private(set) var anySender: Bucket?
+    private(set) var senders: [SenderKey: Bucket] = [:]
+    /// Its entries in the cache, oldest first.
+    var cached: [CachedName] = []
+
+    // Read by posts without the lock.
+    /// The slots of `anySender` while that has observers.
+    private let openSlots = unsafe Atomic<UnsafeRawPointer?>(nil)
+    private let hasSenders = Atomic<Bool>(false)
+
+    init(name: Notification.Name?, hash: UInt) {
+        self.name = name
+        self.hash = hash
+    }
+
+    var isObserved: Bool {
+        if let anySender, anySender.count > 0 { return true }
+        return hasSenders.load(ordering: .relaxed)
+    }
+
+    /// The bucket of observers of any sender, made if there is none.
+    func makeAnySender() -> Unmanaged<Bucket> {
+        if let anySender { return unsafe .passUnretained(anySender) }
+        let made = Bucket(node: self, sender: nil)
+        anySender = made
+        return unsafe .passUnretained(made)
+    }
+
+    /// Changes the bucket of a sender, and lets posts see whether there is any.
+    func setBucket(_ bucket: Bucket?, of sender: SenderKey) {
+        senders[sender] = bucket
+        hasSenders.store(!senders.isEmpty, ordering: .sequentiallyConsistent)
+        senders.releaseUnusedCapacity()
+    }
+
+    /// Lets posts see a bucket's new slots.
+    func publish(_ bucket: Bucket) {
+        // SAFETY: the center keeps slots for posts that may see them.
+        unsafe openSlots.store(Unmanaged.passUnretained(bucket.slots).toOpaque(), ordering: .sequentiallyConsistent)
+    }
+
+    /// Lets posts see that no observer of any sender is left.
+    func unpublish() {
+        unsafe openSlots.store(nil, ordering: .sequentiallyConsistent)
+    }
+
+    /// The slots that a post reaches here, read without the lock: those of observers of any sender, if there are no others.
+    ///
+    /// SAFETY: as the slots of a bucket.
+    @safe enum FastMatch {
+        case nothing
+        case only(Unmanaged<BucketSlots>)
+        case more
+    }
+
+    @inline(__always)
+    var fastMatch: FastMatch {
+        if hasSenders.load(ordering: .sequentiallyConsistent) { return .more }
+        guard let slots = unsafe openSlots.load(ordering: .sequentiallyConsistent) else { return .nothing }
+        return unsafe .only(Unmanaged<BucketSlots>.fromOpaque(slots))
+    }
+
+    /// All buckets, in no order.
+    var buckets: [Bucket] { (anySender.map { [$0] } ?? []) + senders.values }
 }

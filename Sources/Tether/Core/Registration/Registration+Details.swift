@@ -18,10 +18,8 @@ extension Registration {
         }
     }
 
-    /// Stands for a bucket where a registration has not been added, or was taken out.
-    static let inNoBucket = UInt32.max
-    /// The same, where it ended before it could be added.
-    static let neverInABucket = UInt32.max - 1
+    /// The slot of a registration that ended before it could be added.
+    static let neverInASlot = UInt32.max
 
     final var details: Details? { rare.details }
 

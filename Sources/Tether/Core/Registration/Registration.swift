@@ -35,8 +35,8 @@ internal import Synchronization
     final let center: CenterCore
     final let site: RegistrationSite
     final let rare: RareParts
-    /// The number of its bucket in the registry, if it is in one.
-    final var bucket = Registration.inNoBucket
+    /// Its bucket in the registry, while it is in one. Protected by the center's lock, as `slot` is.
+    final var bucket: Unmanaged<Bucket>?
     final var slot: UInt32 = 0
     private final var number = UInt56(0)
     /// Last, beside the subclass's handler, because posts look at these two alone.
@@ -249,7 +249,7 @@ internal import Synchronization
 
     /// Takes over what an old registration's hooks have, if the same posts call the two; under the center's lock.
     final func takeOver(from old: Registration) {
-        guard let hooks = details?.hooks, bucket == old.bucket else { return }
+        guard let hooks = details?.hooks, unsafe bucket?.toOpaque() == old.bucket?.toOpaque() else { return }
         hooks.visit { $0.takeOver(from: old, for: self) }
     }
 

@@ -55,6 +55,19 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
+    @Test func `M9 names that came and went, observed and posted, leave none behind`() {
+        let staying = (0..<100).map { number in center.observe(Notification.Name("staying \(number)")) { _ in } }
+        for number in 0..<5000 {
+            let name = Notification.Name("a name that comes and goes, number \(number)")
+            let token = center.observe(name) { _ in }
+            for _ in 0..<2 { center.post(name: name, object: nil) }
+            token.stop()
+        }
+        #expect(center.core.state.withLock { $0.registry.nameCount } == 100)
+        for token in staying { token.stop() }
+        #expect(center.core.isEmpty)
+    }
+
     @Test func `M9 a center with an observer is not empty`() {
         let token = center.observe(.sample) { _ in }
         #expect(!center.core.isEmpty)

@@ -18,9 +18,9 @@ import Testing
 
     /// The registrations that a post reaches, each bucket's in order.
     private func reached(
-        _ registry: Registry, _ name: Notification.Name, _ sender: SenderKey? = nil
+        _ registry: inout Registry, _ name: Notification.Name, _ sender: SenderKey? = nil
     ) -> [[Registration]] {
-        let matches = registry.matches(name: name, node: nil, sender: { sender })
+        let matches = registry.matches(name: name, sender: { sender })
         let entries = [matches.entries.0, matches.entries.1, matches.entries.2, matches.entries.3].compactMap { $0 }
         #expect(entries.count == matches.count)
         return entries.map { entry in
@@ -34,9 +34,9 @@ import Testing
     private func ids(_ registrations: [Registration]) -> [UInt64] { registrations.map(\.id) }
 
     @Test func `M6 an empty registry matches nothing`() {
-        let registry = Registry()
+        var registry = Registry()
         #expect(registry.isEmpty)
-        #expect(reached(registry, .sample).isEmpty)
+        #expect(reached(&registry, .sample).isEmpty)
         #expect(registry.registrations().isEmpty)
     }
 
@@ -53,10 +53,10 @@ import Testing
             }
         }
         #expect(registry.count == 9)
-        #expect(ids(reached(registry, .sample, keys[0]).flatMap(\.self)).sorted() == [1, 3, 7, 9])
-        #expect(ids(reached(registry, .other, keys[1]).flatMap(\.self)).sorted() == [5, 6, 8, 9])
-        #expect(ids(reached(registry, .sample).flatMap(\.self)).sorted() == [3, 9])
-        #expect(ids(reached(registry, Notification.Name("third"), keys[0]).flatMap(\.self)).sorted() == [7, 9])
+        #expect(ids(reached(&registry, .sample, keys[0]).flatMap(\.self)).sorted() == [1, 3, 7, 9])
+        #expect(ids(reached(&registry, .other, keys[1]).flatMap(\.self)).sorted() == [5, 6, 8, 9])
+        #expect(ids(reached(&registry, .sample).flatMap(\.self)).sorted() == [3, 9])
+        #expect(ids(reached(&registry, Notification.Name("third"), keys[0]).flatMap(\.self)).sorted() == [7, 9])
         for registration in all { _ = registry.takeOut(registration) }
         #expect(registry.isEmpty)
         withExtendedLifetime((a, b)) {}
@@ -71,7 +71,7 @@ import Testing
         var asked = 0
         for name in [Notification.Name.sample, .other] {
             _ = registry.matches(
-                name: name, node: nil,
+                name: name,
                 sender: {
                     asked += 1
                     return nil
@@ -108,7 +108,7 @@ import Testing
                 live.append(made)
             }
             #expect(registry.count == live.count)
-            #expect(ids(reached(registry, .sample).flatMap(\.self)) == ids(live))
+            #expect(ids(reached(&registry, .sample).flatMap(\.self)) == ids(live))
         }
         for registration in live { _ = registry.takeOut(registration) }
         #expect(registry.isEmpty)
@@ -118,7 +118,7 @@ import Testing
         var registry = Registry()
         let registrations = (0..<20).map { _ in registration() }
         _ = registry.add(registrations[0], name: .sample, sender: nil)
-        let matches = registry.matches(name: .sample, node: nil, sender: { nil })
+        let matches = registry.matches(name: .sample, sender: { nil })
         var unlinked: Registry.Unlinked = []
         for registration in registrations.dropFirst() {
             _ = registry.add(registration, name: .sample, sender: nil)
@@ -148,66 +148,92 @@ import Testing
         withExtendedLifetime(object) {}
     }
 
-    @Test func `M9 a name without observers has a place in the cache when it is posted twice in a row`() {
-        let cache = NameCache(capacity: NameCache.smallestCapacity)
-        let (one, other) = (StringBits("a name of some length"), StringBits("another name of some length"))
-        for bits in [one, other, one] { #expect(!cache.isWorthwhile(bits, hasObservers: false)) }
-        #expect(cache.isWorthwhile(one, hasObservers: false))
-        #expect(cache.isWorthwhile(other, hasObservers: true))
+    // MARK: The cache of names
+
+    private func long(_ number: Int) -> Notification.Name { Notification.Name("a name that is not short \(number)") }
+
+    private func isCached(_ name: Notification.Name, in registry: Registry) -> Bool {
+        unsafe registry.cache.find(StringBits(name.rawValue)) != nil
     }
 
-    @Test func `M9 the cache fits the names that have observers, whatever came and went before`() {
+    @Test func `M9 a post puts an observed name into the cache, and the last observer's end removes it`() {
         var registry = Registry()
-        let object = Object()
-        for number in 0..<200 {
-            let passing = registration()
-            _ = registry.add(passing, name: Notification.Name("passing \(number)"), sender: SenderKey(object))
+        let (name, one, other) = (long(1), registration(), registration())
+        let anew = Notification.Name(String(decoding: Array(name.rawValue.utf8), as: UTF8.self))
+        _ = registry.add(one, name: name, sender: nil)
+        #expect(!isCached(name, in: registry))
+        for _ in 0..<8 { for name in [name, anew] { _ = registry.matches(name: name, sender: { nil }) } }
+        #expect(isCached(name, in: registry) && isCached(anew, in: registry))
+        _ = registry.add(other, name: anew, sender: nil)
+        _ = registry.takeOut(one)
+        #expect(isCached(name, in: registry) && registry.nameCount == 1)
+        let unlinked = registry.takeOut(other)
+        #expect(!isCached(name, in: registry) && !isCached(anew, in: registry))
+        // Posts may have found its entries, and by them the node, which has them and its bucket.
+        #expect(registry.nameCount == 0 && unlinked.contains { ($0 as? NameNode)?.cached.count == 2 })
+    }
+
+    @Test func `M9 the second observer of a name puts it into the cache, the first does not`() {
+        var registry = Registry()
+        let (one, other) = (registration(), registration())
+        _ = registry.add(one, name: long(1), sender: nil)
+        #expect(!isCached(long(1), in: registry))
+        let name = long(2)
+        for registration in [other, registration()] { _ = registry.add(registration, name: name, sender: nil) }
+        #expect(isCached(name, in: registry))
+    }
+
+    @Test func `M9 a name in strings that are made anew has few places in the cache`() {
+        var registry = Registry()
+        let one = registration()
+        _ = registry.add(one, name: long(1), sender: nil)
+        let strings = (0..<1000).map { _ in
+            Notification.Name(String(decoding: Array(long(1).rawValue.utf8), as: UTF8.self))
+        }
+        for name in strings { _ = registry.matches(name: name, sender: { nil }) }
+        #expect(strings.count { isCached($0, in: registry) } == NameNode.mostCached)
+        _ = registry.takeOut(one)
+        #expect(strings.count { isCached($0, in: registry) } == 0 && registry.nameCount == 0)
+    }
+
+    @Test func `M9 a name without observers is cached when it is posted often, and observed as before`() {
+        var registry = Registry()
+        let name = long(1)
+        _ = registry.matches(name: name, sender: { nil })
+        #expect(!isCached(name, in: registry) && registry.nameCount == 0)
+        for _ in 0..<8 { _ = registry.matches(name: name, sender: { nil }) }
+        #expect(isCached(name, in: registry) && registry.nameCount == 1)
+        let anew = Notification.Name(String(decoding: Array(name.rawValue.utf8), as: UTF8.self))
+        let one = registration()
+        _ = registry.add(one, name: anew, sender: nil)
+        #expect(ids(reached(&registry, name).flatMap(\.self)) == [1] && registry.nameCount == 1)
+        _ = registry.takeOut(one)
+        #expect(registry.nameCount == 0 && registry.isEmpty)
+    }
+
+    @Test func `M9 names without observers that are posted often leave as the cache has no place for them`() {
+        var registry = Registry()
+        let names = (0..<2000).map(long)
+        for name in names { for _ in 0..<9 { _ = registry.matches(name: name, sender: { nil }) } }
+        let cached = names.count { isCached($0, in: registry) }
+        #expect(registry.nameCount == cached && cached <= NameCache.capacity)
+        #expect(registry.isEmpty)
+    }
+
+    @Test func `M9 names that came and went beside others leave no name, and no entry`() {
+        var registry = Registry()
+        let staying = (0..<1000).map { _ in registration() }
+        for (number, one) in staying.enumerated() { _ = registry.add(one, name: long(number), sender: nil) }
+        for number in 1000..<21_000 {
+            let (name, passing) = (long(number), registration())
+            _ = registry.add(passing, name: name, sender: nil)
+            _ = registry.matches(name: name, sender: { nil })
             _ = registry.takeOut(passing)
+            #expect(!isCached(name, in: registry))
         }
-        let smallest = NameCache.smallestCapacity
-        #expect(registry.cache.capacity == smallest)
-        let staying = (0..<smallest).map { _ in registration() }
-        for (number, one) in staying.enumerated() {
-            _ = registry.add(one, name: Notification.Name("staying \(number)"), sender: nil)
-        }
-        #expect(registry.cache.capacity >= smallest * 2)
+        #expect(registry.nameCount == 1000 && registry.count == 1000)
         for one in staying { _ = registry.takeOut(one) }
-        #expect(registry.cache.capacity == smallest)
-        withExtendedLifetime(object) {}
-    }
-
-    @Test func `M9 names that share a place in the cache do not drive each other out`() {
-        let cache = NameCache(capacity: NameCache.smallestCapacity)
-        let names = (0..<NameCache.smallestCapacity / 2).map { Notification.Name("name \($0)") }
-        var driven = 0
-        for name in names where cache.insert(CachedName(name: name, node: NameNode(name: name))) != nil { driven += 1 }
-        let found = names.count { unsafe cache.find(StringBits($0.rawValue)) != nil }
-        #expect(found == names.count - driven)
-        #expect(driven <= 2)
-    }
-
-    @Test func `M9 observed names that crowd one place make the cache larger, within its bounds`() {
-        var registry = Registry()
-        let smallest = NameCache.smallestCapacity
-        // The upper bits of the hash choose one of as many places as there are groups of four slots.
-        let all = (0..<2_000).map { Notification.Name("a name that is not short \($0)") }
-        let groups = Dictionary(grouping: all) { StringBits($0.rawValue).hash >> (64 - 4) }
-        // Of five that two more bits tell apart, and one each of other places.
-        let crowded = groups.first { Set($1.prefix(5).map { StringBits($0.rawValue).hash >> (64 - 6) }).count > 1 }!
-        let others = groups.filter { $0.key != crowded.key }.values.map { $0[0] }
-        let names = crowded.value.prefix(5) + others.prefix(smallest / 4 - 5)
-        let registrations = names.map { _ in registration() }
-        for (one, name) in zip(registrations, names) { _ = registry.add(one, name: name, sender: nil) }
-        for name in names + names { _ = unsafe registry.cachedNode(name, willBeObserved: false) }
-        #expect(names.allSatisfy { unsafe registry.cache.find(StringBits($0.rawValue)) != nil })
-        #expect(registry.cache.capacity == smallest * 4)
-        #expect(registry.registrations().count == names.count)
-        // It does not shrink, and grow again, with one name that comes and goes.
-        _ = registry.takeOut(registrations[0])
-        #expect(registry.cache.capacity == smallest * 4)
-        for one in registrations.dropLast(registrations.count / 2 - 1) { _ = registry.takeOut(one) }
-        #expect(registry.cache.capacity == smallest)
-        for one in registrations { _ = registry.takeOut(one) }
+        #expect(registry.nameCount == 0)
     }
 
     @Test func `R3 removing what is not in changes nothing`() {

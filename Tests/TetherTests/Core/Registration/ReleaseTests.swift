@@ -179,8 +179,8 @@ import Testing
         let post = HeldPost(on: center)
         token.stop()
         #expect(log.entries == ["released"])
-        // The memory, in which that post may look at the gate.
-        #expect(kept() == 1)
+        // The memory, in which that post may look at the gate; and the name, which had no other observer.
+        #expect(kept() == 2)
         post.end()
         #expect(kept() == 0)
         withExtendedLifetime((holding, token)) {}
