@@ -39,7 +39,7 @@ final class Session: Sendable {}
 
     // A loop as long as the session: it is waiting when the session ends.
     var session: Session? = Session()
-    let loop = Task { [notes = center.notifications(of: .measured, owner: session!)] in
+    let loop = Task { [notes = center.notifications(named: .measured, owner: session!)] in
         var count = 0
         for await _ in notes {
             count += 1
@@ -48,9 +48,9 @@ final class Session: Sendable {}
         return count
     }
 
-    // The newest two of what nobody took, and an alarm that is sent from the loop.
-    let newest = center.notifications(of: .measured, bufferSize: .newest(2))
-    let alarms = center.messages(for: Alarm.self)
+    // The newest two of what nobody took, and an alarm that is sent from the loop. The observation ends with the loop.
+    let newest = center.notifications(named: .measured, buffering: .newest(2))
+    let alarms = center.messages(for: .type(Alarm.self))
     sensor?.measure(1...3, on: center)
     for await alarm in alarms {
         print("alarm: \(alarm.text)")
@@ -60,7 +60,7 @@ final class Session: Sendable {}
     print("the session's loop ended after \(await loop.value) values")
 
     // A task that is cancelled, here before it begins.
-    let cancelled = Task { [notes = center.notifications(of: .measured)] in
+    let cancelled = Task { [notes = center.notifications(named: .measured)] in
         for await _ in notes {}
         print("the cancelled task's loop ended")
     }
@@ -68,15 +68,14 @@ final class Session: Sendable {}
     await cancelled.value
 
     // Messages about one sensor end with it, after those that were posted before.
-    let last = center.messages(of: sensor!, for: Alarm.self)
+    let last = center.messages(of: sensor!, for: .type(Alarm.self))
     center.post(Alarm(text: "battery is empty"), subject: sensor!)
     sensor = nil
     for await alarm in last { print("alarm: \(alarm.text)") }
     print("the sensor is gone")
 
-    guard center.audit().map(\.pending) == [2, 1] else { fatalError("Expected two sequences:\n\(center.audit())") }
+    guard center.audit().map(\.pending) == [2] else { fatalError("Expected one observation:\n\(center.audit())") }
     for await note in newest.prefix(2) { print("among the newest: \(note.userInfo?["value"] ?? "nothing")") }
-    withExtendedLifetime(alarms) {}
 }
 
 if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {

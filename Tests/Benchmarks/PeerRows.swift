@@ -4,7 +4,7 @@ import Tether
 
 extension Benchmark {
     /// What else the platform has for telling that something happened.
-    static let peers = [registrar, stream]
+    static let peers = [registrar, stream] + messages
 
     private final class Model: Observable, Sendable {
         let registrar = ObservationRegistrar()
@@ -37,7 +37,7 @@ extension Benchmark {
     }
 
     private static let stream = Benchmark(
-        "1000 values through an async sequence, each", size: "1000", reference: "AsyncStream", goal: nil,
+        "1000 values through an async sequence, each", size: "1000", reference: "AsyncStream", goal: 0.5,
         clock: .elapsed, hasStableInstructions: false
     ) {
         let center = ObserverCenter()
@@ -54,7 +54,7 @@ extension Benchmark {
         return .timed(
             Subject(count: 10_000) { count in
                 for _ in 0..<max(1, count / 1000) {
-                    consume(center.notifications(of: .measured))
+                    consume(center.notifications(named: .measured))
                     for _ in 0..<1000 { center.post(name: .measured, object: nil) }
                     ended.wait()
                 }

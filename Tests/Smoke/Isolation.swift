@@ -74,9 +74,9 @@ extension Smoke {
 
     mutating func sequences() {
         let (center, owner, sender) = (ObserverCenter(), Holder(Thing()), Holder(Thing()))
-        let owned = center.notifications(of: .smoke, owner: owner.held)
-        let sent = center.notifications(of: .other, from: sender.held)
-        let endless = center.notifications(of: .smoke)
+        let owned = center.notifications(named: .smoke, owner: owner.held)
+        let sent = center.notifications(named: .other, from: sender.held)
+        let endless = center.notifications(named: .smoke)
         for _ in 1...3 {
             center.post(name: .smoke, object: nil)
             center.post(name: .other, object: sender.held)

@@ -12,7 +12,7 @@ import TetherVerification
         let (center, tasks) = (center, Tasks())
         let messages = await planted {
             tasks.add {
-                for await _ in center.notifications(of: .modelDidChange, fileID: "App/Sidebar.swift", line: 5) {}
+                for await _ in center.notifications(named: .modelDidChange, fileID: "App/Sidebar.swift", line: 5) {}
             }
             while center.audit().isEmpty { await Task.yield() }
         }
@@ -31,7 +31,7 @@ import TetherVerification
         let leaks = await findLeaks(within: .zero, explanation: .seconds(300)) {
             let owner = Keep()
             let notes = center.notifications(
-                of: .modelDidChange, owner: owner, fileID: "App/Sidebar.swift", line: 5)
+                named: .modelDidChange, owner: owner, fileID: "App/Sidebar.swift", line: 5)
             tasks.add { for await note in notes { owner.add(note) } }
         }
         #expect(leaks.count == 1)
@@ -48,7 +48,7 @@ import TetherVerification
         let (center, tasks) = (center, Tasks())
         await verifyNoLeaks {
             let owner = Keep()
-            let notes = center.notifications(of: .modelDidChange, owner: owner)
+            let notes = center.notifications(named: .modelDidChange, owner: owner)
             tasks.add { for await _ in notes {} }
         }
         await tasks.end()

@@ -3,8 +3,7 @@ internal import Synchronization
 
 // One iteration of a sequence: where posts leave notifications, and a task takes them.
 //
-// A buffer holds plain notifications, whatever the sequence makes of them, because nothing specialises code that is generic
-// over the element. The iterator converts a notification after it took it.
+// A buffer holds plain notifications for every type of elements. Nothing specialises code that is generic over the element. The iterator converts a notification after it took it.
 //
 // A buffer is in one of three states:
 //
@@ -18,7 +17,7 @@ internal import Synchronization
 
 /// The notifications of one iteration that were posted and have not been taken, or the tasks that wait for one.
 ///
-/// A value whose methods say what is to be done without the lock that protects it.
+/// A value. Its methods return the work that is to be done without the lock that protects it.
 struct SequenceState<Element, Consumer> {
     private let policy: BufferingPolicy
     private var elements = FIFO<Element>()
@@ -90,7 +89,7 @@ struct SequenceState<Element, Consumer> {
 
     private let state: Guarded<SequenceState<Handover, Consumer>>
     private let policy: BufferingPolicy
-    /// Repeats for ThreadSanitizer that the resumption of a task comes before what the task does next. The sanitizer does
+    /// Repeats for ThreadSanitizer that the resumption of a task happens before the task continues. The sanitizer does
     /// not see that where the task had not been suspended yet.
     private let handovers = Atomic<UInt>(0)
     /// The conversion of a post, on the posting thread, into a notification that is kept, or into none.
@@ -153,8 +152,8 @@ struct SequenceState<Element, Consumer> {
         withExtendedLifetime(elements) {}
     }
 
-    /// What was posted before the sender's or the center's end is still taken. With the owner, the iteration or a removal it
-    /// is released.
+    /// Notifications that were posted before the sender's or the center's end are still taken. With the owner, the iteration
+    /// or a removal they are released.
     override func ended(_ registration: Registration) {
         let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
         finish(keepingElements: registration.isOrphaned && !hasOwnerEnded)

@@ -175,8 +175,8 @@ import Testing
     @Test func `L1 S3 a sequence is told as such, with what it keeps`() {
         let owner = Object()
         let sequences = [
-            center.notifications(of: .sample), center.notifications(of: .other, bufferSize: .oldest(2)),
-            center.notifications(of: nil, owner: owner, bufferSize: 3),
+            center.notifications(named: .sample), center.notifications(named: .other, buffering: .oldest(2)),
+            center.notifications(named: nil, owner: owner, buffering: .newest(3)),
         ]
         let rows = center.audit()
         #expect(rows.map(\.target) == ["sequence", "sequence, oldest 2", "sequence, newest 3"])

@@ -128,7 +128,7 @@ import Testing
             let token = center.observe(nil) { _ in await save() }
             let there = center.observe(nil) { @MainActor _ in await save() }
             center.observe(nil, owner: owner) { _, _ in await save() }
-            for await _ in center.notifications(of: .init("name")) { break }
+            for await _ in center.notifications(named: .init("name")) { break }
             _ = await Task { await token.stopAndWait() }.value
 
             """

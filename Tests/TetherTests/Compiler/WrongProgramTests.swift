@@ -61,9 +61,6 @@ import Testing
     private static let inSwift5Mode = "inSwift5ModeCallTheMethodInAClosureOfObserve"
 
     static let mistakes = [
-        // Foundation's call, which is another method over Foundation's center on Apple platforms.
-        Mistake("NotificationCenter.default.notifications(named: name)", "missing argument for parameter 'of' in call"),
-
         // The token.
         Mistake("center.observe(name) { _ in }", "result of call to 'observe("),
         Mistake(

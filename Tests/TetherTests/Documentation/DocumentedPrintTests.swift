@@ -99,7 +99,7 @@ extension Notification.Name {
         let task = {
             let sidebar = sidebar.object!
             let changes = center.notifications(
-                of: .modelDidChange, owner: sidebar)
+                named: .modelDidChange, owner: sidebar)
             return Task {
                 for await note in changes { print(note.name.rawValue) }
             }

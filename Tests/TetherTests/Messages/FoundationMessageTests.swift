@@ -31,8 +31,8 @@ import Testing
     @MainActor @Test func `T2 a plain notification that has a message's name aborts nothing`() {
         let log = log
         let tokens = [
-            center.addObserver(for: AlbumDidChange.self) { _ in log.add("main-actor message") },
-            center.addObserver(for: AlbumDidSave.self) { _ in log.add("async message") },
+            center.addObserver(for: .type(AlbumDidChange.self)) { _ in log.add("main-actor message") },
+            center.addObserver(for: .type(AlbumDidSave.self)) { _ in log.add("async message") },
             center.observe(nil) { _ in log.add("any") },
         ]
         for name in [String(reflecting: AlbumDidChange.self), String(reflecting: AlbumDidSave.self)] {
@@ -45,7 +45,7 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T3 async messages arrive in order`() async {
         let (log, gate) = (Log<Int>(), AsyncGate())
-        let token = center.addObserver(for: AlbumDidSave.self) { message in
+        let token = center.addObserver(for: .type(AlbumDidSave.self)) { message in
             log.add(message.number)
             if message.number == 1_999 { gate.open() }
         }
@@ -58,7 +58,7 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R1 none of 100 pending async messages is delivered after the removal`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
-        let token = center.addObserver(for: AlbumDidSave.self) { message in
+        let token = center.addObserver(for: .type(AlbumDidSave.self)) { message in
             begun.open()
             await gate.pass()
             log.add("\(message.number)")
@@ -75,7 +75,7 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S2 next returns nil on a task that was cancelled before`() async {
-        let (log, sequence) = (log, center.messages(for: AlbumDidSave.self))
+        let (log, sequence) = (log, center.messages(for: .type(AlbumDidSave.self)))
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
             var iterator = sequence.makeAsyncIterator()
@@ -88,11 +88,11 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `S3 X1 a bufferSize of 0 says what is wrong, instead of trapping in a post`() async throws {
+    @Test func `S3 X1 a buffer of 0 says what is wrong, instead of trapping in a post`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let size = ([] as [Int]).count
             let center = ObserverCenter()
-            let sequence = center.messages(for: AlbumDidSave.self, bufferSize: .newest(size))
+            let sequence = center.messages(for: .type(AlbumDidSave.self), buffering: .newest(size))
             withExtendedLifetime(sequence) { center.post(AlbumDidSave(number: 1)) }
         }
         #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("pass 1 or more, or .unbounded"))
@@ -101,7 +101,7 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S2 M5 a subject that is dead before the iteration does not widen to all subjects`() async {
         let (log, subject) = (log, Holder(Album()))
-        let sequence = center.messages(of: subject.object!, for: AlbumDidSave.self)
+        let sequence = center.messages(of: subject.object!, for: .type(AlbumDidSave.self))
         subject.release()
         center.post(AlbumDidSave(number: 1), subject: Album())
         center.post(AlbumDidSave(number: 2))
@@ -111,7 +111,7 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S1 nothing is missed that is posted between the call and the iteration`() async {
-        let sequence = center.messages(for: AlbumDidSave.self)
+        let sequence = center.messages(for: .type(AlbumDidSave.self))
         center.post(AlbumDidSave(number: 1))
         var iterator = sequence.makeAsyncIterator()
         #expect(await iterator.next()?.number == 1)

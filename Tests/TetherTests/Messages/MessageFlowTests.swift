@@ -133,7 +133,7 @@ import Testing
 
     @Test func `D9 an owner that is muted mutes its sequences`() async {
         let (center, owner) = (center, Holder(Album()))
-        let sequence = center.notifications(of: .sample, owner: owner.object!)
+        let sequence = center.notifications(named: .sample, owner: owner.object!)
         center.post(.sample, numbers: 1...2)
         OwnerObservers(of: owner.object!).mute()
         center.post(.sample, numbers: 3...4)

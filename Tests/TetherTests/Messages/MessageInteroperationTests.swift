@@ -178,11 +178,12 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T2 plain observers get what a message makes and no more, message observers of one that has it alone`() {
+    @Test func `T2 plain observers get what a message makes beside the message, also in a post inside its post`() {
         let (center, log) = (center, log)
         @Sendable nonisolated func number(_ notification: Notification) -> String {
             guard let userInfo = notification.userInfo else { return "none" }
-            return (userInfo as? [String: Int])?["number"].map { "\($0) of \(userInfo.count)" } ?? "\(userInfo)"
+            let messages = userInfo.values.filter { "\($0)".hasPrefix("AlbumDidLoad(") }
+            return "\(userInfo["number"] ?? "nothing") of \(userInfo.count), \(messages.map { "\($0)" })"
         }
         let isNested = Box(false)
         let tokens = [
@@ -201,8 +202,9 @@ import Testing
         center.post(AlbumDidLoad(number: 1))
         #expect(
             log.entries == [
-                "plain 1 of 1", "load 1",
-                "plain 2 of 1", "load 2", "also 2", "plain none", "plain 3 of 1", "load 3", "also 3",
+                "plain 1 of 2, [\"AlbumDidLoad(number: 1)\"]", "load 1",
+                "plain 2 of 1, []", "load 2", "also 2", "plain none",
+                "plain 3 of 2, [\"AlbumDidLoad(number: 3)\"]", "load 3", "also 3",
                 "also 1",
             ])
         withExtendedLifetime(tokens) {}
@@ -215,7 +217,7 @@ import Testing
         static let asked = Counter()
         static var name: Notification.Name {
             asked.add()
-            return asked.count == 1 ? MessageNames.name(of: Impatient.self) : Notification.Name("impatient")
+            return asked.count == 1 ? MessageKind.of(Impatient.self).name : Notification.Name("impatient")
         }
     }
 

@@ -18,7 +18,7 @@ private final class LibraryExecutor: TaskExecutor, @unchecked Sendable {
 ///
 /// SAFETY: everything of a run is on one thread.
 final class LibraryPlace: @unchecked Sendable {
-    private var sequence: (id: Int, elements: ObservationSequence<Notification>)?
+    private var sequence: (id: Int, elements: NotificationSequence<Notification>)?
     /// Those that have not ended, oldest first.
     private var tasks: [(number: Int, task: Task<Void, Never>)] = []
     private var begun = 0
@@ -29,7 +29,7 @@ final class LibraryPlace: @unchecked Sendable {
         self.player = player
     }
 
-    func put(_ elements: ObservationSequence<Notification>, id: Int) { sequence = (id, elements) }
+    func put(_ elements: NotificationSequence<Notification>, id: Int) { sequence = (id, elements) }
 
     private func begin() -> Task<Void, Never>? {
         guard let (id, elements) = sequence else { return nil }
@@ -76,11 +76,11 @@ extension LibraryWorld {
         sequences[asked.place].put(sequence, id: id)
     }
 
-    private func makeSequence(_ asked: SequenceObservation) -> ObservationSequence<Notification> {
+    private func makeSequence(_ asked: SequenceObservation) -> NotificationSequence<Notification> {
         let (center, name) = (notifying(asked.center), asked.name.map { LibraryWorld.names[$0] })
         return center.notifications(
-            of: name, from: asked.sender.flatMap(object) as AnyObject? ?? Omitted.argument,
-            owner: asked.owner.flatMap(object) as AnyObject? ?? Omitted.argument, bufferSize: asked.buffer.inLibrary)
+            named: name, from: asked.sender.flatMap(object) as AnyObject? ?? Omitted.argument,
+            owner: asked.owner.flatMap(object) as AnyObject? ?? Omitted.argument, buffering: asked.buffer.inLibrary)
     }
 
     func take(_ sequence: Int) { sequences[sequence].take() }

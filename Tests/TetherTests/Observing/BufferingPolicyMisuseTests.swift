@@ -9,7 +9,7 @@ import Tether
 
     @Test func `S3 X1 a buffer of the newest 0 is refused`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = ObserverCenter().notifications(of: .sample, bufferSize: .newest(0))
+            _ = ObserverCenter().notifications(named: .sample, buffering: .newest(0))
         }
         #expect(sentence(result).contains("BufferingPolicy.newest(_:): a buffer of 0 keeps nothing"))
         #expect(sentence(result).contains("pass 1 or more, or .unbounded"))
@@ -17,16 +17,16 @@ import Tether
 
     @Test func `S3 X1 a buffer of less than none is refused`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = ObserverCenter().notifications(of: .sample, bufferSize: .oldest(-3))
+            _ = ObserverCenter().notifications(named: .sample, buffering: .oldest(-3))
         }
         #expect(sentence(result).contains("BufferingPolicy.oldest(_:): a buffer of -3 keeps nothing"))
         #expect(sentence(result).contains("pass 1 or more, or .unbounded"))
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `S3 X1 a bufferSize of 0 is refused`() async throws {
+    @Test func `S3 X1 a buffer of 0 messages is refused`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = ObserverCenter().messages(for: AlbumDidSave.self, bufferSize: 0)
+            _ = ObserverCenter().messages(for: .type(AlbumDidSave.self), buffering: .newest(0))
         }
         #expect(sentence(result).contains("a buffer of 0 keeps nothing"))
         #expect(sentence(result).contains("pass 1 or more, or .unbounded"))

@@ -113,7 +113,7 @@ extension Races {
             let task: Task<Void, Never>
 
             init(of name: Notification.Name) {
-                let sequence = center.object!.notifications(of: name, owner: owner.object!)
+                let sequence = center.object!.notifications(named: name, owner: owner.object!)
                 task = Task { [log, end] in
                     for await note in sequence { log.add(note.number) }
                     end.signal()

@@ -9,7 +9,7 @@ import Testing
     private let log = Log<String>()
 
     /// Iterates in a task that logs each number, then "end".
-    private func iterate(_ sequence: ObservationSequence<Notification>, begun: AsyncGate? = nil) -> Task<Void, Never> {
+    private func iterate(_ sequence: NotificationSequence<Notification>, begun: AsyncGate? = nil) -> Task<Void, Never> {
         let log = log
         return Task {
             begun?.open()
@@ -22,7 +22,7 @@ import Testing
 
     @Test func `S2 O3 it ends with its owner, which it does not retain, and drops what is buffered`() async {
         let owner = Holder(LoggedObject("owner", log))
-        let sequence = center.notifications(of: .sample, owner: owner.object!)
+        let sequence = center.notifications(named: .sample, owner: owner.object!)
         let payload = Box<Ending?>(Ending { [log] in log.add("payload dropped") })
         center.post(name: .sample, object: nil, userInfo: ["number": 1, "payload": payload.value as Any])
         payload.set(nil)
@@ -35,7 +35,7 @@ import Testing
 
     @Test func `S2 D6 its observer, which its owner's list has, stays with it when its target is switched`() async {
         let (owner, sender, jobs) = (Album(), Holder(Album()), HeldJobs())
-        let sequence = center.notifications(of: .sample, from: sender.object!, owner: owner)
+        let sequence = center.notifications(named: .sample, from: sender.object!, owner: owner)
         for observer in OwnerObservers(of: owner) {
             observer.target = .custom(jobs)
             #expect(observer.target.description == "poster")
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `S2 a task that waits is let go when the owner ends`() async {
         let (owner, begun) = (Holder(Album()), AsyncGate())
-        let task = iterate(center.notifications(of: .sample, owner: owner.object!), begun: begun)
+        let task = iterate(center.notifications(named: .sample, owner: owner.object!), begun: begun)
         await begun.pass()
         owner.release()
         #expect(await ends(task))
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `S2 M5 it ends with its sender, which it does not retain, and never widens`() async {
         let sender = Holder(Album())
-        let sequence = center.notifications(of: .sample, from: sender.object!)
+        let sequence = center.notifications(named: .sample, from: sender.object!)
         sender.release()
         #expect(center.core.isEmpty)
         center.post(.sample, numbers: 1...3)
@@ -71,7 +71,7 @@ import Testing
 
     @Test func `S2 M5 a task that waits is let go when the sender ends`() async {
         let (sender, begun) = (Holder(Album()), AsyncGate())
-        let task = iterate(center.notifications(of: .sample, from: sender.object!), begun: begun)
+        let task = iterate(center.notifications(named: .sample, from: sender.object!), begun: begun)
         await begun.pass()
         sender.release()
         #expect(await ends(task))
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `F1 S2 R10 over Foundation's center, too, what was posted before that went is given`() async {
         let center = Holder(NotificationCenter())
-        let sequence = center.object!.notifications(of: .sample)
+        let sequence = center.object!.notifications(named: .sample)
         center.object!.post(name: .sample, object: nil, userInfo: ["number": 7])
         center.release()
         var numbers: [Int] = []
@@ -90,7 +90,7 @@ import Testing
 
     @Test func `S2 R10 it ends with its center, which it does not retain, after what was posted before`() async {
         let (center, begun) = (Holder(ObserverCenter()), AsyncGate())
-        let (early, late) = (center.object!.notifications(of: .sample), center.object!.notifications(of: .other))
+        let (early, late) = (center.object!.notifications(named: .sample), center.object!.notifications(named: .other))
         center.object!.post(.sample, numbers: 1...3)
         let waiting = iterate(late, begun: begun)
         await begun.pass()
@@ -102,7 +102,7 @@ import Testing
 
     @Test func `S2 it ends when the task is cancelled, and leaves nothing behind`() async {
         let (center, begun) = (center, AsyncGate())
-        let sequence = center.notifications(of: .sample)
+        let sequence = center.notifications(named: .sample)
         let task = iterate(sequence, begun: begun)
         await begun.pass()
         center.post(.sample, numbers: 1...1)
@@ -118,7 +118,7 @@ import Testing
 
     @Test func `S2 it ends at once when the task was cancelled before, and drops what is buffered`() async {
         let (center, log) = (center, log)
-        let sequence = center.notifications(of: .sample)
+        let sequence = center.notifications(named: .sample)
         post(Ending { log.add("payload dropped") }, number: 1)
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func `S2 an iteration that has ended stays so, and one that begins later observes`() async {
-        let sequence = center.notifications(of: .sample)
+        let sequence = center.notifications(named: .sample)
         center.removeObservers(named: .sample)
         center.post(.sample, numbers: 1...3)
         var ended = sequence.makeAsyncIterator()
@@ -150,7 +150,7 @@ import Testing
 
     @Test func `S2 a task that is cancelled ends its own iteration alone`() async {
         let (center, log) = (center, log)
-        let sequence = center.notifications(of: .sample)
+        let sequence = center.notifications(named: .sample)
         let begun = [AsyncGate(), AsyncGate()]
         let tasks = begun.map { iterate(sequence, begun: $0) }
         for begun in begun { await begun.pass() }
@@ -168,7 +168,7 @@ import Testing
 
     @Test func `S2 a stored sequence observes nothing, and keeps nothing, between two iterations`() async {
         let (center, log) = (center, log)
-        let sequence = center.notifications(of: .sample)
+        let sequence = center.notifications(named: .sample)
         post(Ending { log.add("payload dropped") }, number: 1)
         do {
             var iterator = sequence.makeAsyncIterator()
@@ -182,10 +182,10 @@ import Testing
     @Test func `S2 R10 M5 O3 an iteration that begins after its owner, sender or center ended is at its end`() async {
         let (center, owner, sender) = (Holder(ObserverCenter()), Holder(LoggedObject("owner", log)), Holder(Album()))
         let sequences = [
-            center.object!.notifications(of: .sample, owner: owner.object!),
-            center.object!.notifications(of: .sample, from: sender.object!),
-            center.object!.notifications(of: .sample),
-            NotificationCenter().notifications(of: .sample),
+            center.object!.notifications(named: .sample, owner: owner.object!),
+            center.object!.notifications(named: .sample, from: sender.object!),
+            center.object!.notifications(named: .sample),
+            NotificationCenter().notifications(named: .sample),
         ]
         for sequence in sequences { _ = sequence.makeAsyncIterator() }
         owner.release()
@@ -202,7 +202,7 @@ import Testing
 
     @Test func `S2 R1 R9 what is buffered goes with a removal`() async {
         let log = log
-        let sequence = center.notifications(of: .sample)
+        let sequence = center.notifications(named: .sample)
         post(Ending { log.add("payload dropped") }, number: 1)
         center.removeObservers(named: .sample)
         #expect(log.entries == ["payload dropped"])
@@ -214,7 +214,7 @@ import Testing
         let (log, owner) = (log, Album())
         do {
             let sequences = [
-                center.notifications(of: .sample), center.notifications(of: .sample, owner: owner),
+                center.notifications(named: .sample), center.notifications(named: .sample, owner: owner),
             ]
             post(Ending { log.add("payload dropped") }, number: 1)
             #expect(center.audit().map(\.pending) == [1, 1])
@@ -227,11 +227,11 @@ import Testing
 
     @Test func `S2 the observer stays with an iterator, and goes with the loop that is left`() async {
         let center = center
-        await iterateOnce(center.notifications(of: .sample))
+        await iterateOnce(center.notifications(named: .sample))
         #expect(center.core.isEmpty)
     }
 
-    private func iterateOnce(_ sequence: consuming ObservationSequence<Notification>) async {
+    private func iterateOnce(_ sequence: consuming NotificationSequence<Notification>) async {
         var iterator = sequence.makeAsyncIterator()
         center.post(.sample, numbers: 1...2)
         #expect(await iterator.next()?.number == 1)
@@ -239,11 +239,11 @@ import Testing
     }
 
     @Test func `S2 O8 M5 a sequence for an owner or a sender that is being deinitialised ends at once`() async {
-        let (center, sequences) = (center, Log<ObservationSequence<Notification>>())
+        let (center, sequences) = (center, Log<NotificationSequence<Notification>>())
         let owner = Holder(
-            LoggedObject("owner", log) { sequences.add(center.notifications(of: .sample, owner: $0)) })
+            LoggedObject("owner", log) { sequences.add(center.notifications(named: .sample, owner: $0)) })
         let sender = Holder(
-            LoggedObject("sender", log) { sequences.add(center.notifications(of: .sample, from: $0)) })
+            LoggedObject("sender", log) { sequences.add(center.notifications(named: .sample, from: $0)) })
         owner.release()
         sender.release()
         center.post(.sample, numbers: 1...1)
@@ -254,7 +254,7 @@ import Testing
 
     @Test func `S2 R5 a payload that posts and removes when the task is cancelled is no deadlock`() async {
         let (center, log) = (center, log)
-        let sequence = center.notifications(of: .sample)
+        let sequence = center.notifications(named: .sample)
         post(
             Ending {
                 center.post(name: .sample, object: nil)

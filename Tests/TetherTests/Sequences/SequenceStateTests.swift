@@ -38,11 +38,6 @@ import Testing
         #expect(all(&state) == [0, 1, 2])
     }
 
-    @Test func `S3 an integer literal is the newest so many`() {
-        let policy: BufferingPolicy = 5
-        #expect(policy == .newest(5))
-    }
-
     @Test func `S1 a waiting task gets the next element in its turn, past any buffer`() {
         var state = State(.newest(1))
         guard case .none = state.take(for: "one"), case .none = state.take(for: "two") else {

@@ -70,7 +70,7 @@ import Testing
             let token = center.observe(.sample, on: .custom(scheduler)) { _ in }
             token.backlog = .newest(1)
             let unheld = center.observe(.other) { _ in }
-            let buffer = center.notifications(of: .third, bufferSize: .newest(1))
+            let buffer = center.notifications(named: .third, buffering: .newest(1))
             let events = try TracedEvent.events {
                 center.post(name: .sample, object: nil)
                 center.post(name: .sample, object: nil)

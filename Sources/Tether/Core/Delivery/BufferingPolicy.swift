@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// token.backlog = .newest(1)    // where it is, not where it was
-/// let notes = center.notifications(of: nil, bufferSize: 100)
+/// let notes = center.notifications(named: nil, buffering: .newest(100))
 /// for await note in notes { … }
 /// ```
 ///
@@ -11,9 +11,9 @@
 /// count as waiting. On `.poster` only what a switch left there waits, and what is posted while that is being
 /// delivered.
 ///
-/// An integer literal is the newest so many, as in Foundation's `bufferSize`. A number of less than 1 stops the program with
-/// a sentence ([X1](doc:Contract#X1)).
-public struct BufferingPolicy: Sendable, Hashable, ExpressibleByIntegerLiteral {
+/// Foundation's `bufferSize` is `.newest(size)`. A number of less than 1 stops the program with a sentence
+/// ([X1](doc:Contract#X1)).
+public struct BufferingPolicy: Sendable, Hashable {
     /// How much may wait.
     let limit: Int
     /// Whether what is posted beyond that is dropped, and not the oldest of what waits.
@@ -34,13 +34,6 @@ public struct BufferingPolicy: Sendable, Hashable, ExpressibleByIntegerLiteral {
     ///   ([X1](doc:Contract#X1)).
     public static func oldest(_ count: Int) -> BufferingPolicy {
         BufferingPolicy(checking: count, keepsOldest: true, call: "BufferingPolicy.oldest(_:)")
-    }
-
-    /// The newest `value`.
-    /// - Parameter value: How many are kept, 1 or more. A number of less than 1 stops the program with a sentence
-    ///   ([X1](doc:Contract#X1)).
-    public init(integerLiteral value: Int) {
-        self.init(checking: value, keepsOldest: false, call: "BufferingPolicy(integerLiteral:)")
     }
 
     private init(limit: Int, keepsOldest: Bool) {

@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `D8 a backlog tells what it is, and equals another of the same size`() {
-        #expect(BufferingPolicy.newest(2) == 2)
+        #expect(BufferingPolicy.newest(2) == .newest(2))
         #expect(BufferingPolicy.newest(2) != .newest(1))
         #expect(BufferingPolicy.newest(2) != .oldest(2))
         #expect(BufferingPolicy.newest(.max) == .unbounded && BufferingPolicy.oldest(.max) == .unbounded)

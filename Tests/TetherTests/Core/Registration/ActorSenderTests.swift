@@ -75,7 +75,7 @@ import Testing
         let loop: Task<Int, Never>
         do {
             let sender = kind.make(center)
-            let sequence = center.notifications(of: .sample, from: sender)
+            let sequence = center.notifications(named: .sample, from: sender)
             loop = Task {
                 var count = 0
                 for await _ in sequence { count += 1 }

@@ -2,8 +2,8 @@ public import Foundation
 
 // Posts as async sequences.
 //
-// A sequence is a description of what is observed: the center, the name, the sender, the owner, the buffer's policy. It
-// retains none of the three objects. Each iterator is an observation of its own, with its own buffer:
+// A sequence describes an observation: the center, the name, the sender, the owner, the buffer's policy. It retains none of
+// the three objects. Each iterator is an observation of its own, with its own buffer:
 //
 //     let changes = center.notifications(…)     the first observation begins
 //     for await change in changes { … }         the loop's iterator takes the first observation, and ends it
@@ -12,17 +12,17 @@ public import Foundation
 // So a model can store a sequence, and each task that iterates it gets every notification; cancelling one of them ends its
 // own loop. An observation ends with its iterator; the first one ends with the sequence if nothing has iterated that.
 //
-// The element is generic in the sequence and the iterator alone. See SequenceBuffer.swift for what is behind an iterator.
+// The element is generic in the sequence and the iterator alone. SequenceBuffer.swift has the part behind an iterator.
 
-/// Posts as an async sequence: see `notifications(of:from:owner:bufferSize:)` of every center, and
-/// `messages(of:for:owner:bufferSize:)` of `ObserverCenter`.
+/// Posts as an async sequence: see `notifications(named:from:owner:buffering:)` of every center, and
+/// `messages(of:for:owner:buffering:)` of `ObserverCenter`.
 ///
 /// *Delivery*: each iteration is an observation of its own. The first one begins when the sequence is made, each further one
-/// when its iterator is made. What is posted from then on is kept for it, as far as the buffer's size goes
+/// when its iterator is made. Later posts are kept for it, within the buffer's policy
 /// ([S1](doc:Contract#S1), [S3](doc:Contract#S3)).
 ///
 /// *The end* ([S2](doc:Contract#S2)): an iteration ends
-/// - after what was posted before, when the sender, or the center, has been deallocated;
+/// - when the sender, or the center, has been deallocated, after the notifications that were posted before;
 /// - at once, when the owner has been deallocated, the observer was removed, or the iterating task is cancelled, also if it
 ///   was before. The notifications in its buffer are released.
 ///
@@ -32,12 +32,12 @@ public import Foundation
 /// *Thread safety*: a sequence can be iterated on any task, and on several at a time. An iterator is not `Sendable`. A
 /// notification passes from the thread that posts it to the task that takes it; as with a queue, the caller answers for its
 /// content.
-public struct ObservationSequence<Element>: AsyncSequence, Sendable {
+public struct NotificationSequence<Element>: AsyncSequence, Sendable {
     /// It never fails.
     public typealias Failure = Never
 
     private let source: SequenceSource
-    /// What the sequence makes of a notification, if anything.
+    /// Makes an element of a notification, or none.
     private let convert: @Sendable (Notification) -> Element?
 
     init(_ source: SequenceSource, convert: @escaping @Sendable (Notification) -> Element?) {
@@ -69,7 +69,7 @@ public struct ObservationSequence<Element>: AsyncSequence, Sendable {
 }
 
 @available(*, unavailable)
-extension ObservationSequence.Iterator: Sendable {}
+extension NotificationSequence.Iterator: Sendable {}
 
 // MARK: Making sequences
 
@@ -78,15 +78,15 @@ extension NotifyingCenter {
     ///
     /// ```swift
     /// let name = Notification.Name.modelDidChange
-    /// for await note in center.notifications(of: name) { … }
+    /// for await note in center.notifications(named: name) { … }
     /// ```
     ///
-    /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration, as
-    /// far as the buffer's size goes ([S1](doc:Contract#S1)). A sequence that is iterated again observes again, from then
-    /// on. See `ObservationSequence` for the end. A notification in the buffer keeps its object, as on any queue.
+    /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration,
+    /// within the buffer's policy ([S1](doc:Contract#S1)). A sequence that is iterated again observes again, from then
+    /// on. See `NotificationSequence` for the end. A notification in the buffer keeps its object, as on any queue.
     ///
-    /// Foundation's `notifications(named:object:)` is a method of `ObserverCenter` too. Over Foundation's own center that call
-    /// means Foundation's method, which promises none of this.
+    /// On Apple platforms Foundation's own center has a method `notifications(named:object:)` itself, which promises none of
+    /// this. There a call with a name alone is Foundation's; give it a `buffering:`.
     ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
@@ -98,21 +98,21 @@ extension NotifyingCenter {
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     public func notifications<Sender: AnyObject, Owner: AnyObject>(
-        of name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument,
-        bufferSize policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
-    ) -> ObservationSequence<Notification> {
-        ObservationSequence(
+        named name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument,
+        buffering policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> NotificationSequence<Notification> {
+        NotificationSequence(
             SequenceSource(
                 self, name, from: .given(sender, call: #function), owner: owner, policy,
-                at: RegistrationSite(file: fileID, line: line))
+                at: RegistrationSite(file: fileID, line: line), call: #function)
         ) { $0 }
     }
 }
 
 extension ObserverCenter {
-    /// The notifications of a name and a sender that are posted from now on, under the name that Foundation has for them.
+    /// The notifications of a name and a sender that are posted from now on, by Foundation's call.
     ///
-    /// All of them are kept until they are taken ([S1](doc:Contract#S1)): `notifications(of:from:owner:bufferSize:)`
+    /// All of them are kept until they are taken ([S1](doc:Contract#S1)): `notifications(named:from:owner:buffering:)`
     /// has a bound and an owner.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
@@ -120,18 +120,18 @@ extension ObserverCenter {
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     public func notifications(
-        named name: Notification.Name?, object: Any? = nil, fileID: StaticString = #fileID, line: UInt = #line
-    ) -> ObservationSequence<Notification> {
+        named name: Notification.Name?, object: Any?, fileID: StaticString = #fileID, line: UInt = #line
+    ) -> NotificationSequence<Notification> {
         let sender = SenderFilter(any: object, call: "ObserverCenter.notifications(named:object:)")
-        return ObservationSequence(
+        return NotificationSequence(
             SequenceSource(
                 self, name, from: sender, owner: Omitted.argument, .unbounded,
-                at: RegistrationSite(file: fileID, line: line))
+                at: RegistrationSite(file: fileID, line: line), call: #function)
         ) { $0 }
     }
 }
 
-/// What a sequence observes, and the observation that its first iterator takes.
+/// The arguments of a sequence, and the observation that its first iterator takes.
 ///
 /// SAFETY: `first` is protected by its lock, all else never changes.
 final class SequenceSource: @unchecked Sendable {
@@ -165,13 +165,10 @@ final class SequenceSource: @unchecked Sendable {
     private let first = Guarded<SequenceIteration?>(nil)
 
     /// Begins the first observation.
-    init<Owner: AnyObject>(
-        _ center: any NotifyingCenter, _ name: Notification.Name?, from sender: SenderFilter, owner: Owner,
-        _ policy: BufferingPolicy, at site: RegistrationSite, prepare: Preparation? = nil,
-        call: StaticString = #function
+    init(
+        _ center: any NotifyingCenter, _ name: Notification.Name?, from sender: SenderFilter, owner: AnyObject,
+        _ policy: BufferingPolicy, at site: RegistrationSite, prepare: Preparation? = nil, call: StaticString
     ) {
-        // Here, because an `AnyObject` does not tell an instance of a C++ class.
-        if !Omitted.stands(for: owner) { ObjectArgument.owner.check(owner, call: call) }
         self.center = Argument(center)
         self.name = name
         self.sender = if case .object(let object) = sender { Argument(object) } else { Argument(Omitted.argument) }
@@ -180,7 +177,7 @@ final class SequenceSource: @unchecked Sendable {
         self.policy = policy
         self.site = site
         preparation = prepare
-        let iteration = observe(center, from: sender, for: owner)
+        let iteration = observe(center, from: sender, for: owner, call: call)
         first.withLock { $0 = iteration }
     }
 
@@ -189,14 +186,15 @@ final class SequenceSource: @unchecked Sendable {
         if let first = first.withLock({ $0.take() }) { return first }
         guard let center = center.take() as? any NotifyingCenter, let sender = sender.take(), let owner = owner.take()
         else { return nil }
-        return observe(center, from: value.map(SenderFilter.value) ?? .given(sender, call: ""), for: owner)
+        let filter: SenderFilter = value.map { .value($0) } ?? .given(sender, call: "")
+        return observe(center, from: filter, for: owner, call: "")
     }
 
     private func observe(
-        _ center: any NotifyingCenter, from sender: SenderFilter, for owner: AnyObject
+        _ center: any NotifyingCenter, from sender: SenderFilter, for owner: AnyObject, call: StaticString
     ) -> SequenceIteration {
         let buffer = SequenceBuffer(policy, prepare: preparation)
-        var request = ObservationRequest(name: name, sender: sender, target: .poster, site: site)
+        var request = ObservationRequest(name: name, sender: sender, target: .poster, site: site, call: call)
         request.add(buffer)
         let observer =
             Omitted.stands(for: owner)

@@ -1,0 +1,253 @@
+public import Foundation
+
+// Typed messages: how a message is posted and found.
+//
+// A message has its own type, which names it in posts and observers: Foundation's `MainActorMessage` or `AsyncMessage`. To the
+// center it is a notification, so names, senders, owners and targets work as they do for every notification:
+//
+//     post(message, subject:)     a notification: the name of the type, the subject as its object, the message in `userInfo`
+//       │
+//       ├─ plain observers        get that notification
+//       │
+//       └─ a MessageHook          finds the message in `userInfo`, or has the type make one of a plain notification. If
+//            │                    there is none, the observer does not match.
+//          a delivery             a notification whose object is the message in its box. It may wait on a target, and does
+//            │                    not retain the subject.
+//          the handler            gets the content of the box
+//
+// A message is so found once for each observer, and nothing is cast to its type, because code that is generic over the
+// message runs unspecialised. A notification with a message that is posted again, by a forwarder, is that message still.
+//
+// The other files: MessageObserving.swift has the calls that observe, MessageSequence.swift the async sequence, and
+// MessageBridging.swift the exchange with plain notifications.
+
+// MARK: Posting
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension ObserverCenter {
+    /// Posts a main-actor message about a subject.
+    ///
+    /// Observers of the message have returned when this returns ([T3](doc:Contract#T3)). Plain observers of the
+    /// message's name, and of any name, get a notification with `subject` as its object. Its `userInfo` holds the message,
+    /// and the entries that the message makes (`BridgedMainActorMessage`).
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - subject: The subject that it is about: a class instance, or a `Hashable` value.
+    @MainActor
+    public func post<Message: NotificationCenter.MainActorMessage>(_ message: Message, subject: Message.Subject) {
+        post(message, about: subject)
+    }
+
+    /// Posts a main-actor message that is about no subject in particular; it reaches observers of any subject.
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - subject: The type of its subject; leave it out.
+    @MainActor
+    public func post<Message: NotificationCenter.MainActorMessage>(
+        _ message: Message, subject: Message.Subject.Type = Message.Subject.self
+    ) {
+        post(message, about: nil)
+    }
+
+    /// Posts an async message about a subject.
+    ///
+    /// Never waits for async handlers. Plain observers get a notification, as they do of a main-actor message
+    /// (`BridgedAsyncMessage`). Any thread.
+    /// - Parameters:
+    ///   - message: The message. Observers' tasks take it to other threads.
+    ///   - subject: The subject that it is about: a class instance, or a `Hashable` value.
+    public func post<Message: NotificationCenter.AsyncMessage>(_ message: Message, subject: Message.Subject) {
+        post(message, about: subject)
+    }
+
+    /// Posts an async message that is about no subject in particular; it reaches observers of any subject.
+    /// - Parameters:
+    ///   - message: The message. Observers' tasks take it to other threads.
+    ///   - subject: The type of its subject; leave it out.
+    public func post<Message: NotificationCenter.AsyncMessage>(
+        _ message: Message, subject: Message.Subject.Type = Message.Subject.self
+    ) {
+        post(message, about: nil)
+    }
+
+    @MainActor
+    private func post<Message: NotificationCenter.MainActorMessage>(_ message: Message, about subject: Any?) {
+        let kind = MessageKind.of(Message.self)
+        func notification() -> Notification {
+            let userInfo = kind.isBridged ? MessageBridge.userInfo(of: message) : nil
+            return MessageEnvelope.notification(kind.name, subject, userInfo, carrying: MessageBox(message))
+        }
+        core.post(name: kind.name, sender: { subject.flatMap(SenderKey.init(any:)) }, notify: { $0(notification()) })
+    }
+
+    private func post<Message: NotificationCenter.AsyncMessage>(_ message: Message, about subject: Any?) {
+        let kind = MessageKind.of(Message.self)
+        func notification() -> Notification {
+            let userInfo = kind.isBridged ? MessageBridge.userInfo(of: message) : nil
+            return MessageEnvelope.notification(kind.name, subject, userInfo, carrying: MessageBox(message))
+        }
+        core.post(name: kind.name, sender: { subject.flatMap(SenderKey.init(any:)) }, notify: { $0(notification()) })
+    }
+}
+
+// MARK: How a message travels
+
+/// A message in a box, without its type.
+///
+/// SAFETY: `type` never changes; a subclass answers for the message.
+class CarriedMessage: @unchecked Sendable {
+    /// The type of the message. It determines the subclass.
+    let type: ObjectIdentifier
+
+    fileprivate init(of type: ObjectIdentifier) { self.type = type }
+
+    fileprivate var content: Any { self }
+}
+
+/// A message in a box.
+///
+/// SAFETY: `message` never changes. A main-actor message that is not `Sendable` is read on the main actor alone.
+final class MessageBox<Message>: CarriedMessage, CustomStringConvertible, @unchecked Sendable {
+    let message: Message
+
+    init(_ message: Message) {
+        self.message = message
+        super.init(of: ObjectIdentifier(Message.self))
+    }
+
+    fileprivate override var content: Any { message }
+
+    var description: String { "\(message)" }
+}
+
+/// The two notifications that carry a message: the posted one, in `userInfo`, and the delivered one, as its object.
+enum MessageEnvelope {
+    private final class Key: Hashable, Sendable, CustomStringConvertible {
+        var description: String { "message" }
+
+        static func == (one: Key, other: Key) -> Bool { one === other }
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    }
+
+    // SAFETY: never changes, and the key in it is Sendable.
+    nonisolated(unsafe) private static let key = AnyHashable(Key())
+
+    /// The notification that is posted.
+    static func notification(
+        _ name: Notification.Name, _ subject: Any?, _ userInfo: [AnyHashable: Any]?, carrying box: CarriedMessage
+    ) -> Notification {
+        var userInfo = userInfo ?? [:]
+        userInfo[unsafe key] = box
+        return Notification(name: name, object: subject, userInfo: userInfo)
+    }
+
+    /// The notification that is delivered to an observer of messages, if the posted one carries a message of the type.
+    static func delivery<Message>(of notification: Notification, as type: Message.Type) -> Notification? {
+        guard let carried = notification.userInfo?[unsafe key] as? CarriedMessage else { return nil }
+        if carried.type == ObjectIdentifier(type) { return Notification(name: notification.name, object: carried) }
+        // A type of messages may be a class, and this one of a subclass.
+        return (carried.content as? Message).map { delivery(of: $0, for: notification) }
+    }
+
+    /// The notification that is delivered with a message that was made of the posted one.
+    static func delivery<Message>(of message: Message, for notification: Notification) -> Notification {
+        Notification(name: notification.name, object: MessageBox(message))
+    }
+
+    /// The message that is delivered.
+    static func message<Message>(in delivery: Notification) -> Message? {
+        guard let object = delivery.object, let carried = Unwrapped.storedObject(in: object) as? CarriedMessage,
+            carried.type == ObjectIdentifier(Message.self)
+        else { return nil }
+        // SAFETY: the type determines the subclass; `MessageBox.init` upholds it.
+        return unsafe unsafeDowncast(carried, to: MessageBox<Message>.self).message
+    }
+
+    /// Whether a notification is a delivery of a message of the type.
+    static func isDelivery<Message>(_ notification: Notification, of type: Message.Type) -> Bool {
+        guard let object = notification.object else { return false }
+        return (Unwrapped.storedObject(in: object) as? CarriedMessage)?.type == ObjectIdentifier(type)
+    }
+}
+
+// MARK: Receiving
+
+/// Finds or makes the async message of each post, on the posting thread.
+///
+/// SAFETY: `isBridged` never changes.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+final class AsyncMessageHook<Message: NotificationCenter.AsyncMessage>: RegistrationHook, @unchecked Sendable {
+    private let isBridged = MessageKind.of(Message.self).isBridged
+
+    override var prepares: Bool { true }
+
+    override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
+        prepare(notification)
+    }
+
+    func prepare(_ notification: Notification) -> Notification? {
+        if let delivery = MessageEnvelope.delivery(of: notification, as: Message.self) { return delivery }
+        guard isBridged, let message: Message = MessageBridge.message(notification) else { return nil }
+        return MessageEnvelope.delivery(of: message, for: notification)
+    }
+}
+
+/// Finds the main-actor message of each post, on the posting thread, or makes it, on the main actor.
+///
+/// A plain notification that is posted on another thread waits as it is, and is converted on the main actor.
+///
+/// SAFETY: `isBridged` never changes.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+final class MainActorMessageHook<Message: NotificationCenter.MainActorMessage>: RegistrationHook, @unchecked Sendable {
+    private let isBridged = MessageKind.of(Message.self).isBridged
+
+    override var prepares: Bool { true }
+    override var convertsOnTarget: Bool { isBridged }
+
+    override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
+        if MessageEnvelope.isDelivery(notification, of: Message.self) { return notification }
+        if let delivery = MessageEnvelope.delivery(of: notification, as: Message.self) { return delivery }
+        guard isBridged else { return nil }
+        guard MainDrains().isCurrent else { return notification }
+        // SAFETY: set by the call below, on this thread, before it returns.
+        nonisolated(unsafe) var delivery: Notification?
+        onMainActor(notification) { notification in
+            guard let message: Message = MessageBridge.message(notification) else { return }
+            unsafe delivery = MessageEnvelope.delivery(of: message, for: notification)
+        }
+        return unsafe delivery
+    }
+}
+
+// MARK: Types of messages
+
+/// The facts about a type of messages, which is asked for them once in a process.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+struct MessageKind: Sendable {
+    /// The name of its notifications. It is always the same string, which a center finds by identity.
+    let name: Notification.Name
+    /// Whether the type may exchange messages with plain notifications.
+    let isBridged: Bool
+
+    /// By type. Nothing leaves it, because types stay.
+    private static let known = Guarded<[ObjectIdentifier: MessageKind]>([:])
+
+    static func of<Message: NotificationCenter.AsyncMessage>(_ type: Message.Type) -> MessageKind {
+        of(ObjectIdentifier(type)) { MessageBridge.kind(of: type) }
+    }
+
+    static func of<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> MessageKind {
+        of(ObjectIdentifier(type)) { MessageBridge.kind(of: type) }
+    }
+
+    private static func of(_ type: ObjectIdentifier, ask: () -> MessageKind) -> MessageKind {
+        if let kind = known.withLock({ $0[type] }) { return kind }
+        // With no lock held, because the type's own code may use the type's name.
+        let asked = ask()
+        return known.withLock { known in
+            if let kind = known[type] { return kind }
+            known[type] = asked
+            return asked
+        }
+    }
+}
