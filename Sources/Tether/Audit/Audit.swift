@@ -8,12 +8,14 @@ internal import Synchronization
 /// #expect(center.audit().isEmpty)
 /// ```
 ///
-/// A program that is started with `TETHER_AUDIT=exit` in its environment prints the audit of the process to the standard
-/// error when it ends by `exit` or by returning from `main`: see [Watching a program](doc:WatchingAProgram).
+/// With `TETHER_AUDIT=exit` in its environment a program prints the audit of the process when it ends by itself: see
+/// [Watching a program](doc:WatchingAProgram).
 ///
-/// Once taken it keeps nothing; while it is being taken it holds the key, the sender and the target of the one observer that it
-/// is looking at, but nothing that a handler captured. It calls nothing of yours but the descriptions of those. Complexity:
-/// O(n log n) for n observers; a lock of the center is held for as long, so it is for tests and diagnosis.
+/// *Representation*: a row of texts and numbers for each observer. A row is read from its observer in one step, and described
+/// after that, so that no lock is held during a description of yours. An audit retains no object. While it is being taken it
+/// retains the key, the sender and the target of one observer at a time, and nothing that a handler captured.
+///
+/// *Cost*: O(n log n) for n observers, under a lock of the center. So it is for tests and diagnosis.
 public struct Audit: Sendable, RandomAccessCollection {
     /// One observer.
     public struct Row: Sendable, Hashable {
@@ -25,11 +27,11 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let sender: String?
         /// The owner that it is attached to, its type and address; `nil` for one that its token, or its sequence, holds.
         public let owner: String?
-        /// The file, as `Module/File.swift`, in which it was registered.
+        /// The file of the line that registered it, as `Module/File.swift`.
         public let file: String
-        /// The line at which it was registered; 65,535 for one beyond that.
+        /// The line that registered it.
         public let line: Int
-        /// Where it delivers: a target, or an async sequence with what that keeps, as "sequence, newest 2".
+        /// Its target; of an async sequence the buffering policy, as "sequence, newest 2".
         public let target: String
         /// How many deliveries wait for it, on its target or, kept while it is muted, until it is not.
         public let pending: Int
@@ -69,7 +71,7 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let whenIdle: Int
     }
 
-    /// The posting queues of the center in which something waits ([Q2](doc:Contract#Q2)).
+    /// The posting queues of the center with pending posts ([Q2](doc:Contract#Q2)).
     public let waitingPosts: [WaitingPosts]
 
     /// How many enqueued posts were dropped because their queue or its thread ended.
@@ -94,7 +96,7 @@ public struct Audit: Sendable, RandomAccessCollection {
 }
 
 extension Audit.Row {
-    /// `nil` for an observer that is not registered, or ends while it is looked at: what was read is then of no one moment.
+    /// `nil` for an observer that is not registered, or ends meanwhile, whose values would be of different moments.
     fileprivate init?(_ registration: RegistrationMemory) {
         guard let seen = registration.look(Look.init), !registration.hasEnded else { return nil }
         let (report, kept) = seen.counts
@@ -119,7 +121,7 @@ extension Audit.Row {
         holder = seen.keeperDescription == nil ? "token" : "sequence"
     }
 
-    /// What is seen of a registration in a look, before anything of the user's is called to describe it.
+    /// The parts of a registration that are read in one step. They are described after that, by the user's code.
     private struct Look: Sendable {
         let center: CenterCore
         let site: RegistrationSite
@@ -133,7 +135,6 @@ extension Audit.Row {
         let counts: (Inbox.Report, (pending: Int, dropped: Int))
 
         init?(_ registration: Registration) {
-            // Not covered: the return, for one that is attached to its owner, and not yet in its center.
             guard let subject = registration.center.subject(of: registration) else { return nil }
             (center, site) = (registration.center, registration.site)
             (senderRecord, key) = (registration.details?.sender, registration.details?.key)
@@ -169,5 +170,56 @@ extension Audit.Row: CustomStringConvertible {
         let holder = owner.map { "for \($0)" } ?? "for its \(holder)"
         return "\(subject) \(holder) on \(target), registered at \(file):\(line)"
             + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
+    }
+}
+
+// MARK: JSON
+
+extension Audit {
+    /// The audit as JSON: an object with `observers`, `waitingPosts` and `droppedPosts`.
+    ///
+    /// An observer's `name`, `sender`, `owner` and `key` are absent where there is none.
+    public func json() -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(Document(self)) else {
+            fatalError("Audit.json(): strings and numbers are always encodable.")
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    private struct Document: Encodable {
+        let observers: [Observer]
+        let waitingPosts: [Waiting]
+        let droppedPosts: Int
+
+        init(_ audit: Audit) {
+            observers = audit.rows.map(Observer.init)
+            waitingPosts = audit.waitingPosts.map(Waiting.init)
+            droppedPosts = audit.droppedPosts
+        }
+
+        struct Observer: Encodable {
+            let center, file, target: String
+            let name, sender, owner, key: String?
+            let line, pending, dropped, muteCount: Int
+            let isOnce: Bool
+
+            init(_ row: Row) {
+                (center, file, target) = (row.center, row.file, row.target)
+                (name, sender, owner, key) = (row.name?.rawValue, row.sender, row.owner, row.key)
+                (line, pending, dropped) = (row.line, row.pending, row.dropped)
+                (muteCount, isOnce) = (row.muteCount, row.isOnce)
+            }
+        }
+
+        struct Waiting: Encodable {
+            let place: String
+            let asap, whenIdle: Int
+
+            init(_ waiting: WaitingPosts) {
+                (place, asap, whenIdle) = (waiting.place, waiting.asap, waiting.whenIdle)
+            }
+        }
     }
 }

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// An object as `TetherTesting` sees it: its end is told, and nobody holds it to ask.
+/// An object whose end `TetherTesting` waits for, not retained.
 ///
-/// So whoever looks, on whatever thread, is never the last to let go of it. What tells the end is a registration that is
-/// attached to the object; it is in no center, and has no observer, so that it is listed nowhere.
+/// So a reader, on any thread, never releases the last reference to it. A registration that is attached to the object reports
+/// its end. That registration is in no center and has no observer, so no audit lists it.
 package final class WatchedObject: Sendable {
     /// Its address, which is no other object's before the end.
     package let address: UInt
@@ -27,7 +27,7 @@ package final class WatchedObject: Sendable {
 
     private var record: OwnerRecord? { hook.registration?.record }
 
-    /// Whether its last strong reference has gone.
+    /// Whether its last strong reference was released.
     package var hasEnded: Bool {
         guard let record else { return true }
         return OwnerReference<AnyObject>.asksWithoutHolding && record.reference.hasEnded
@@ -36,7 +36,7 @@ package final class WatchedObject: Sendable {
     /// The number of strong references to it; `nil` if it has ended.
     package var strongCount: Int? { record?.reference.strongCount() }
 
-    /// Calls `action` when it ends, or at once if it has. Where ends are not seen as they happen, a sweep tells (O10).
+    /// Calls `action` when it ends, or at once if it has. Where ends are not seen as they happen, a sweep calls it (O10).
     package func whenEnded(_ action: @escaping @Sendable () -> Void) {
         if !hook.add(action) { action() }
     }
@@ -58,7 +58,7 @@ private final class EndHook: RegistrationHook, @unchecked Sendable {
 
     func watch(_ registration: OwnedRegistration) { state.withLock { $0.registration = registration } }
 
-    /// Adds what is to be called at the end; false if that has come.
+    /// Adds an action for the end; false if the object has ended.
     func add(_ action: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             if state.registration != nil { state.actions.append(action) }

@@ -134,3 +134,85 @@ private final class KeptUntilEnd: RegistrationHook, @unchecked Sendable {
 
     override func ended(_ registration: Registration) { self.registration.withLock { $0 = nil } }
 }
+
+// MARK: Events
+
+/// The events of registrations and centers, for `TetherTesting`. Without a listener a registration costs one relaxed load for
+/// it, and a post nothing.
+package enum RegistrationWatch {
+    /// Stands for one center, and never for another one.
+    package typealias CenterNumber = UInt64
+
+    /// The listener, called on the thread where it happens, with no lock held.
+    package struct Listener: Sendable {
+        let registered: @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void
+        let ended: @Sendable (WatchedRegistration.ID) -> Void
+        let centerMade: @Sendable (CenterNumber) -> Void
+        /// Called before the center ends its observers. The result is called after that.
+        let centerEnds: @Sendable (CenterNumber) -> @Sendable () -> Void
+        /// Called when a center's end has ended a registration and released its handler's captures.
+        let released: @Sendable (WatchedRegistration.ID) -> Void
+
+        package init(
+            registered: @escaping @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void,
+            ended: @escaping @Sendable (WatchedRegistration.ID) -> Void,
+            centerMade: @escaping @Sendable (CenterNumber) -> Void,
+            centerEnds: @escaping @Sendable (CenterNumber) -> @Sendable () -> Void,
+            released: @escaping @Sendable (WatchedRegistration.ID) -> Void
+        ) {
+            self.registered = registered
+            self.ended = ended
+            self.centerMade = centerMade
+            self.centerEnds = centerEnds
+            self.released = released
+        }
+    }
+
+    /// The calling thread, and the registrations whose handlers it runs, outermost first: one for each post or block on it. A
+    /// post that has not reached an observer has 0.
+    package static var running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID]) {
+        let thread = PostingThread.current
+        return (ObjectIdentifier(thread), thread.announced)
+    }
+
+    /// Starts the listening, for the rest of the process.
+    package static func listen(_ listener: Listener) {
+        RegistrationEvents.listen(
+            RegistrationEvents.Listener(
+                registered: { registration, name, token in
+                    let watched = WatchedRegistration(registration, name: name, token: token)
+                    listener.registered(watched, registration.owned?.record?.reference.take())
+                },
+                ended: { listener.ended($0.address) },
+                centerMade: { listener.centerMade($0.number) },
+                centerEnds: { listener.centerEnds($0.number) }, released: listener.released))
+    }
+}
+
+// MARK: Values
+
+/// A copy of a value's bytes, with its type: for looking into the value, and keeping nothing that it refers to.
+package struct ValueBytes: Sendable {
+    package let type: Any.Type
+    package let bytes: [UInt8]
+
+    package init<Value>(of value: Value) {
+        type = Value.self
+        // SAFETY: the bytes are copied while the value lives.
+        bytes = unsafe withUnsafeBytes(of: value) { unsafe [UInt8]($0) }
+    }
+
+    // In structs, so that the functions keep their forms.
+    private struct Function { let function: @Sendable (Notification) -> Void }
+    private struct OwnedFunction { let function: @Sendable (AnyObject, Notification) -> Void }
+
+    /// Those of a handler that takes the notification alone.
+    package static func plain(_ handler: @escaping @Sendable (Notification) -> Void) -> ValueBytes {
+        ValueBytes(of: Function(function: handler))
+    }
+
+    /// Those of a handler that takes its owner, too.
+    package static func owned(_ handler: @escaping @Sendable (AnyObject, Notification) -> Void) -> ValueBytes {
+        ValueBytes(of: OwnedFunction(function: handler))
+    }
+}

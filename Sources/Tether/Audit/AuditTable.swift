@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension Audit: CustomStringConvertible {
-    /// The rows as an aligned table, a line each, under the names of the columns; columns that would be empty are left
-    /// out. Below it, what waits in posting queues.
+    /// The rows as an aligned table, a line each, under the names of the columns, without empty columns. The pending and
+    /// dropped posts of posting queues follow.
     ///
     /// ```
     /// name            sender  owner      target  registered at  notes
@@ -17,7 +17,7 @@ extension Audit: CustomStringConvertible {
         return ((isEmpty ? ["no observers"] : table) + waiting + dropped).joined(separator: "\n")
     }
 
-    /// How many characters a column is wide at most: one long name or sender juts out of it, and does not widen all lines.
+    /// The largest width of a column in characters. A longer cell widens its own line only.
     private static let widestColumn = 60
 
     private var table: [String] {
@@ -58,7 +58,7 @@ extension Audit.Row {
 }
 
 extension String {
-    /// The text with its control characters written out, a line's end among them.
+    /// The text with its control characters, such as a line's end, written out.
     fileprivate var onOneLine: String {
         func isControl(_ scalar: Unicode.Scalar) -> Bool {
             let properties = scalar.properties
