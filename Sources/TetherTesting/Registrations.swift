@@ -10,9 +10,8 @@ final class Registrations: Sendable {
         /// Those of each center, so that a center's end grows with what it has itself.
         var onCenters: [RegistrationWatch.CenterNumber: Set<WatchedRegistration.ID>] = [:]
         var count = 0
-        /// The centers that are ending, with their registrations that are looked at, and the owners that went with handlers.
-        var ending: [RegistrationWatch.CenterNumber: (registrations: Set<WatchedRegistration.ID>, gone: [KeptOwner])] =
-            [:]
+        /// The centers that are ending.
+        var ending: [RegistrationWatch.CenterNumber: Ending] = [:]
         /// The owners of registrations that end with their centers, whose handlers are about to be let go of.
         var beforeRelease: [WatchedRegistration.ID: (registration: WatchedRegistration, owner: WatchedObject)] = [:]
         /// The scopes of registrations whose handlers may be running, though they have ended, until the scope has gone.
@@ -22,24 +21,33 @@ final class Registrations: Sendable {
         var reported: Set<String> = []
     }
 
+    /// A center's end that is under way.
+    private struct Ending: Sendable {
+        /// The registrations whose owners are checked.
+        let registrations: Set<WatchedRegistration.ID>
+        /// For each scope the owners that handlers on the center seem to keep.
+        let kept: [(scope: LeakTracker, owners: [KeptOwner])]
+        /// The owners that ended with their handlers.
+        var gone: [KeptOwner] = []
+    }
+
     /// A scope, which the test keeps.
     struct WeakScope: Sendable { weak var tracker: LeakTracker? }
 
     private let state = Guarded(State())
 
-    private static let start: Void = RegistrationWatch.listen(
-        RegistrationWatch.Listener(
-            registered: { registration, owner in
-                shared.add(registration, owner: owner)
-                if let handler = registration.handler {
-                    SelfCapture.check(handler, of: owner, at: registration)
-                }
-            },
-            ended: { shared.end($0) },
-            centerMade: { center in
-                LeakTracker.current?.state.withLock { _ = $0.centers.insert(center) }
-            },
-            centerEnds: { shared.centerEnds($0) }, released: { shared.released($0) }))
+    private static let start: Void = RegistrationWatch.listen { event in
+        switch event {
+        case .registered(let registration, let owner):
+            shared.add(registration, owner: owner)
+            if let handler = registration.handler { SelfCapture.check(handler, of: owner, at: registration) }
+        case .ended(let id): shared.end(id)
+        case .released(let id): shared.released(id)
+        case .centerMade(let center): LeakTracker.current?.state.withLock { _ = $0.centers.insert(center) }
+        case .centerEnds(let center): shared.centerEnds(center)
+        case .centerEnded(let center): shared.centerEnded(center)
+        }
+    }
 
     /// Hears of registrations from now on.
     static func listen() { start }
@@ -101,7 +109,7 @@ final class Registrations: Sendable {
         }
     }
 
-    private func centerEnds(_ center: RegistrationWatch.CenterNumber) -> @Sendable () -> Void {
+    private func centerEnds(_ center: RegistrationWatch.CenterNumber) {
         let all = state.withLock { state in (state.onCenters[center] ?? []).compactMap { state.scopes[$0] } }
         // What a delivery is about to do, as to end the owner's observers, is lost with the center.
         let busy = Set(all.filter(\.registration.isBusy).compactMap(\.registration.owner))
@@ -113,15 +121,18 @@ final class Registrations: Sendable {
         }
         let kept = ofScopes.values.map { (scope: $0.scope, owners: $0.scope.ownersKept(by: $0.registrations)) }
         if !live.isEmpty {
-            state.withLock { $0.ending[center] = (Set(live.map(\.registration.id)), gone: []) }
+            let ending = Ending(registrations: Set(live.map(\.registration.id)), kept: kept)
+            state.withLock { $0.ending[center] = ending }
         }
-        return { [self] in
-            let gone = state.withLock { state in
-                state.beforeRelease = state.beforeRelease.filter { $0.value.registration.center != center }
-                return state.ending.removeValue(forKey: center)?.gone ?? []
-            }
-            for (scope, owners) in kept { scope.centerHasEnded(owners, gone: gone) }
+    }
+
+    private func centerEnded(_ center: RegistrationWatch.CenterNumber) {
+        let ending = state.withLock { state in
+            state.beforeRelease = state.beforeRelease.filter { $0.value.registration.center != center }
+            return state.ending.removeValue(forKey: center)
         }
+        guard let ending else { return }
+        for (scope, owners) in ending.kept { scope.centerHasEnded(owners, gone: ending.gone) }
     }
 
     /// The live registrations on some centers that belong to no scope and were not told of yet.

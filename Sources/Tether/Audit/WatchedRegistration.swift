@@ -143,29 +143,15 @@ package enum RegistrationWatch {
     /// Stands for one center, and never for another one.
     package typealias CenterNumber = UInt64
 
-    /// The listener, called on the thread where it happens, with no lock held.
-    package struct Listener: Sendable {
-        let registered: @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void
-        let ended: @Sendable (WatchedRegistration.ID) -> Void
-        let centerMade: @Sendable (CenterNumber) -> Void
-        /// Called before the center ends its observers. The result is called after that.
-        let centerEnds: @Sendable (CenterNumber) -> @Sendable () -> Void
-        /// Called when a center's end has ended a registration and released its handler's captures.
-        let released: @Sendable (WatchedRegistration.ID) -> Void
-
-        package init(
-            registered: @escaping @Sendable (WatchedRegistration, _ owner: AnyObject?) -> Void,
-            ended: @escaping @Sendable (WatchedRegistration.ID) -> Void,
-            centerMade: @escaping @Sendable (CenterNumber) -> Void,
-            centerEnds: @escaping @Sendable (CenterNumber) -> @Sendable () -> Void,
-            released: @escaping @Sendable (WatchedRegistration.ID) -> Void
-        ) {
-            self.registered = registered
-            self.ended = ended
-            self.centerMade = centerMade
-            self.centerEnds = centerEnds
-            self.released = released
-        }
+    package enum Event {
+        case registered(WatchedRegistration, owner: AnyObject?)
+        case ended(WatchedRegistration.ID)
+        /// A center's end has ended a registration and released its handler's captures.
+        case released(WatchedRegistration.ID)
+        case centerMade(CenterNumber)
+        /// A center is about to end its observers.
+        case centerEnds(CenterNumber)
+        case centerEnded(CenterNumber)
     }
 
     /// The calling thread, and the registrations whose handlers it runs, outermost first: one for each post or block on it. A
@@ -175,17 +161,20 @@ package enum RegistrationWatch {
         return (ObjectIdentifier(thread), thread.announced)
     }
 
-    /// Starts the listening, for the rest of the process.
-    package static func listen(_ listener: Listener) {
-        RegistrationEvents.listen(
-            RegistrationEvents.Listener(
-                registered: { registration, name, token in
-                    let watched = WatchedRegistration(registration, name: name, token: token)
-                    listener.registered(watched, registration.owned?.record?.reference.take())
-                },
-                ended: { listener.ended($0.address) },
-                centerMade: { listener.centerMade($0.number) },
-                centerEnds: { listener.centerEnds($0.number) }, released: listener.released))
+    /// Starts the listening, for the rest of the process. The listener is called with no lock held.
+    package static func listen(_ listener: @escaping @Sendable (Event) -> Void) {
+        RegistrationEvents.listen { event in
+            switch event {
+            case .registered(let registration, let name, let token):
+                let watched = WatchedRegistration(registration, name: name, token: token)
+                listener(.registered(watched, owner: registration.owned?.record?.reference.take()))
+            case .ended(let registration): listener(.ended(registration.address))
+            case .released(let address): listener(.released(address))
+            case .centerMade(let core): listener(.centerMade(core.number))
+            case .centerEnds(let core): listener(.centerEnds(core.number))
+            case .centerEnded(let core): listener(.centerEnded(core.number))
+            }
+        }
     }
 }
 

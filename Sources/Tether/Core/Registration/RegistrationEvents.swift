@@ -1,25 +1,26 @@
 internal import Foundation
 internal import Synchronization
 
-/// Events of registrations and centers, told to one listener; where there is none, a registration pays one relaxed
-/// load, a post nothing.
+/// Reports events of registrations and centers to one listener, on the thread where they happen and with no lock held.
+///
+/// *Cost*: without a listener a registration and its end pay one relaxed load each, a post nothing.
 enum RegistrationEvents {
-    /// The listener, called on the thread where it happens, with no lock held.
-    struct Listener: Sendable {
-        let registered: @Sendable (Registration, Notification.Name?, _ token: any OwnedRegistration.Token) -> Void
-        let ended: @Sendable (Registration) -> Void
-        let centerMade: @Sendable (CenterCore) -> Void
-        /// Before the center ends its observers; what this returns is called after that.
-        let centerEnds: @Sendable (CenterCore) -> @Sendable () -> Void
-        /// When a center's end has ended a registration, and let go of what its handler captured.
-        let released: @Sendable (_ registration: UInt) -> Void
+    enum Event: Sendable {
+        case registered(Registration, Notification.Name?, token: any OwnedRegistration.Token)
+        case ended(Registration)
+        /// A center's end has ended a registration, which is given by its address, and released its handler's captures.
+        case released(UInt)
+        case centerMade(CenterCore)
+        /// A center is about to end its observers.
+        case centerEnds(CenterCore)
+        case centerEnded(CenterCore)
     }
 
     private static let hasListener = Atomic<Bool>(false)
-    private static let listener = Guarded<Listener?>(nil)
+    private static let listener = Guarded<(@Sendable (Event) -> Void)?>(nil)
 
     /// Starts the listening, for the rest of the process.
-    static func listen(_ new: Listener) {
+    static func listen(_ new: @escaping @Sendable (Event) -> Void) {
         listener.withLock { $0 = new }
         hasListener.store(true, ordering: .releasing)
     }
@@ -27,32 +28,33 @@ enum RegistrationEvents {
     @inline(__always)
     static var isOn: Bool { hasListener.load(ordering: .relaxed) }
 
-    private static var current: Listener? { listener.withLock(\.self) }
+    @inline(never)
+    private static func report(_ event: Event) { listener.withLock(\.self)?(event) }
 
     @inline(__always)
     static func registered(
         _ registration: Registration, name: Notification.Name?, by token: any OwnedRegistration.Token
     ) {
-        if isOn { current?.registered(registration, name, token) }
+        if isOn { report(.registered(registration, name, token: token)) }
     }
 
     @inline(__always)
     static func ended(_ registration: Registration) {
-        if isOn { current?.ended(registration) }
+        if isOn { report(.ended(registration)) }
     }
 
     static func released(_ registration: RegistrationMemory) {
-        if isOn { current?.released(registration.address) }
+        if isOn { report(.released(registration.address)) }
     }
 
     static func centerMade(_ core: CenterCore) {
-        if isOn { current?.centerMade(core) }
+        if isOn { report(.centerMade(core)) }
     }
 
-    /// Tells of the end of a center, which `end` makes, before and after it.
+    /// Reports the beginning and the end of a center's end, which `end` makes.
     static func centerEnds(_ core: CenterCore, _ end: () -> Void) {
-        let ended = isOn ? current?.centerEnds(core) : nil
+        if isOn { report(.centerEnds(core)) }
         end()
-        ended?()
+        if isOn { report(.centerEnded(core)) }
     }
 }
