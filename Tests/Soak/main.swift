@@ -145,7 +145,7 @@ for number in 0..<tenth * 10 {
 
 // The smallest block of the allocator, 32 bytes, lost by one kind of the eight makes 3.4 MiB of 900,000 owners. What grows
 // besides, and comes to an end: a thread of Dispatch's keeps up to 1024 blocks to use again, about 96 KiB, and there are
-// more of them the busier the machine is; the filter of addresses that the hook asks, 1 MiB, is touched page by page.
+// more of them the busier the machine is.
 private let limit = 3 * 1024
 
 private let growth = peakMemory - afterWarmUp

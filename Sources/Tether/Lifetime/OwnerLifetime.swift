@@ -1,13 +1,12 @@
 /// How exactly the end of an owner is seen.
 ///
 /// Where a class's deallocation can be watched, observers of its instances end *before* the first line of the
-/// instance's `deinit` runs (contract [O3](doc:Contract#O3)). On Linux that is done by the *deallocator hook*: the word
-/// of the class's metadata that names its deallocating function is replaced by a function which calls Tether, then
-/// the original. On Apple platforms an associated object calls it. Where neither works, dead owners' observers
+/// instance's `deinit` runs (contract [O3](doc:Contract#O3)). On Linux that is done by the *deallocator hook*. It
+/// replaces the word of the class's metadata that names its deallocating function. It calls Tether, then the original. On Apple platforms an associated object calls it. Where neither works, dead owners' observers
 /// still never run; they are collected by the sweep ([O10](doc:Contract#O10)).
 ///
 /// The observers of a sender end when its `deinit` has run. A `deinit` may be postponed: an `isolated` one that is sent to its
-/// actor, or that of an actor that is kept until its job returns. Then they end when the last reference goes, and the
+/// actor, or that of an actor that is kept until its job returns. Then they end when the last reference is released, and the
 /// last posts of that sender may find no observer ([M5](doc:Contract#M5)).
 public enum OwnerLifetime {
     /// Whether ends of owners are seen as they happen, in this process.
@@ -26,7 +25,7 @@ public enum OwnerLifetime {
     ///
     /// SAFETY: plain functions that stay as long as the process.
     @safe struct Listener: Sendable {
-        /// Called before an object's `deinit`; what it returns is passed to `didEnd`, and `nil` asks for no such call.
+        /// Called before an object's `deinit`. Its result is passed to `didEnd`; `nil` asks for no such call.
         let willEnd: @convention(c) (_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
         /// Called when the deallocating function has returned.
         let didEnd: @convention(c) (_ context: UnsafeMutableRawPointer) -> Void

@@ -150,7 +150,7 @@ internal import Synchronization
 
     /// Puts a registration into a slot that is empty.
     func set(_ registration: Registration, at index: Int) {
-        // SAFETY: the center keeps what is in a slot (see above).
+        // SAFETY: the center keeps the registration in a slot (see above).
         unsafe slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)
     }
 

@@ -65,7 +65,7 @@ internal import Synchronization
     /// Inserts an entry, and returns the one that this displaced, if there is no free slot.
     func insert(_ cached: CachedName) -> CachedName? {
         let slot = freeSlot(for: cached.bits) ?? index(of: cached.bits) ^ (misses / 8 % NameCache.ways)
-        // SAFETY: the entry's node holds what is in a slot.
+        // SAFETY: a node holds the entry in a slot.
         let old = unsafe slots[slot].load(ordering: .relaxed)
         unsafe slots[slot].store(Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)
         return unsafe old.map { unsafe Unmanaged<CachedName>.fromOpaque($0).takeUnretainedValue() }

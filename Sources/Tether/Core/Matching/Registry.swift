@@ -53,7 +53,7 @@ internal import Synchronization
 
         private(set) var entries: (Entry?, Entry?, Entry?, Entry?) = (nil, nil, nil, nil)
         private(set) var count = 0
-        /// The moment at which the post began, if it is traced; who calls then ends that, too.
+        /// The moment at which the post began, if it is traced. The caller ends that event, too.
         private(set) var begun: UInt64 = 0
 
         /// Has the post traced, and called as one that reaches several, which looks whether it is.
@@ -239,7 +239,7 @@ internal import Synchronization
 
     // MARK: Looking
 
-    /// The live registrations that match what is given, in registration order.
+    /// The live registrations of a name, a sender, both or neither, in registration order.
     ///
     /// Complexity: O(1) to find a name or a sender or both, then O(found log found).
     func registrations(named name: Notification.Name? = nil, from sender: SenderKey? = nil) -> [Registration] {
@@ -264,7 +264,7 @@ internal import Synchronization
             && names.elements.allSatisfy { !$0.isObserved }
     }
 
-    /// Returns what mutations have unlinked, and forgets it.
+    /// Returns the objects that mutations have unlinked, and forgets them.
     mutating func takeUnlinked() -> Unlinked {
         let taken = unlinked
         unlinked = []

@@ -1,7 +1,7 @@
 /// The record of one object while it is an owner or an observed sender: in `OwnerTable`, by the object's address.
 ///
-/// It refers to its object by an unowned reference, which keeps the address from being used again, and tells the deallocator
-/// hook that there may be a record. A registration that is attached to the object holds the record; the object holds nothing.
+/// It refers to its object by an unowned reference. That keeps the address from being used again, and the deallocator
+/// hook sees by it that there may be a record. A registration that is attached to the object holds the record; the object holds nothing.
 ///
 /// SAFETY: `state` and `next` are only touched under the lock of the object's shard in `OwnerTable`, which
 /// makes accesses exclusive; the rest never changes.

@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// The end of an owner or sender:
 ///
-///     the last strong reference goes
+///     the last strong reference is released
 ///     the hook (OwnerLifetime)   -> willEnd: closes the attached observers, one by one, and finishes each without the lock
 ///     the object's own deinit       its posts still reach the observers of this sender
 ///     the hook                   -> didEnd: ends the observers of this sender, on each center that has any
@@ -19,7 +19,7 @@ final class OwnerTable: Sendable {
     typealias Token = OwnedRegistration.Token
 
     static let shared: OwnerTable = {
-        // SAFETY: functions without a context; each passes on what it is called with.
+        // SAFETY: functions without a context; each passes its arguments on.
         unsafe OwnerLifetime.listen(
             OwnerLifetime.Listener(
                 willEnd: { object in unsafe OwnerTable.shared.willEnd(object) },
@@ -68,7 +68,7 @@ final class OwnerTable: Sendable {
         }
     }
 
-    /// Removes an attached observer from its owner's list, if it still is in it; the caller releases what this returns.
+    /// Removes an attached observer from its owner's list, if it still is in it; the caller releases the result.
     func detach(_ registration: OwnedRegistration) -> (any Token)? {
         guard let owner = registration.record else { return nil }
         return change(owner) { $0.attachments.remove(registration) }
@@ -116,8 +116,8 @@ final class OwnerTable: Sendable {
             }
             return (true, nil)
         }
-        // A weak reference, which is what there is over the Objective-C runtime, does not keep an address from being used
-        // again before the sweep.
+        // Over the Objective-C runtime references are weak. A weak one does not keep an address from being used again before
+        // the sweep.
         if let ended, !isBeingDeinitialised(object) {
             end(ended)
             shard(of: identity).records.withLock { remove(ended, from: &$0) }
@@ -184,7 +184,7 @@ final class OwnerTable: Sendable {
 
     // MARK: The end of an owner
 
-    /// Called with the address of an object whose last strong reference has gone, before its `deinit`.
+    /// Called with the address of an object whose last strong reference was released, before its `deinit`.
     ///
     /// Returns its record, retained, if `didEnd` is to be called when the `deinit` has run.
     func willEnd(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
