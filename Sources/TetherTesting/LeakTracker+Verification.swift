@@ -78,7 +78,7 @@ extension LeakTracker {
                 delivered()
             }
             // Without a delivery to wait for the signal goes at once.
-            if let cancel = registration.releaseBehindPending(signal) {
+            if let cancel = registration.retainUntilIdle(signal) {
                 state.withLock { $0.waits[registration.id] = cancel }
                 // It may have ended meanwhile.
                 if !registration.isActive { endWait(registration.id) }

@@ -18,7 +18,7 @@ public import Tether
 /// dropped.
 ///
 /// *Thread safety*: any thread. Two threads that run deliveries at the same time share them out.
-public final class ManualTarget: SteppingScheduler {
+public final class ManualTarget: DeliveryScheduler {
     private let jobs = Guarded<[@Sendable () -> Void]>([])
 
     /// Makes a target of which nothing is pending.

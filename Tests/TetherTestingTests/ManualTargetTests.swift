@@ -13,7 +13,7 @@ import TetherVerification
         for name in names { center.post(name: Notification.Name(name), object: nil) }
     }
 
-    @Test func `D4 deliveries run one by one, in posting order across observers`() {
+    @Test func `D4 the deliveries of a post run together, in posting order across observers`() {
         let first = NotificationRecorder(center, nil, on: target.target)
         let second = NotificationRecorder(center, nil, on: target.target)
         post("a", "b")
@@ -21,7 +21,7 @@ import TetherVerification
         #expect(first.count == 0 && second.count == 0)
         var counts: [[Int]] = []
         while target.runOne() { counts.append([first.count, second.count]) }
-        #expect(counts == [[1, 0], [1, 1], [2, 1], [2, 2]])
+        #expect(counts == [[1, 1], [2, 2]])
         #expect(first.names.map(\.rawValue) == ["a", "b"])
         #expect(!target.isPending)
     }
@@ -33,7 +33,7 @@ import TetherVerification
             center.post(name: Notification.Name("b"), object: nil)
         }
         post("a", "c")
-        #expect(target.runAll() == 4)
+        #expect(target.runAll() == 3)
         #expect(recorder.names.map(\.rawValue) == ["a", "c", "b"])
         withExtendedLifetime(token) {}
     }

@@ -132,7 +132,7 @@ extension Audit.Row {
         let keeperDescription: String?
         let owner: OwnerRecord?
         let isOnce: Bool
-        let counts: (Inbox.Report, (pending: Int, dropped: Int))
+        let counts: (PendingDeliveries.Report, (pending: Int, dropped: Int))
 
         init?(_ registration: Registration) {
             guard let subject = registration.center.subject(of: registration) else { return nil }
@@ -156,10 +156,10 @@ extension Audit.Row {
     }
 
     /// The elements that the inbox and that hook keep, each in one of the two.
-    private static func counts(of registration: Registration) -> (Inbox.Report, (pending: Int, dropped: Int)) {
+    private static func counts(of registration: Registration) -> (PendingDeliveries.Report, (pending: Int, dropped: Int)) {
         let keeper = registration.keeper
-        if let inbox = registration.inbox { return inbox.report(with: keeper) }
-        return (Inbox.Report(), keeper?.counts ?? (0, 0))
+        if let pending = registration.pending { return pending.report(with: keeper) }
+        return (PendingDeliveries.Report(), keeper?.counts ?? (0, 0))
     }
 }
 

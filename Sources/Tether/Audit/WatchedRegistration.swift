@@ -41,7 +41,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
     private func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? { registration.look(body) }
 
     /// What is pending for it.
-    private var inbox: Inbox? { look(\.inbox) }
+    private var deliveries: PendingDeliveries? { look(\.pending) }
 
     package var isActive: Bool { registration.withMemory { !$0.hasEnded } == true }
 
@@ -52,17 +52,15 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// How many deliveries wait for it, and where.
     package var pending: (count: Int, target: String) {
-        inbox.map { ($0.counts.pending, $0.target.description) } ?? (0, "poster")
+        deliveries.map { ($0.count, $0.target.description) } ?? (0, "poster")
     }
 
     /// Whether it is delivered to on a thread's run loop.
-    package var usesRunLoop: Bool { inbox?.target.usesRunLoop ?? false }
+    package var usesRunLoop: Bool { deliveries?.target.usesRunLoop ?? false }
 
     /// Whether what waits for it waits for the end of the caller's own turn of the main queue.
     package var waitsForCaller: Bool {
-        guard MainDrains().isCurrent, let inbox, inbox.counts.pending > 0, inbox.route.mailbox?.isCurrent == true else {
-            return false
-        }
+        guard MainQueue.isCurrent, deliveries?.waitsForCaller == true else { return false }
         let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
         // The main thread runs its loop, which takes other turns of the queue, unless a task is in one.
         return !Thread.isMainThread || isInTask
@@ -77,7 +75,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// The deliveries that wait for it.
     package var pendingNotifications: [PendingNotification] {
-        inbox?.mapNotifications { notification in
+        deliveries?.mapNotifications { notification in
             PendingNotification(
                 name: notification.name, object: ValueBytes(of: notification.object),
                 userInfo: ValueBytes(of: notification.userInfo))
@@ -100,39 +98,17 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     // MARK: Waiting
 
-    /// Has `signal` released when what is pending for it now, and what is being delivered, is behind it: delivered, or
-    /// dropped, and let go of. Returns what releases it before that, which is to be called when it has ended, or nobody waits
-    /// any more; `nil` if nothing is pending, or if only a post could deliver it.
-    package func releaseBehindPending(_ signal: any AnyObject & Sendable) -> (@Sendable () -> Void)? {
-        guard let inbox, let mailbox = inbox.route.mailbox, mailbox.isDraining || inbox.counts.pending > 0 else {
-            return nil
-        }
-        // A registration that is in no center, with the same mailbox: its one delivery is behind all others there.
-        let barrier = PlainRegistration(
-            center: CenterCore(usesExactLifetimes: true), details: Registration.Details(hooks: KeptUntilEnd()),
-            flags: Registration.State.once, site: RegistrationSite(file: #fileID, line: #line)
-        ) { _ in withExtendedLifetime(signal) {} }
-        barrier.makeInbox(inbox.route)
-        let end = Unretained<Registration>(barrier)
-        barrier.receive(Notification(name: Notification.Name("Tether.barrier")))
-        return { end.withMemory { $0.end() } }
+    /// Retains `signal` until nothing is pending for it, and nothing is being delivered. Returns what releases it before that,
+    /// to be called when nobody waits any more; `nil` if nothing is pending.
+    package func retainUntilIdle(_ signal: any AnyObject & Sendable) -> (@Sendable () -> Void)? {
+        guard let deliveries, deliveries.retainUntilIdle(signal) else { return nil }
+        return { [weak signal] in if let signal { deliveries.releaseBeforeIdle(signal) } }
     }
 
     /// Calls `action` when no handler of it runs on any thread; at once if none does.
     package func whenQuiescent(_ action: @escaping @Sendable () -> Void) {
         if !Quiescence.whenQuiescent(id, resume: action) { action() }
     }
-}
-
-/// Keeps a registration that is in no center, until it ends.
-///
-/// SAFETY: the registration is guarded.
-private final class KeptUntilEnd: RegistrationHook, @unchecked Sendable {
-    private let registration = Guarded<Registration?>(nil)
-
-    override func attached(to registration: Registration) { self.registration.withLock { $0 = registration } }
-
-    override func ended(_ registration: Registration) { self.registration.withLock { $0 = nil } }
 }
 
 // MARK: Events

@@ -385,7 +385,7 @@ extension ObservationRequest {
         _ line: UInt, call: StaticString = #function
     ) {
         self.init(
-            name: MessageKind.of(type).name, sender: subject, target: DeliveryTarget(kind: .mainAtOnce),
+            name: MessageKind.of(type).name, sender: subject, target: DeliveryTarget(kind: .mainAlwaysInline),
             isIsolated: true, once: once, key: key.map { ObserverKey($0) },
             site: RegistrationSite(file: file, line: line), call: call)
         add(MainActorMessageHook<Message>())

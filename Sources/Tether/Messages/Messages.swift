@@ -208,7 +208,7 @@ final class MainActorMessageHook<Message: NotificationCenter.MainActorMessage>: 
         if MessageEnvelope.isDelivery(notification, of: Message.self) { return notification }
         if let delivery = MessageEnvelope.delivery(of: notification, as: Message.self) { return delivery }
         guard isBridged else { return nil }
-        guard MainDrains().isCurrent else { return notification }
+        guard MainQueue.isCurrent else { return notification }
         // SAFETY: set by the call below, on this thread, before it returns.
         nonisolated(unsafe) var delivery: Notification?
         onMainActor(notification) { notification in

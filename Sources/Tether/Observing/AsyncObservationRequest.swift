@@ -6,14 +6,14 @@ struct AsyncObservationRequest {
     private let hook = AsyncHandlerHook()
 
     init(_ request: (DeliveryTarget) -> ObservationRequest) {
-        self.request = request(DeliveryTarget(kind: .task(hook.drains)))
+        self.request = request(DeliveryTarget(kind: .task(hook.handler)))
         self.request.add(hook)
     }
 
     /// The part that the handler captures, because the request holds the sender; with the actor that the handler is
     /// isolated to.
     func hook(on actor: (any Actor)?) -> AsyncHandlerHook {
-        hook.drains.deliver(on: actor)
+        hook.handler.deliver(on: actor)
         return hook
     }
 

@@ -16,21 +16,20 @@ extension NotificationObserver {
     public var backlog: BufferingPolicy {
         get {
             if let property { return property.state.withLock { $0.backlog } }
-            return look(\.inbox)?.backlog ?? .unbounded
+            return look(\.pending)?.backlog ?? .unbounded
         }
         set {
             guard let property else {
-                _ = look(\.madeInbox)?.setBacklog(newValue)
+                look(\.madePending)?.setBacklog(newValue)
                 return
             }
             // Under the property's lock, so that of two settings at once the same one wins everywhere. What is let go
             // of goes after the lock.
-            let released = property.state.withLock { state -> [any Sendable] in
+            let pending = property.state.withLock { state -> PendingDeliveries? in
                 state.backlog = newValue
-                guard let inbox = state.current?.look(\.madeInbox) else { return [] }
-                return [inbox, inbox.setBacklog(newValue)]
+                return state.current?.look(\.madePending)
             }
-            withExtendedLifetime(released) {}
+            pending?.setBacklog(newValue)
         }
     }
 
@@ -39,7 +38,7 @@ extension NotificationObserver {
     /// Whether the observer is muted, by itself or with its owner. Complexity: O(1). Any thread.
     public var isMuted: Bool {
         if let property, property.state.withLock({ $0.muting.count > 0 }) { return true }
-        return look(\.inbox)?.isMuted ?? false
+        return look(\.pending)?.isMuted ?? false
     }
 
     /// Mutes the observer: what is posted from now on does not reach it, until `unmute()` was called as often as this.
@@ -65,14 +64,14 @@ extension NotificationObserver {
     /// - Parameter keepingNewest: Whether the newest of what is posted meanwhile is kept for the last `unmute()`.
     public func mute(keepingNewest: Bool = false) {
         guard let property else {
-            look(\.madeInbox)?.mute(by: .token, keepingNewest: keepingNewest)
+            look(\.madePending)?.mute(by: .token, keepingNewest: keepingNewest)
             return
         }
-        let inbox = property.state.withLock { state in
+        let pending = property.state.withLock { state in
             state.muting.begin(keepingNewest: keepingNewest)
-            return state.current?.look(\.madeInbox)
+            return state.current?.look(\.madePending)
         }
-        inbox?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
+        pending?.mute(by: .others(count: 1), keepingNewest: keepingNewest)
     }
 
     /// Ends one muting; the last one delivers what was kept.
@@ -87,8 +86,8 @@ extension NotificationObserver {
     /// has ended. Any thread. Complexity: O(1), and what the handler takes.
     public func unmute() {
         guard let property else {
-            guard let (inbox, site) = look({ ($0.madeInbox, $0.site) }) else { return }
-            guard let release = inbox.unmute(by: .token) else {
+            guard let (known, site) = look({ ($0.madePending, $0.site) }), let pending = known else { return }
+            guard PendingDeliveries.unmute([pending], by: .token) else {
                 // Not covered: ends the process; FlowControlMisuseTests run it apart.
                 fatalError(
                     "NotificationObserver.unmute(): the observer registered at \(site.file):"
@@ -96,11 +95,10 @@ extension NotificationObserver {
                         + "mute(keepingNewest:), and OwnerObservers.unmute() for each OwnerObservers.mute(keepingNewest:)."
                 )
             }
-            release.perform()
             return
         }
-        let (isMuted, inbox) = property.state.withLock { state in
-            (state.muting.end(), state.current?.look(\.madeInbox))
+        let (isMuted, pending) = property.state.withLock { state in
+            (state.muting.end(), state.current?.look(\.madePending))
         }
         guard isMuted else {
             // Not covered: ends the process; FlowControlMisuseTests run it apart.
@@ -108,6 +106,6 @@ extension NotificationObserver {
                 "NotificationObserver.unmute(): the observer, made with init(center:), was not muted; call unmute() "
                     + "once for each mute(keepingNewest:).")
         }
-        inbox?.unmute(by: .others(count: 1))?.perform()
+        if let pending { _ = PendingDeliveries.unmute([pending], by: .others(count: 1)) }
     }
 }

@@ -189,7 +189,7 @@ internal import Synchronization
         func wait(for registration: RegistrationMemory) -> WaitResult {
             registration.end()
             if registration.hasGone { return NotificationObserver.afterAllHandlers() }
-            let blocksMain = MainDrains().isCurrent
+            let blocksMain = MainQueue.isCurrent
             return Quiescence.wait(for: registration.address, blocksMain: blocksMain) ? .finished : .wouldDeadlock
         }
         // Not covered: the second, of a token that was refused its registration.
@@ -246,20 +246,20 @@ internal import Synchronization
     /// async sequence, which its owner's list has, with the sequence ([S2](doc:Contract#S2)).
     public var target: DeliveryTarget {
         get {
-            look(\.inbox)?.target ?? .poster
+            look(\.pending)?.target ?? .poster
         }
         set {
             guard isActive else { return }
             // Made outside the look, because a scheduler of the user's may be asked what it is.
-            let route = Route(to: newValue)
-            let seen = look { registration -> (inbox: Inbox?, site: RegistrationSite)? in
+            let bound = BoundTarget.bind(newValue)
+            let seen = look { registration -> (pending: PendingDeliveries?, site: RegistrationSite)? in
                 if registration.isIsolated { return nil }
                 if registration.keeper != nil { return nil }
-                return (route.isPoster ? registration.routedInbox : registration.madeInbox, registration.site)
+                return (bound.isPostingThread ? registration.pending : registration.madePending, registration.site)
             }
-            guard let (inbox, site) = seen else { return }
+            guard let (pending, site) = seen else { return }
             if TraceEvent.isOn { Registration.traceSwitch(to: newValue, at: site) }
-            inbox?.redirect(to: route)
+            pending?.redirect(to: bound)
         }
     }
 }

@@ -4,9 +4,9 @@ internal import Foundation
 struct ObservationRequest {
     let name: Notification.Name?
     let sender: SenderFilter
-    /// The inbox through which deliveries pass; `nil` for the poster.
-    private let inbox: Inbox?
-    private let flags: UInt8
+    /// The target; `nil` for the posting thread.
+    private let target: BoundTarget?
+    private let flags: UInt32
     let key: ObserverKey?
     let site: RegistrationSite
     /// The call itself, for the sentence that refuses what it was given: by itself the function that asks.
@@ -22,7 +22,7 @@ struct ObservationRequest {
     ) {
         self.name = name
         self.sender = sender
-        inbox = target.isPoster ? nil : Inbox(route: Route(to: copy target))
+        self.target = target.isPoster ? nil : .bind(copy target)
         flags = (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
         self.key = key
         self.site = site
@@ -99,7 +99,7 @@ struct ObservationRequest {
             core,
             senderRecord == nil && key == nil && hooks == nil
                 ? nil : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
-        if let inbox { registration.makeInbox(inbox) }
+        if let target { registration.makePending(on: target) }
         // All that an end undoes is done before anyone can end it: by the token, the owner's list or the center.
         if let receiver, let receiverHook { receiverHook.tie(registration, to: receiver) }
         // Nobody else has a token before its owner lists it. A property may be stopped by any thread that has it, but this

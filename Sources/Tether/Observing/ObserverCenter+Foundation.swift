@@ -26,7 +26,7 @@ extension ObserverCenter {
             ObservationRequest(
                 name: name,
                 sender: SenderFilter(any: object, call: "ObserverCenter.addObserver(forName:object:queue:using:)"),
-                target: queue.map(DeliveryTarget.operationQueue) ?? .poster,
+                target: queue.map { DeliveryTarget.operationQueue($0) } ?? .poster,
                 site: RegistrationSite(file: fileID, line: line)),
             block)
     }

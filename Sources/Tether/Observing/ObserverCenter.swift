@@ -75,7 +75,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     /// Registers a handler of any sender's posts, without an owner or a key, on the poster.
     func observeAtOnce(
-        _ name: Notification.Name?, flags: UInt8, site: RegistrationSite,
+        _ name: Notification.Name?, flags: UInt32, site: RegistrationSite,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
         let observer = NotificationObserver()
@@ -92,7 +92,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     /// The same, with an owner.
     func observeAtOnce<Owner: AnyObject>(
-        _ name: Notification.Name?, owner: Owner, flags: UInt8, site: RegistrationSite,
+        _ name: Notification.Name?, owner: Owner, flags: UInt32, site: RegistrationSite,
         _ handler: @escaping OwnedRegistration.Handler<Owner>
     ) -> NotificationObserver {
         let observer = NotificationObserver()

@@ -72,7 +72,7 @@ public struct OwnerObservers: Sequence, Sendable {
     ///   `unmute()`.
     public func mute(keepingNewest: Bool = false) {
         for registration in registrations {
-            registration.look(\.madeInbox)?.mute(by: .owner, keepingNewest: keepingNewest)
+            registration.look(\.madePending)?.mute(by: .owner, keepingNewest: keepingNewest)
         }
     }
 
@@ -83,17 +83,9 @@ public struct OwnerObservers: Sequence, Sendable {
     ///
     /// Complexity: O(n log n) for n observers of the owner.
     public func unmute() {
-        let inboxes = registrations.compactMap { $0.look(\.inbox) }
-            .map { (ticket: $0.ticketOfKept ?? 0, inbox: $0) }
-            .sorted { $0.ticket < $1.ticket }
-        var releases = inboxes.compactMap { $0.inbox.unmute(by: .owner) }
-        // First what runs elsewhere: a handler that runs here must not find its mailbox waiting for a drain of ours.
-        for index in releases.indices { releases[index].schedule() }
-        var rest = ArraySlice(releases)
-        PostingThread.deliver {
-            while let release = rest.popFirst() { release.run() }
-        } orAtExit: {
-            for release in rest { release.forgo() }
-        }
+        let muted = registrations.compactMap { $0.look(\.pending) }
+            .map { (number: $0.numberOfKept ?? 0, pending: $0) }
+            .sorted { $0.number < $1.number }
+        _ = PendingDeliveries.unmute(muted.map(\.pending), by: .owner)
     }
 }

@@ -55,7 +55,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     ///
     /// On the main queue it is the main thread's, on whatever thread the main queue runs.
     public static var current: PostingQueue {
-        if MainDrains().isCurrent { return ofMainThread }
+        if MainQueue.isCurrent { return ofMainThread }
         let thread = PostingThread.current
         if let known = thread[ownQueue] { return known }
         let made = PostingQueue(center: .default)
@@ -72,7 +72,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     /// The center is held as long as the queue is.
     /// - Parameter center: The center to post to, which is held as long as the queue is.
     public convenience init(center: ObserverCenter) {
-        let isMain = MainDrains().isCurrent
+        let isMain = MainQueue.isCurrent
         self.init(center: center, loop: isMain ? CFRunLoopGetMain() : CFRunLoopGetCurrent(), isMain: isMain)
         if !isMain { PostingThread.current.closeAtExit(self) }
     }

@@ -9,9 +9,7 @@ package enum LockRank: UInt32, Sendable {
     case look = 2
     case owner = 4
     case center = 8
-    case inbox = 16
-    case mailbox = 32
-    case batch = 64
+    case pending = 16
 
     #if DEBUG
 

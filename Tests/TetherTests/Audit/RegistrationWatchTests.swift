@@ -32,28 +32,28 @@ import Testing
         #expect(watched.pending == (0, "poster"))
         #expect(watched.pendingNotifications.isEmpty)
         #expect(watched.handler == nil)
-        #expect(watched.releaseBehindPending(Ending {}) == nil)
+        #expect(watched.retainUntilIdle(Ending {}) == nil)
         withExtendedLifetime(scheduler) {}
     }
 
-    @Test func `L2 a signal is released behind what is pending, and refused where nothing is`() throws {
+    @Test func `L2 a signal is retained until nothing is pending, and refused where nothing is`() throws {
         let (log, scheduler) = (log, ManualScheduler())
         let token = center.observe(.sample, on: .custom(scheduler)) { log.add("\($0.number)") }
         let watched = try watch(token)
-        #expect(watched.releaseBehindPending(Ending { log.add("refused") }) == nil)
+        #expect(watched.retainUntilIdle(Ending { log.add("refused") }) == nil)
         center.post(.sample, number: 1)
-        #expect(watched.releaseBehindPending(Ending { log.add("signal") }) != nil)
+        #expect(watched.retainUntilIdle(Ending { log.add("signal") }) != nil)
         #expect(log.entries == ["refused"])
         scheduler.runAll()
         #expect(log.entries == ["refused", "1", "signal"])
         withExtendedLifetime(token) {}
     }
 
-    @Test func `L2 a signal that nobody waits for any more leaves nothing on the target`() throws {
+    @Test func `L2 a signal that nobody waits for any more is released`() throws {
         let (log, scheduler) = (log, ManualScheduler())
         let token = center.observe(.sample, on: .custom(scheduler)) { _ in }
         center.post(.sample, number: 1)
-        let cancel = try #require(try watch(token).releaseBehindPending(Ending { log.add("signal") }))
+        let cancel = try #require(try watch(token).retainUntilIdle(Ending { log.add("signal") }))
         #expect(log.entries == [])
         cancel()
         #expect(log.entries == ["signal"])

@@ -36,7 +36,7 @@ final class LibraryWorld: World {
     init(mode: LifetimeMode, player: Player, isOnLoop: Bool) {
         self.mode = mode
         self.player = player
-        held = isOnLoop && !MainDrains().isCurrent ? nil : DispatchQueue(label: "held")
+        held = isOnLoop && !MainQueue.isCurrent ? nil : DispatchQueue(label: "held")
         held?.suspend()
         sequences = (0..<Places.sequences).map { _ in LibraryPlace(player: player) }
         centers = (0..<Places.centers).map { _ in mode.makeCenter() }

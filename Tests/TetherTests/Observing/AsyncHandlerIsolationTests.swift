@@ -15,7 +15,7 @@ import Testing
 
     /// An object that logs where it ends.
     private func ending(_ name: String) -> Ending {
-        Ending { [log] in log.add(End(name: name, isOnMain: MainDrains().isCurrent)) }
+        Ending { [log] in log.add(End(name: name, isOnMain: MainQueue.isCurrent)) }
     }
 
     private func ends(_ name: String, _ count: Int) -> [End] {

@@ -20,25 +20,25 @@ import Testing
 
     @Test func `R6 a lock that is taken after one of a later rank ends a debug build`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            Guarded(0, rank: .mailbox).withLock { _ in Guarded(0, rank: .inbox).withLock { _ in } }
+            Guarded(0, rank: .pending).withLock { _ in Guarded(0, rank: .center).withLock { _ in } }
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(sentence.contains("A lock of the rank inbox is taken by a thread that has one of its rank"))
+        #expect(sentence.contains("A lock of the rank center is taken by a thread that has one of its rank"))
     }
 
     @Test func `R6 two locks of one rank at once end a debug build`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            Guarded(0, rank: .mailbox).withLock { _ in Guarded(0, rank: .mailbox).withLock { _ in } }
+            Guarded(0, rank: .pending).withLock { _ in Guarded(0, rank: .pending).withLock { _ in } }
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(sentence.contains("A lock of the rank mailbox is taken by a thread that has one of its rank"))
+        #expect(sentence.contains("A lock of the rank pending is taken by a thread that has one of its rank"))
     }
 
     @Test func `R6 locks that are taken in their order, and let go by an error, leave none`() {
         struct Thrown: Error {}
         func throwing() throws { throw Thrown() }
         let outer = Guarded(0, rank: .owner)
-        let inner = Guarded(0, rank: .inbox)
+        let inner = Guarded(0, rank: .pending)
         for _ in 0..<2 {
             do { try outer.withLock { _ in try inner.withLock { _ in try throwing() } } } catch {}
             LockRank.checkNoneIsHeld()

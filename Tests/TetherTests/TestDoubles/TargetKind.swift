@@ -35,7 +35,7 @@ final class TargetPlace: Sendable {
             (run, end) = ({}, {})
         case .main:
             target = .main
-            check = { MainDrains().isCurrent }
+            check = { MainQueue.isCurrent }
             (run, end) = ({}, {})
         case .operationQueue:
             let queue = OperationQueue.serial()

@@ -10,33 +10,36 @@ public import Foundation
 /// token.target = .dispatchQueue(work)   // of a live observer
 /// ```
 ///
-/// *Delivery*: on `.poster` a post calls the handler and returns after it. Every other target is asynchronous: the
-/// poster never waits, deliveries from one poster run in posting order across all observers of a serial target, and a
-/// burst of posts costs one wake-up (contract [D1](doc:Contract#D1)-[D4](doc:Contract#D4), [D7](doc:Contract#D7)). A
-/// target holds its queue or scheduler as long as the observer lives. So none can be the target of an observer that it
-/// owns: neither would end, unless the observer is stopped.
+/// *Delivery*: on `.poster` a post calls the handler and returns after it. Every other target is asynchronous: the posting
+/// thread never waits, and a post puts one block on each target that it reaches, which keeps its place among all else on
+/// that queue (contract [D1](doc:Contract#D1)-[D4](doc:Contract#D4)). A target retains its queue or scheduler as long as
+/// the observer lives. So no queue can be the target of an observer that it owns: neither would end.
 ///
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable {
     enum Kind: Sendable {
         case poster
         case main
+        case mainAsync
+        /// The main queue, where a post calls the handler whatever is pending.
+        case mainAlwaysInline
         case operationQueue(OperationQueue)
         case dispatchQueue(DispatchQueue, concurrently: Bool)
         case custom(any DeliveryScheduler)
         case actor(any ActorReferring)
         case thread(ThreadLoop, modes: Set<RunLoop.Mode>)
-        /// The main queue, where what is posted there never waits for what is pending.
-        case mainAtOnce
-        case task(TaskDrains)
+        case task(AsyncHandler)
     }
 
     let kind: Kind
+    /// Whether no block is submitted for an observer while one waits (D7).
+    let isBatching: Bool
     /// Stored, because a look at the kind copies it.
     let isPoster: Bool
 
-    init(kind: Kind) {
+    init(kind: Kind, isBatching: Bool = false) {
         self.kind = kind
+        self.isBatching = isBatching
         isPoster = if case .poster = kind { true } else { false }
     }
 
@@ -46,36 +49,49 @@ public struct DeliveryTarget: Sendable {
     /// The posting thread, inside the post. The default.
     public static var poster: DeliveryTarget { DeliveryTarget(kind: .poster) }
 
-    /// The main queue, however the program runs its main thread.
+    /// The main queue, however the program runs its main thread: at once if posted from there.
     ///
-    /// Posted to from the main queue it delivers inline, unless something is already pending there
+    /// Posted to from the main queue it calls the handler inside the post, unless a delivery of this observer is pending
     /// ([D3](doc:Contract#D3)). `.dispatchQueue(.main)` and `.operationQueue(.main)` are the same target.
     public static var main: DeliveryTarget {
         // Computed, because under -cross-module-optimization a client reads a stored one without its initializer.
         DeliveryTarget(kind: .main)
     }
 
-    /// An operation queue.
+    /// The main queue, always in a later turn of it, also if posted from there ([D3](doc:Contract#D3)).
     ///
-    /// A queue whose `maxConcurrentOperationCount` is 1 when the target is given to an observer is serial; any other
-    /// runs different observers at the same time, never one observer's handler twice at a time. Cancelling the queue's
-    /// operations drops what is pending, counted in the audit, and nothing that is posted later
-    /// ([D2](doc:Contract#D2)).
-    /// - Parameter queue: The queue, which is held as long as the observer lives. `OperationQueue.main` is `.main`.
-    public static func operationQueue(_ queue: OperationQueue) -> DeliveryTarget {
-        queue === OperationQueue.main ? .main : DeliveryTarget(kind: .operationQueue(queue))
+    /// This is what `receive(on: DispatchQueue.main)` does in Combine. A view that is being updated is left before the handler
+    /// runs.
+    public static var mainAsync: DeliveryTarget { DeliveryTarget(kind: .mainAsync) }
+
+    /// An operation queue: one operation for each post ([D2](doc:Contract#D2)).
+    ///
+    /// A queue whose `maxConcurrentOperationCount` is 1 when it becomes the target is serial. Any other may run the handlers
+    /// of several posts at the same time, but never one observer's handler twice. Cancelling an operation drops what it would
+    /// have delivered, and counts it.
+    /// - Parameters:
+    ///   - queue: The queue, which is retained as long as the observer lives. `OperationQueue.main` is `.main`.
+    ///   - batching: Whether a burst costs one operation: none is added while one of this observer waits. Deliveries may
+    ///     then run ahead of other operations ([D7](doc:Contract#D7)).
+    public static func operationQueue(_ queue: OperationQueue, batching: Bool = false) -> DeliveryTarget {
+        DeliveryTarget(kind: queue === OperationQueue.main ? .main : .operationQueue(queue), isBatching: batching)
     }
 
-    /// A dispatch queue.
+    /// A dispatch queue: one block for each post ([D2](doc:Contract#D2)).
     ///
-    /// A dispatch queue does not tell whether it is concurrent: with `concurrently: true` different observers run at
-    /// the same time there, never one observer's handler twice at a time. Global queues always do so.
+    /// A dispatch queue does not say whether it is concurrent. With `concurrently: true` each observer's deliveries keep
+    /// posting order on a concurrent queue, and never overlap. Global queues are known to be concurrent.
     /// - Parameters:
-    ///   - queue: The queue, which is held as long as the observer lives. `DispatchQueue.main` is `.main`.
-    ///   - concurrently: Whether different observers may run at the same time, on a queue that is concurrent.
-    public static func dispatchQueue(_ queue: DispatchQueue, concurrently: Bool = false) -> DeliveryTarget {
-        MainDrains.isMain(queue)
-            ? .main : DeliveryTarget(kind: .dispatchQueue(queue, concurrently: concurrently || queue.isGlobal))
+    ///   - queue: The queue, which is retained as long as the observer lives. `DispatchQueue.main` is `.main`.
+    ///   - concurrently: Whether the queue is concurrent.
+    ///   - batching: Whether a burst costs one wake-up: no block is submitted while one of this observer waits. Deliveries may
+    ///     then run ahead of other work on the queue ([D7](doc:Contract#D7)).
+    public static func dispatchQueue(
+        _ queue: DispatchQueue, concurrently: Bool = false, batching: Bool = false
+    ) -> DeliveryTarget {
+        DeliveryTarget(
+            kind: MainQueue.isMain(queue)
+                ? .main : .dispatchQueue(queue, concurrently: concurrently || queue.isGlobal), isBatching: batching)
     }
 
     /// A scheduler of your own. All observers that are given the same instance share one order.
@@ -90,11 +106,12 @@ extension DeliveryTarget: CustomStringConvertible {
     public var description: String {
         switch kind {
         case .poster: "poster"
-        case .main, .mainAtOnce: "main"
+        case .main, .mainAlwaysInline: "main\(isBatching ? ", batching" : "")"
+        case .mainAsync: "main, later"
         case .operationQueue(let queue):
-            "operation queue \(queue.name.flatMap { $0.isEmpty ? nil : $0 } ?? "without a name")"
+            "operation queue \(queue.name.flatMap { $0.isEmpty ? nil : $0 } ?? "without a name")\(isBatching ? ", batching" : "")"
         case .dispatchQueue(let queue, let concurrently):
-            "dispatch queue \(queue.label)\(concurrently ? ", concurrently" : "")"
+            "dispatch queue \(queue.label)\(concurrently ? ", concurrently" : "")\(isBatching ? ", batching" : "")"
         case .custom(let scheduler): "custom \(type(of: scheduler))"
         case .actor(let actor): actor.description
         case .task: "task"

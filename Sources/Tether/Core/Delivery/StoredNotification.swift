@@ -1,11 +1,69 @@
-internal import Foundation
+package import Foundation
 
-/// A notification as an object, for deliveries that wait: they are a reference long, and those of posts of a name alone
-/// share one.
+/// A notification that waits, as an object: a reference long, and shared by all observers of a post.
 ///
-/// SAFETY: a notification is handed from the poster to the target, one at a time; one that is shared is a name alone.
+/// SAFETY: the notification never changes. It is passed from the posting thread to the targets, which a user of Foundation's
+/// `queue:` expects, too.
 final class StoredNotification: @unchecked Sendable {
     let notification: Notification
 
     init(_ notification: Notification) { self.notification = notification }
+}
+
+// Objects that are being deinitialised are never kept for later (X3): neither as `object` nor as a value of `userInfo`.
+
+extension Notification {
+    /// The notification as it may be kept.
+    package var withoutEndingObject: Notification { holdsEndingObject ? withoutEndingObjects : self }
+
+    /// Whether `object`, or a value of `userInfo`, is being deinitialised.
+    @inline(__always)
+    var holdsEndingObject: Bool {
+        if hasEndingObject { return true }
+        guard let userInfo else { return false }
+        return userInfo.values.contains(where: Notification.isEnding)
+    }
+
+    /// The same notification without them.
+    var withoutEndingObjects: Notification {
+        Notification(
+            name: name, object: hasEndingObject ? nil : object,
+            userInfo: userInfo?.filter { !Notification.isEnding($0.value) })
+    }
+
+    private static func isEnding(_ value: Any) -> Bool {
+        if let object = Unwrapped.storedObject(in: value) { isBeingDeinitialised(object) } else { false }
+    }
+
+    /// The object is looked at in its place, where the layout of a notification is known, because to copy an `Any` costs as
+    /// much as a post.
+    @inline(__always)
+    private var hasEndingObject: Bool {
+        guard let offset = Notification.offsetOfObject else { return hasEndingCopy }
+        // SAFETY: an `Any?` is there; the pointer does not leave the closure.
+        let isEnding: Bool? = unsafe withUnsafePointer(to: self) { place in
+            let container = unsafe UnsafeRawPointer(place) + offset
+            if unsafe Unwrapped.isNothing(at: container) { return false }
+            // SAFETY: the notification holds the object.
+            return unsafe Unwrapped.storedObject(at: container)?._withUnsafeGuaranteedRef { isBeingDeinitialised($0) }
+        }
+        return isEnding ?? hasEndingCopy
+    }
+
+    /// Whether it is a name alone: has neither an object nor further information.
+    @inline(__always)
+    var isBare: Bool {
+        guard let offset = Notification.offsetOfObject else { return object == nil && userInfo == nil }
+        // SAFETY: an `Any?` is there; the pointer does not leave the closure.
+        return unsafe withUnsafePointer(to: self) {
+            unsafe Unwrapped.isNothing(at: UnsafeRawPointer($0) + offset)
+        } && userInfo == nil
+    }
+
+    private static let offsetOfObject = MemoryLayout<Notification>.offset(of: \.object)
+
+    @inline(never)
+    private var hasEndingCopy: Bool {
+        if let object, case .object(let instance) = Unwrapped(object) { isBeingDeinitialised(instance) } else { false }
+    }
 }

@@ -113,6 +113,8 @@ internal import Synchronization
     let capacity: Int
     /// How many slots have been used, holes included. A post calls as many as it has read here (R4).
     let used = Atomic<Int>(0)
+    /// Whether a registration in it has, or had, pending deliveries, so that a post goes through it in two parts.
+    let hasRouted = Atomic<Bool>(false)
     private let slots: UnsafeMutablePointer<Slot>
 
     init(capacity: Int) {
@@ -152,6 +154,7 @@ internal import Synchronization
     func set(_ registration: Registration, at index: Int) {
         // SAFETY: the center keeps the registration in a slot (see above).
         unsafe slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)
+        if registration.isRouted { hasRouted.store(true, ordering: .releasing) }
     }
 
     func clear(at index: Int) { unsafe slots[index].store(nil, ordering: .sequentiallyConsistent) }

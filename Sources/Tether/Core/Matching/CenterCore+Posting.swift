@@ -113,6 +113,11 @@ extension CenterCore {
         // SAFETY: slots and the memory of registrations outlive every post that may see them, see `retire`; what is done with
         // a registration that has gone, see there.
         unsafe entry.slots._withUnsafeGuaranteedRef { slots in
+            if slots.hasRouted.load(ordering: .acquiring) {
+                return unsafe callInTwoParts(notification, stored: stored, isTraced: false, at: pin) { body in
+                    unsafe slots.forEach(ofFirst: entry.used, body)
+                }
+            }
             var previous: UInt = 0
             unsafe slots.forEach(ofFirst: entry.used) { registration in
                 unsafe registration._withUnsafeGuaranteedRef { registration in
@@ -128,41 +133,54 @@ extension CenterCore {
     private static func callMerged(
         _ matches: Registry.Matches, with notification: Notification, at pin: UnsafeMutablePointer<Pin>
     ) {
-        if matches.begun > 0 {
-            unsafe callTraced(matches, with: notification, at: pin)
-        } else {
-            unsafe callEach(of: matches, with: notification, at: pin, isTraced: false)
+        let isTraced = matches.begun > 0
+        unsafe callInTwoParts(notification, stored: nil, isTraced: isTraced, at: pin) { body in
+            let (a, b, c, d) = matches.entries
+            var cursors = [a, b, c, d].compactMap { $0 }.map { Cursor($0) }
+            while let next = cursors.indices.min(by: { cursors[$0].id < cursors[$1].id }),
+                let registration = unsafe cursors[next].head
+            {
+                cursors[next].advance()
+                unsafe body(registration)
+            }
         }
+        if isTraced { TraceEvent.end(matches.begun) }
     }
 
+    /// Goes through a post's registrations in registration order. Those with pending deliveries take the notification first.
+    /// Then the blocks are submitted, and then the handlers of the posting thread are called (M3).
+    ///
     @inline(never)
-    private static func callTraced(
-        _ matches: Registry.Matches, with notification: Notification, at pin: UnsafeMutablePointer<Pin>
+    private static func callInTwoParts(
+        _ notification: Notification, stored: StoredNotification?, isTraced: Bool, at pin: UnsafeMutablePointer<Pin>,
+        _ forEach: ((Unmanaged<Registration>) -> Void) -> Void
     ) {
-        unsafe callEach(of: matches, with: notification, at: pin, isTraced: true)
-        TraceEvent.end(matches.begun)
-    }
-
-    @inline(__always)
-    private static func callEach(
-        of matches: Registry.Matches, with notification: Notification, at pin: UnsafeMutablePointer<Pin>,
-        isTraced: Bool
-    ) {
-        let (a, b, c, d) = matches.entries
-        var cursors = [a, b, c, d].compactMap { $0 }.map { Cursor($0) }
+        var post = Post(stored: stored)
         var previous: UInt = 0
-        while let next = cursors.indices.min(by: { cursors[$0].id < cursors[$1].id }),
-            let registration = unsafe cursors[next].head
-        {
-            cursors[next].advance()
-            unsafe registration._withUnsafeGuaranteedRef { registration in
+        // SAFETY: as in `call`.
+        unsafe forEach { unmanaged in
+            unsafe unmanaged._withUnsafeGuaranteedRef { registration in
+                guard registration.isRouted else { return unsafe post.calls.append(unmanaged) }
+                let address = registration.address
+                unsafe PostingThread.announce(address, after: previous, at: pin)
+                previous = address
+                if !registration.hasEnded { registration.receiveRouted(notification, in: &post, mayCall: false) }
+            }
+        }
+        // A scheduler of the user's may wait for a handler of these.
+        if previous != 0 { unsafe PostingThread.announce(0, after: previous, at: pin) }
+        post.submit()
+        previous = 0
+        for index in unsafe post.calls.indices {
+            let unmanaged = unsafe post.calls[index]
+            unsafe unmanaged._withUnsafeGuaranteedRef { registration in
                 let address = registration.address
                 unsafe PostingThread.announce(address, after: previous, at: pin)
                 previous = address
                 if isTraced {
-                    registration.receiveSpecially(notification)
+                    registration.receiveSpecially(notification, stored: stored)
                 } else {
-                    registration.receive(notification)
+                    registration.receive(notification, stored: stored)
                 }
             }
         }

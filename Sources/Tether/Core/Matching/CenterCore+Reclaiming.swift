@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 
 /// The late release of what was taken out: after the posts under way that may still see it.
@@ -42,28 +41,19 @@ extension CenterCore {
         return released
     }
 
-    /// Takes out the registrations at which posts were, and are no more. One that delivers on the main queue is released
-    /// there, because what it captured may belong to the main actor.
+    /// Takes out the registrations at which posts were, and are no more.
     private func takeUncalled(in state: inout State) -> Registry.Unlinked {
         var released: Registry.Unlinked = []
         let ended = state.called
-        if ended.isEmpty, state.leftToMain.isEmpty { return [] }
+        if ended.isEmpty { return [] }
         let called = Set(PostingThread.calledRegistrations(on: address))
         state.called = []
         for registration in ended {
             if called.contains(registration.address) {
                 state.called.append(registration)
-            } else if registration.isDeliveredOnMain {
-                // Handed over by way of the state, so that no reference here can be the last one.
-                if state.leftToMain.isEmpty { DispatchQueue.main.async { self.reclaim() } }
-                state.leftToMain.append(registration)
             } else {
                 released.append(registration)
             }
-        }
-        if !state.leftToMain.isEmpty, MainDrains.mailbox.isCurrent {
-            released += state.leftToMain
-            state.leftToMain = []
         }
         return released
     }

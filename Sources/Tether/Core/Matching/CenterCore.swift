@@ -51,8 +51,6 @@ internal import Synchronization
         var retired: [(epoch: UInt64, object: Registry.Unlinked.Element)] = []
         /// Registrations that ended while a post was at them, until none is.
         var called: [Registration] = []
-        /// Those of them that the main queue is to release.
-        var leftToMain: [Registration] = []
     }
 
     init(usesExactLifetimes: Bool, face: Face = .own) {
@@ -228,6 +226,14 @@ internal import Synchronization
 
     var count: Int { state.withLock { $0.registry.count } }
 
+    /// Lets posts see that a registration, which may have been added by now, has pending deliveries.
+    func noteRouted(_ registration: Registration) {
+        state.withLock { _ in
+            // SAFETY: the registry has the bucket while the registration is in it.
+            unsafe registration.bucket?._withUnsafeGuaranteedRef { $0.slots.hasRouted.store(true, ordering: .releasing) }
+        }
+    }
+
     /// The name and sender under which a live registration is kept.
     func subject(of registration: Registration) -> (name: Notification.Name?, sender: SenderKey?)? {
         state.withLock { state in
@@ -240,6 +246,6 @@ internal import Synchronization
 
     /// Whether nothing is kept: no name, sender, key or registration, nothing that waits for a post (M9).
     var isEmpty: Bool {
-        state.withLock { $0.registry.isEmpty && $0.retired.isEmpty && $0.called.isEmpty && $0.leftToMain.isEmpty }
+        state.withLock { $0.registry.isEmpty && $0.retired.isEmpty && $0.called.isEmpty }
     }
 }

@@ -21,7 +21,7 @@ internal import Foundation
     var previous: Unmanaged<OwnedRegistration>?
 
     private init(
-        center: CenterCore, details: Details?, flags: UInt8, site: RegistrationSite, form: Form<AnyObject>
+        center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite, form: Form<AnyObject>
     ) {
         handler = form.function
         super.init(center: center, details: details, flags: flags | State.owned, site: site)
@@ -31,7 +31,7 @@ internal import Foundation
     /// Makes one that is going to be attached to an owner of type `Owner`.
     @inline(__always)
     convenience init<Owner: AnyObject>(
-        center: CenterCore, details: Details?, flags: UInt8, site: RegistrationSite,
+        center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite,
         handler: @escaping Handler<Owner>
     ) {
         // SAFETY: a function takes a class instance in the same way whatever its class, and this one is only ever handed

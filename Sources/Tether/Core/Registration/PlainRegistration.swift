@@ -7,7 +7,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     let handler: @Sendable (Notification) -> Void
 
     init(
-        center: CenterCore, details: Details? = nil, flags: UInt8 = 0, site: RegistrationSite,
+        center: CenterCore, details: Details? = nil, flags: UInt32 = 0, site: RegistrationSite,
         handler: @escaping @Sendable (Notification) -> Void
     ) {
         self.handler = handler

@@ -6,7 +6,7 @@ extension Registration {
     @inline(never)
     final func traceCall(of name: Notification.Name, posted: UInt64, _ body: () -> Void) {
         // The target that it has now, and may have been switched to while the delivery waited.
-        let target = posted > 0 ? inbox?.target.description : nil
+        let target = posted > 0 ? pending?.target.description : nil
         let begun = TraceEvent.write(
             .begin, "", name.rawValue, site: site, target == nil ? "" : "on", target ?? "", waitedSince: posted)
         if posted > 0 { TraceEvent.write(.flowFinish, "delivery", begun: posted) }

@@ -10,51 +10,48 @@ internal import Synchronization
 /// then found the gate open, it reads nothing but `state` and `number`, whose bits stay where they are, and never retains it,
 /// because the runtime ends a process in which what is being freed is retained.
 ///
-/// SAFETY: `state` and `rare` are atomic; `slot` and `bucket` are only touched under the center's lock; `number` never changes
-/// after the registration was published; of one that has gone no more is read than is said above.
+/// SAFETY: `state` and `pendingSlot` are atomic; `slot` and `bucket` are only touched under the center's lock; `id` never
+/// changes after the registration was published; of one that was deallocated no more is read than is said above.
 @safe class Registration: @unchecked Sendable {
     /// The gate: 0 lets a post call the handler at once.
     struct State {
-        static let ended: UInt8 = 1
+        static let ended: UInt32 = 1
         /// Runs once, and has not been claimed by a post yet.
-        static let once: UInt8 = 2
+        static let once: UInt32 = 2
         /// A once registration that a post has claimed.
-        static let claimed: UInt8 = 4
-        /// Deliveries pass through `inbox`.
-        static let routed: UInt8 = 8
+        static let claimed: UInt32 = 4
+        /// Deliveries pass through `pending`.
+        static let routed: UInt32 = 8
         /// The handler belongs to an actor, so that its target is not to be switched.
-        static let isolated: UInt8 = 16
+        static let isolated: UInt32 = 16
         /// It is an `OwnedRegistration`.
-        static let owned: UInt8 = 32
+        static let owned: UInt32 = 32
         /// A hook is asked about every post.
-        static let prepared: UInt8 = 64
+        static let prepared: UInt32 = 64
         /// Its sender, or its center, has ended, and it with that.
-        static let orphaned: UInt8 = 128
+        static let orphaned: UInt32 = 128
     }
 
     final let center: CenterCore
     final let site: RegistrationSite
-    final let rare: RareParts
+    /// What most registrations have none of.
+    final let details: Details?
+    private final let pendingSlot = AtomicLazyReference<PendingDeliveries>()
     /// Its bucket in the registry, while it is in one. Protected by the center's lock, as `slot` is.
     final var bucket: Unmanaged<Bucket>?
     final var slot: UInt32 = 0
-    private final var number = UInt56(0)
+    /// Its place in the order of registration, never used again; 0 until the center has given it.
+    final var id: UInt64 = 0
     /// Last, beside the subclass's handler, because posts look at these two alone.
-    final let state: Atomic<UInt8>
+    final let state: Atomic<UInt32>
 
     /// `flags`: `State.once`, `.isolated` or `.owned`.
-    init(center: CenterCore, details: Details?, flags: UInt8, site: RegistrationSite) {
+    init(center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite) {
         self.center = center
         self.site = site
-        rare = RareParts(details)
+        self.details = details
         state = Atomic(flags | (details?.preparing == nil ? 0 : State.prepared))
         details?.hooks?.visit { $0.attached(to: self) }
-    }
-
-    /// Its place in the order of registration, never used again; 0 until the center has given it.
-    final var id: UInt64 {
-        get { number.value }
-        set { number = UInt56(newValue) }
     }
 
     /// This as what it is, if it is attached to an owner.
@@ -71,20 +68,29 @@ internal import Synchronization
     final var isClaimed: Bool { state.load(ordering: .acquiring) & State.claimed != 0 }
     final var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
 
-    /// The inbox, if there is one, with deliveries on their way through it: another thread that makes it may not have got to
-    /// that yet.
-    final var routedInbox: Inbox? { inbox.map(makeInbox) }
+    /// The pending deliveries, from the first time that the target is not the posting thread, or that it is muted or bounded.
+    final var pending: PendingDeliveries? { pendingSlot.load() }
 
-    /// Has deliveries pass through an inbox; before the registration is added to its center, or by a switch.
-    @discardableResult
-    final func makeInbox(_ route: Route) -> Inbox { makeInbox(Inbox(route: route)) }
-
-    @discardableResult
-    final func makeInbox(_ made: Inbox) -> Inbox {
-        let inbox = rare.setInboxIfNil(made, of: self)
-        state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)
-        return inbox
+    /// The pending deliveries, which this makes if there are none. Posts then pass through them.
+    final var madePending: PendingDeliveries? {
+        if isRouted { return pending }
+        defer { center.noteRouted(self) }
+        return makePending(on: .postingThread)
     }
+
+    /// Has deliveries pass through pending ones on a target; before the registration is added to its center, or by a switch.
+    /// `nil` if the registration is being deallocated.
+    @discardableResult
+    final func makePending(on target: BoundTarget) -> PendingDeliveries? {
+        guard let made = PendingDeliveries(of: self, target: target) else { return nil }
+        defer { state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing) }
+        return pendingSlot.storeIfNil(made)
+    }
+
+    final var isRouted: Bool { state.load(ordering: .relaxed) & State.routed != 0 }
+
+    /// The hook that takes the deliveries in the target's place.
+    final var keeper: RegistrationHook? { details?.hooks?.first { $0.targetDescription != nil } }
 
     /// Its identity in pins, and where its memory is.
     ///
@@ -148,21 +154,22 @@ internal import Synchronization
     /// The same, on ways that every handler's call is traced on.
     @inline(never)
     final func receiveSpecially(_ posted: Notification, stored: StoredNotification? = nil) {
-        // The usual case where an inbox is there, without what only the others need.
-        if state.load(ordering: .sequentiallyConsistent) & ~State.owned == State.routed {
-            return rare.withInbox { $0.receive(posted, stored: stored, for: self) }
-        }
-        // Apart, so that a notification is not copied for a hook that is not there.
-        if isPrepared {
-            if let notification = prepare(posted) { receivePrepared(notification) }
+        // Of a registration that a handler of this post has ended nothing more is read.
+        if hasEnded { return }
+        if isRouted {
+            var post = Post(stored: stored)
+            receiveRouted(posted, in: &post, mayCall: true)
+            post.submit()
+        } else if isPrepared {
+            // Apart, so that a notification is not copied for a hook that is not there.
+            if let notification = prepare(posted) { receiveUnrouted(notification) }
         } else {
-            receivePrepared(posted)
+            receiveUnrouted(posted)
         }
     }
 
-    private final func receivePrepared(_ notification: Notification) {
+    private final func receiveUnrouted(_ notification: Notification) {
         var seen = state.load(ordering: .acquiring)
-        // A routed delivery is claimed by the inbox, when it is known not to be muted.
         while seen & (State.ended | State.claimed | State.routed) == 0 {
             if seen & State.once == 0 { return call(notification) }
             if exchange(&seen, for: seen | State.claimed) {
@@ -170,8 +177,29 @@ internal import Synchronization
                 return end(because: .usedUp)
             }
         }
-        if seen & State.ended == 0, seen & State.routed != 0 {
-            rare.withInbox { $0.receive(notification, for: self) }
+        if seen & (State.ended | State.claimed) == 0 {
+            // It was muted, or switched to another target, on another thread.
+            var post = Post()
+            receivePending(notification, in: &post, mayCall: true)
+            post.submit()
+        }
+    }
+
+    /// Takes a post through the pending deliveries. A call that is to be made on the posting thread is made if it may, or is
+    /// added to the post's.
+    final func receiveRouted(_ posted: Notification, in post: inout Post, mayCall: Bool) {
+        guard isPrepared else { return receivePending(posted, in: &post, mayCall: mayCall) }
+        if !mayCall, pending?.isCalledHere == true { return unsafe post.calls.append(.passUnretained(self)) }
+        guard let notification = prepare(posted) else { return }
+        post.withOwnNotification { receivePending(notification, in: &$0, mayCall: mayCall) }
+    }
+
+    private final func receivePending(_ notification: Notification, in post: inout Post, mayCall: Bool) {
+        guard let pending else { return }
+        switch pending.receive(notification, for: self, in: &post, mayCall: mayCall) {
+        case .taken: break
+        case .toBeCalled where mayCall: runInline(notification)
+        case .toBeCalled: unsafe post.calls.append(.passUnretained(self))
         }
     }
 
@@ -203,7 +231,7 @@ internal import Synchronization
     }
 
     /// Changes the state, unless it is not what was seen any more; that is then seen.
-    private final func exchange(_ seen: inout UInt8, for new: UInt8) -> Bool {
+    private final func exchange(_ seen: inout UInt32, for new: UInt32) -> Bool {
         let (exchanged, original) = state.weakCompareExchange(
             expected: seen, desired: new, ordering: .acquiringAndReleasing)
         seen = original
@@ -219,12 +247,14 @@ internal import Synchronization
         if isClaimed { end(because: .usedUp) }
     }
 
-    /// Runs the handler for a delivery that was pending, on its target, announced on this thread.
-    final func run(_ delivery: Inbox.Delivery) {
-        unsafe PostingThread.withPin(center: PostingThread.centerOfDrains, epoch: 0) { pin in
-            unsafe PostingThread.announce(address, at: pin)
-            callOnTarget(delivery.stored.notification, posted: delivery.posted)
-        }
+    /// Runs the handler for a delivery that was pending, on its target, announced in a pin after the registration that was called
+    /// before.
+    final func run(
+        _ delivery: PendingDeliveries.Delivery, after previous: inout UInt, at pin: UnsafeMutablePointer<Pin>
+    ) {
+        unsafe PostingThread.announce(address, after: previous, at: pin)
+        previous = address
+        callOnTarget(delivery.stored.notification, posted: delivery.posted)
         if isClaimed { end(because: .usedUp) }
     }
 
@@ -265,6 +295,12 @@ internal import Synchronization
         if !hasEnded, close() { finish(because: cause) }
     }
 
+    /// Ends the registration because its sender, or its center, has ended: what a sequence has is still taken (S2).
+    final func endOrphaned() {
+        orphan()
+        end(because: .senderEnded)
+    }
+
     /// Takes note that it is going to end because its sender, or its center, has.
     final func orphan() { state.bitwiseOr(State.orphaned, ordering: .acquiringAndReleasing) }
 
@@ -279,10 +315,10 @@ internal import Synchronization
         // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done. What is
         // returned holds this, whoever else does not.
         let released = center.unlink(self)
-        if rare.isEmpty, cause == .ownerEnded || !isOwned, !RegistrationEvents.isOn {
+        if details == nil, pending == nil, cause == .ownerEnded || !isOwned, !RegistrationEvents.isOn {
             return withExtendedLifetime(released) {}
         }
-        let deliveries = inbox?.end()
+        let deliveries = pending?.end()
         let observer = cause == .ownerEnded ? nil : owned.flatMap { OwnerTable.shared.detach($0) }
         if let details {
             if let sender = details.sender { OwnerTable.shared.unwatchSender(sender, for: center) }
@@ -290,5 +326,37 @@ internal import Synchronization
         }
         withExtendedLifetime((observer, deliveries)) {}
         withExtendedLifetime(released) { RegistrationEvents.ended(self) }
+    }
+}
+
+extension Registration {
+    /// What most registrations have none of.
+    ///
+    /// SAFETY: a key's value is only compared and hashed; all else is Sendable.
+    final class Details: @unchecked Sendable {
+        let sender: OwnerRecord?
+        let key: ObserverKey?
+        /// The first of the hooks, which is a list of them.
+        let hooks: RegistrationHook?
+        /// The hook that is asked about every post.
+        let preparing: RegistrationHook?
+
+        init(sender: OwnerRecord? = nil, key: ObserverKey? = nil, hooks: RegistrationHook? = nil) {
+            self.sender = sender
+            self.key = key
+            self.hooks = hooks
+            preparing = hooks?.first(where: \.prepares)
+        }
+    }
+
+    /// The slot of a registration that ended before it could be added.
+    static let neverInASlot = UInt32.max
+
+    /// Takes over what a property has for all its registrations; called before any post can see this one.
+    func inherit(_ muting: Muting, _ backlog: BufferingPolicy) {
+        if muting.count > 0, !hasEnded {
+            madePending?.mute(by: .others(count: muting.count), keepingNewest: muting.keepsNewest)
+        }
+        if backlog != .unbounded, !hasEnded { madePending?.setBacklog(backlog) }
     }
 }

@@ -63,12 +63,12 @@ internal import Synchronization
 
     /// Ends the registration, if it is of a sender, which has gone, as soon as what is pending for it has been delivered (M5).
     func endAfterPending(of sender: OwnerRecord) {
-        let found = look { registration -> (isOfSender: Bool, inbox: Inbox?)? in
-            (registration.details?.sender === sender, registration.inbox)
+        let found = look { registration -> (isOfSender: Bool, pending: PendingDeliveries?)? in
+            (registration.details?.sender === sender, registration.pending)
         }
         // Not covered: one that another thread ends just now, or of a new object at the address, which `.ci/apple run` has.
         guard let found, found.isOfSender else { return }
-        if let inbox = found.inbox { inbox.endAfterPending() } else { endOrphaned() }
+        if let pending = found.pending { pending.endAfterPending() } else { endOrphaned() }
     }
 
     /// Returns what `body` makes of the registration, unless it has ended; whoever ends it waits for that.

@@ -84,19 +84,6 @@ import Tether
         #expect(log.entries == [2])
     }
 
-    @Test func `D9 D6 what a switch left on the poster is delivered by a post that is itself dropped`() {
-        let token = observe(on: .custom(scheduler))
-        center.post(.sample, numbers: 1...2)
-        token.target = .poster
-        token.mute()
-        center.post(.sample, number: 3)
-        #expect(log.entries == [1, 2])
-        token.unmute()
-        center.post(.sample, number: 4)
-        #expect(log.entries == [1, 2, 4])
-        #expect(counts == [[0, 1, 0]])
-    }
-
     @Test(arguments: [true, false])
     func `D9 R7 what is dropped while muted does not use up a once observer`(isAsynchronous: Bool) {
         let token = observe(on: isAsynchronous ? .custom(scheduler) : .poster, once: true)

@@ -112,23 +112,6 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `D9 D4 what several observers kept is delivered in posting order, when all are unmuted`() {
-        let (owner, center, log) = (Owner(), center, log)
-        observe(owner, "later ", of: .other)
-        center.observe(.sample, owner: owner) { _, notification in
-            log.add("sooner \(notification.number)")
-            // Reaches one that was muted with this one, and has something to come before it.
-            if notification.number == 1 { center.post(.other, number: 9) }
-        }
-        mute(owner, keepingNewest: true)
-        center.post(.other, number: 0)
-        center.post(.sample, number: 1)
-        center.post(.other, number: 2)
-        unmute(owner)
-        #expect(log.entries == ["sooner 1", "later 2", "later 9"])
-        withExtendedLifetime(owner) {}
-    }
-
     @Test func `D9 D4 so it is on an asynchronous target, in one job`() {
         let owner = Owner()
         for prefix in ["a", "b", "c"] { observe(owner, prefix, of: .init(prefix), on: .custom(scheduler)) }
@@ -210,29 +193,5 @@ import Testing
         #expect(!token.isActive && !trace.hasRecord)
         #expect(swept.core.isEmpty)
         #expect(log.entries == [])
-    }
-
-    @Test
-    func `D5 D9 a run loop that a handler runs, while a group is unmuted, delivers what is pending on its thread`() {
-        let (log, center) = (log, center)
-        onThreads({
-            let owner = Owner()
-            center.observe(.sample, owner: owner) { _, _ in
-                onThreads({ center.post(.other, number: 1) })
-                let end = Date(timeIntervalSinceNow: 10)
-                while !log.entries.contains("c1"), Date() < end {
-                    _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
-                }
-                log.add("a")
-            }
-            observe(owner, "b", on: .currentThread)
-            let other = Owner()
-            observe(other, "c", of: .other, on: .currentThread)
-            mute(owner, keepingNewest: true)
-            center.post(.sample, number: 1)
-            unmute(owner)
-            withExtendedLifetime((owner, other)) {}
-        })
-        #expect(log.entries == ["b1", "c1", "a"])
     }
 }

@@ -27,14 +27,4 @@ import Testing
         second.release()
     }
 
-    @Test func `D2 a queue that is a scheduler, too, has a mailbox as each`() {
-        final class SchedulingQueue: OperationQueue, DeliveryScheduler, @unchecked Sendable {
-            func schedule(_ job: @escaping @Sendable () -> Void) { addOperation(job) }
-        }
-        let queue = SchedulingQueue()
-        queue.maxConcurrentOperationCount = 1
-        let routes = [Route(to: .operationQueue(queue)), Route(to: .custom(queue)), Route(to: .operationQueue(queue))]
-        #expect(routes[0].mailbox !== routes[1].mailbox)
-        #expect(routes[0].mailbox === routes[2].mailbox)
-    }
 }

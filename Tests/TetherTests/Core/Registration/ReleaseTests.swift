@@ -132,32 +132,6 @@ import Testing
         }
     }
 
-    @Test func `R8 what a post on another thread keeps of an observer on the main queue is released there`() async {
-        let (log, center) = (log, center)
-        let hook = AskedHook { registration in
-            DispatchQueue.main.sync { registration.end() }
-            log.add("post goes on")
-        }
-        do {
-            let captured = Ending { log.add(MainDrains.mailbox.isCurrent ? "released on main" : "released elsewhere") }
-            let registration = PlainRegistration(
-                center: center.core, details: Registration.Details(hooks: hook),
-                site: RegistrationSite(file: #fileID, line: #line),
-                handler: { _ in captured.touch() })
-            registration.makeInbox(Route(to: .main))
-            center.core.add(registration, name: .sample, sender: nil)
-        }
-        // Nothing here waits on its thread, because other tests wait on the main queue's for threads of the pool.
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                center.post(name: .sample, object: nil)
-                DispatchQueue.main.async { continuation.resume() }
-            }
-        }
-        #expect(log.entries == ["post goes on", "released on main"])
-        #expect(center.core.isEmpty)
-    }
-
     @Test func `R8 an observer that no post can have seen is released in its stop, whatever post is under way`() {
         let (log, center) = (log, center)
         let adding = center.observe(.sample) { _ in

@@ -21,7 +21,7 @@ enum MainLoopExit {
     /// queue's turns.
     static var hasThreadEnded: Bool {
         if wasThreadSeenEnded.load(ordering: .relaxed) { return true }
-        guard MainDrains().isCurrent, !Thread.isMainThread else { return false }
+        guard MainQueue.isCurrent, !Thread.isMainThread else { return false }
         wasThreadSeenEnded.store(true, ordering: .relaxed)
         return true
     }

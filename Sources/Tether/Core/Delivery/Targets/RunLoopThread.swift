@@ -24,7 +24,7 @@ private typealias SendableAsThread = Any
 /// ```
 ///
 /// Posts from before it runs are delivered when it does. When it is cancelled, or goes without having been started,
-/// what is pending is dropped and counted, but for what the drain that it is at has begun with ([D5](doc:Contract#D5)).
+/// what is pending is dropped and counted ([D5](doc:Contract#D5)).
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
     private let ownName: Guarded<String?>
@@ -88,15 +88,15 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         }
     }
 
-    /// Ends the thread after the drain that it is at, which delivers what was pending when it began. What its own
-    /// handlers post still runs inline. All else that is pending, or is posted later, is dropped and counted: at once, or,
-    /// behind that drain, when it ends ([D5](doc:Contract#D5)). A thread that was not started never runs.
+    /// Ends the thread when the handler that it runs has returned. Pending and later deliveries are dropped and counted, but
+    /// for those that its own handlers post, which are made at once ([D5](doc:Contract#D5)). A thread that was not started
+    /// never runs.
     ///
     /// *Thread safety*: may be called on any thread, and in a handler that the thread runs.
     public override func cancel() {
         super.cancel()
         loop.close()
         CFRunLoopSourceSignal(stopper)
-        if let runLoop = loop.runLoop { CFRunLoopWakeUp(runLoop) }
+        loop.wake()
     }
 }

@@ -71,26 +71,4 @@ import Tether
         first.stopAndWait()
         second.stopAndWait()
     }
-
-    @Test func `D4 a concurrent dispatch queue that is not said to be so serves its observers one by one`() {
-        let center = ObserverCenter()
-        let queue = DispatchQueue(label: "not said", attributes: .concurrent)
-        let overlap = Overlap()
-        let log = Log<String>()
-        let isDone = Gate()
-        let tokens = ["a", "b"].map { name in
-            center.observe(.sample, on: .dispatchQueue(queue)) { notification in
-                overlap.run {
-                    log.add("\(name)\(notification.number)")
-                    sched_yield()
-                }
-                if notification.number == 100, name == "b" { isDone.open() }
-            }
-        }
-        center.post(.sample, numbers: 1...100)
-        isDone.pass()
-        for token in tokens { token.stopAndWait() }
-        #expect(overlap.most == 1)
-        #expect(log.entries == (1...100).flatMap { ["a\($0)", "b\($0)"] })
-    }
 }

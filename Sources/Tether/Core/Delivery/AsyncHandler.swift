@@ -1,0 +1,110 @@
+/// The deliveries to an async handler: a task that makes one call after the other (P4, T3).
+///
+/// The task lives while blocks wait. It changes to the handler's actor before it runs a block, so a delivery stays pending until
+/// the actor is free. It awaits the handler's call before it runs the next block.
+final class AsyncHandler: Sendable {
+    private struct State: Sendable {
+        var blocks = FIFO<Block>()
+        var hasTask = false
+        /// The task that runs, or was last; the number says which.
+        var task: Task<Void, Never>?
+        var number: UInt64 = 0
+        var isCancelled = false
+        /// The actor that the handler is isolated to, until the observer ends.
+        var actor: (any Actor)?
+        /// The call that the block which ran last asks for.
+        var run: AsyncRun?
+    }
+
+    private let state = Guarded(State())
+
+    func schedule(_ block: Block) {
+        let number = state.withLock { state -> UInt64? in
+            state.blocks.append(block)
+            guard !state.hasTask else { return nil }
+            state.hasTask = true
+            state.number += 1
+            return state.number
+        }
+        guard let number else { return }
+        // Detached, because the posting thread's task-local values and priority are none of the handler's.
+        let task = Task.detached { [self] in await deliver() }
+        let isCancelled = state.withLock { state in
+            if state.number == number { state.task = task }
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    /// Sets the actor that the handler is isolated to, before there is a delivery.
+    func deliver(on actor: (any Actor)?) { state.withLock { $0.actor = actor } }
+
+    /// Releases the actor, on which no call begins any more. With `cancelling` the call that is under way is cancelled.
+    func end(cancelling: Bool) {
+        let (task, actor) = state.withLock { state in
+            if cancelling { state.isCancelled = true }
+            return (state.task.take(), state.actor.take())
+        }
+        if cancelling { task?.cancel() }
+        withExtendedLifetime(actor) {}
+    }
+
+    /// Takes the call that a delivery asks for. Called by the handler that a block calls.
+    func take(_ run: AsyncRun) { state.withLock { $0.run = run } }
+
+    private func deliver() async {
+        while let (block, actor) = state.withLock({ state -> (Block, (any Actor)?)? in
+            let block = state.blocks.popFirst()
+            state.hasTask = block != nil
+            return block.map { ($0, state.actor) }
+        }) {
+            await run(block, on: actor)
+        }
+    }
+
+    /// On the handler's actor, so that the notification is released there, too (O9).
+    private func run(_ block: Block, on actor: isolated (any Actor)?) async {
+        block.run()
+        await state.withLock { $0.run.take() }?.perform(on: actor)
+    }
+}
+
+/// The task of an async handler as a target.
+final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
+    private let handler: AsyncHandler
+
+    init(_ target: DeliveryTarget, _ handler: AsyncHandler) {
+        self.handler = handler
+        super.init(target, place: ObjectIdentifier(handler))
+    }
+
+    override func schedule(_ block: Block) { handler.schedule(block) }
+
+    override var isCurrent: Bool { false }
+}
+
+/// The async handler of a registration.
+///
+/// SAFETY: `reference` is set before the registration is published, and never changes after that.
+final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
+    let handler = AsyncHandler()
+    private var reference: UnownedReference<Registration>?
+
+    override func attached(to registration: Registration) { reference = UnownedReference(registration) }
+
+    /// Has the task, which is on the handler's actor, make a call. Called in a delivery.
+    func call(_ work: @escaping AsyncRun.Work) {
+        if let registration = reference?.take() {
+            let work = TraceEvent.isOn ? registration.traced(work) : work
+            handler.take(AsyncRun(of: registration, isOnMain: MainQueue.isCurrent, work))
+        }
+    }
+
+    /// The call that is under way is cancelled, unless it is what ended the registration, or one that the sender's end
+    /// leaves to be made (M5).
+    override func ended(_ registration: Registration) {
+        let hasSenderEnded = registration.details?.sender?.reference.hasEnded ?? false
+        let hasEndedItself = registration.isClaimed || AsyncRun.isCurrent(for: registration.address)
+        handler.end(cancelling: !hasSenderEnded && !hasEndedItself)
+    }
+}

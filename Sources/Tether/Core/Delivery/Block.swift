@@ -1,0 +1,137 @@
+internal import Foundation
+internal import Synchronization
+
+/// The deliveries of one post on one target: what the post puts on that target's queue.
+///
+/// One block for each post and target, so that a delivery keeps its place among everything else on the queue, and a post is
+/// one step on a serial target (D2, D4). A block has numbers, not notifications: `PendingDeliveries` has those, and a block
+/// does not find what was dropped or moved. It retains the pending deliveries, not the target.
+///
+/// The first entry is stored in place, because most blocks have one.
+struct Block: Sendable {
+    struct Entry: Sendable {
+        let pending: PendingDeliveries
+        let number: UInt64
+    }
+
+    private let first: Entry
+    private var others: ContiguousArray<Entry> = []
+
+    init(_ first: Entry) { self.first = first }
+
+    mutating func append(_ entry: Entry) { others.append(entry) }
+
+    /// Calls the handlers, on the target.
+    func run() {
+        unsafe PostingThread.withPin(center: PostingThread.centerOfDrains, epoch: 0) { pin in
+            var previous: UInt = 0
+            unsafe first.pending.deliver(first.number, after: &previous, at: pin)
+            for entry in others { unsafe entry.pending.deliver(entry.number, after: &previous, at: pin) }
+        }
+    }
+
+    /// Drops, counted, what it has not delivered.
+    func drop() {
+        // All are taken first and released last, because a release may call code of the user's that posts or switches.
+        let dropped = ([first] + others).map { $0.pending.drop($0.number, because: .targetCancelled) }
+        withExtendedLifetime(dropped) {}
+    }
+}
+
+/// A block for a queue that may run it twice, drop it or cancel it: it runs once, or is dropped once.
+final class CancellableBlock: Sendable {
+    private let block: Block
+    private let isUsed = Atomic<Bool>(false)
+
+    init(_ block: Block) { self.block = block }
+
+    deinit { if use() { block.drop() } }
+
+    func run() { if use() { block.run() } }
+
+    /// Drops what has not been delivered; of a block that is running, what follows the delivery that it is at.
+    func cancel() {
+        _ = use()
+        block.drop()
+    }
+
+    private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }
+}
+
+/// What one post has to submit, and to call, when it has reached its observers.
+///
+/// A post reaches all its observers first, in registration order. Then it submits the blocks, and then it calls the handlers
+/// of the posting thread, so that a handler that waits for a queue finds the deliveries there (M3).
+///
+/// SAFETY: the registrations in `calls` are not retained; the epoch guard of the post that has this keeps their memory.
+@safe struct Post {
+    private struct Submission {
+        let target: BoundTarget
+        var block: Block
+    }
+
+    /// The observers whose handlers run on the posting thread, in registration order.
+    var calls = unsafe ContiguousArray<Unmanaged<Registration>>()
+    private var first: Submission?
+    private var others: ContiguousArray<Submission> = []
+    /// The notification as it waits, one for all observers of the post.
+    private var stored: StoredNotification?
+    /// The notification without what is being deinitialised (X3), if that was found to be in it.
+    private var scrubbed: Notification?
+    private var isExamined: Bool
+    /// Released with the post, not under a lock.
+    private var released: [StoredNotification] = []
+
+    init(stored: StoredNotification? = nil) {
+        self.stored = stored
+        isExamined = stored != nil
+    }
+
+    /// Looks for objects that are being deinitialised, once. To be called with no lock held, because an object may be asked.
+    @inline(__always)
+    mutating func examine(_ notification: borrowing Notification) {
+        if isExamined { return }
+        isExamined = true
+        if notification.holdsEndingObject { scrubbed = notification.withoutEndingObjects }
+    }
+
+    /// The notification as it waits.
+    mutating func store(_ notification: Notification) -> StoredNotification {
+        if let stored { return stored }
+        let made = StoredNotification(scrubbed ?? notification)
+        stored = made
+        return made
+    }
+
+    mutating func release(_ stored: StoredNotification) { released.append(stored) }
+
+    /// Adds a delivery to the block of its target.
+    mutating func add(_ entry: Block.Entry, on target: BoundTarget, inOwnBlock: Bool = false) {
+        if first == nil {
+            first = Submission(target: target, block: Block(entry))
+        } else if !inOwnBlock, first!.target.place == target.place {
+            first!.block.append(entry)
+        } else if !inOwnBlock, let index = others.firstIndex(where: { $0.target.place == target.place }) {
+            others[index].block.append(entry)
+        } else {
+            others.append(Submission(target: target, block: Block(entry)))
+        }
+    }
+
+    /// Calls `body` with this post and another notification than the one that its other observers share.
+    mutating func withOwnNotification(_ body: (inout Post) -> Void) {
+        let shared = (stored, scrubbed, isExamined)
+        (stored, scrubbed, isExamined) = (nil, nil, false)
+        body(&self)
+        (stored, scrubbed, isExamined) = shared
+    }
+
+    /// Puts the blocks on their targets' queues.
+    mutating func submit() {
+        released = []
+        if let submission = first.take() { submission.target.schedule(submission.block) }
+        if others.isEmpty { return }
+        for submission in others { submission.target.schedule(submission.block) }
+        others = []
+    }
+}

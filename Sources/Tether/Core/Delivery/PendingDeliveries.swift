@@ -1,0 +1,566 @@
+internal import Foundation
+internal import Synchronization
+
+/// The deliveries that wait for one observer, with its target, its backlog and its muting.
+///
+/// An observer gets one when its target is not the posting thread, or when it is muted or bounded. Until then a post calls
+/// the handler directly, and nothing of this file runs.
+///
+/// **A delivery's way.** A post appends the notification to `deliveries` under a number, and puts that number into the post's
+/// `Block` for the target. The queue of the target keeps the order. The block comes back with the number and calls the
+/// handler, unless the delivery was dropped, moved or released meanwhile: then it finds nothing.
+///
+/// ```
+/// post ──▶ deliveries: 7 8 9          block(8) runs ──▶ take 8 ──▶ handler ──▶ return
+///            │                                                        │
+///            └─ block(9) ──▶ target's queue                           └─ what waited for the return (settle)
+/// ```
+///
+/// **Calls never overlap.** `execution` says whether a block is calling the handler. A block that comes meanwhile, on a
+/// concurrent queue or inside a run loop that the handler runs, leaves its number in `skipped`. The running block goes on
+/// with it after the return, or submits it again if the target was switched meanwhile.
+///
+/// **The order of a target** (`BoundTarget.Order`) decides what a block takes. On a serial target that is its own number, so
+/// that a post is one step there. On a concurrent one it is the oldest, so that posting order is kept although blocks come
+/// in any order. With batching it is all that waits.
+///
+/// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the old blocks find nothing. The
+/// switch to the posting thread waits until nothing is pending and no handler runs; until then posts join the old target.
+///
+/// **Cost.** A delivery costs two short locked sections, one in the post and one in the block, and a compare-exchange at the
+/// return. The lock is the last one in the order: nothing of the user's is called or released under it.
+final class PendingDeliveries: Sendable {
+    /// A notification that waits.
+    struct Delivery: Sendable {
+        /// Its number among the deliveries of this observer, which its block has; of a kept one, among all kept ones.
+        var number: UInt64
+        let stored: StoredNotification
+        /// The moment from which it waits, if there is a trace (L5), or 0.
+        let posted: UInt64
+    }
+
+    /// Protected by `state`'s lock.
+    private struct State: Sendable {
+        var target: BoundTarget
+        /// Whether the target becomes the posting thread when nothing is pending and no handler runs.
+        var isLeavingTarget = false
+        var deliveries = FIFO<Delivery>()
+        var lastNumber: UInt64 = 0
+        /// The first number since the target was set. Blocks with a smaller one stand for nothing.
+        var firstNumber: UInt64 = 1
+        /// The last number whose block another thread than the posting one submits, after a switch: a later block may come first,
+        /// and then makes these deliveries, too.
+        var lastMoved: UInt64 = 0
+        /// Whether a handler is running that was called on an earlier target.
+        var isRunningElsewhere = false
+        /// The numbers of blocks that came while the handler ran.
+        var skipped: [UInt64] = []
+        /// With batching: whether a block of this observer waits on the target.
+        var hasBlock = false
+        var backlog = BufferingPolicy.unbounded
+        var ownMutings = 0
+        /// Mutings by the owner, or by the property. Below zero while one thread's end is ahead of another's beginning.
+        var sharedMutings = 0
+        /// Whether a muting since the last unmuting asked for the newest to be kept.
+        var keepsNewest = false
+        var kept: Delivery?
+        var dropped: [DropReason: Int] = [:]
+        /// Whether the sender has been deallocated, so that the observer ends when nothing is pending (M5).
+        var isLast = false
+        var hasEnded = false
+        /// Objects that are released when nothing is pending and no handler runs.
+        var idleSignals: [any AnyObject & Sendable] = []
+
+        var mutings: Int { ownMutings + max(0, sharedMutings) }
+        var isMuted: Bool { mutings > 0 }
+        /// Whether the return of a running handler has something to do.
+        var awaitsReturn: Bool { isLast || isLeavingTarget || !skipped.isEmpty || !idleSignals.isEmpty }
+    }
+
+    private let state: Guarded<State>
+    /// Whether a block is calling the handler (`running`), and whether something waits for its return (`awaited`). It begins
+    /// under the lock. A return that nothing waits for takes no lock: it exchanges `running` for 0.
+    private let execution = Atomic<UInt8>(0)
+    private static let running: UInt8 = 1
+    private static let awaited: UInt8 = 2
+
+    /// The registration that has this. It is alive as long as `hasEnded` is false under the lock.
+    private let registration: UnownedReference<Registration>
+
+    init?(of registration: Registration, target: BoundTarget) {
+        guard let reference = UnownedReference(registration) else { return nil }
+        self.registration = reference
+        state = Guarded(State(target: target), rank: .pending)
+    }
+
+    /// What a change under the lock leaves to be done without it.
+    private struct Effects {
+        var post = Post()
+        /// Whether the observer ends now, after the last delivery of a sender that was deallocated.
+        var isDone = false
+        var targets: [BoundTarget] = []
+        var signals: [any AnyObject & Sendable] = []
+        /// Whether deliveries were dropped.
+        var hasDropped = false
+    }
+
+    /// Changes the state, and then does without the lock what that leaves to be done.
+    private func change<Result>(_ body: (inout State, inout Effects) -> Result) -> Result {
+        var effects = Effects()
+        var result: Result?
+        state.withLock { result = body(&$0, &effects) }
+        effects.post.submit()
+        if effects.hasDropped, let registration = registration.take(), registration.isOnce {
+            // A delivery that was dropped has used a once observer up (R7).
+            registration.end(because: .deliveryDropped)
+        } else if effects.isDone {
+            registration.take()?.endOrphaned()
+        }
+        return result!
+    }
+
+    // MARK: Posting
+
+    enum Reception { case taken, toBeCalled }
+
+    /// Takes a notification on the posting thread. `.toBeCalled`: the caller is to call the handler here; if it `mayCall`, the
+    /// notification counts as taken by that.
+    func receive(
+        _ notification: Notification, for registration: Registration, in post: inout Post, mayCall: Bool
+    ) -> Reception {
+        post.examine(notification)
+        return state.withLock { state -> Reception in
+            if state.hasEnded { return .taken }
+            let isHere = isCalledHere(state)
+            if isHere, !mayCall { return .toBeCalled }
+            if state.isMuted {
+                if !registration.isClaimed { keep(notification, for: registration, in: &state, &post) }
+                return .taken
+            }
+            guard registration.claimForDelivery() else { return .taken }
+            if isHere { return .toBeCalled }
+            append(post.store(notification), for: registration, to: &state, &post)
+            return .taken
+        }
+    }
+
+    /// Whether a post that is made here and now calls the handler (D1, D3).
+    var isCalledHere: Bool { state.withLock { isCalledHere($0) } }
+
+    private func isCalledHere(_ state: borrowing State) -> Bool {
+        guard state.target.mayBeCurrent, !state.isRunningElsewhere else { return false }
+        return (state.deliveries.isEmpty || state.target.isAlwaysInline) && state.target.isCurrent
+    }
+
+    /// Appends a notification, and puts its number into the post's block for the target.
+    private func append(
+        _ stored: StoredNotification, for registration: Registration, to state: inout State, _ post: inout Post
+    ) {
+        if state.backlog.keepsOldest, state.deliveries.count >= state.backlog.limit {
+            return drop(stored, because: .backlogIsFull, for: registration, in: &state)
+        }
+        state.lastNumber += 1
+        let number = state.lastNumber
+        state.deliveries.append(Delivery(number: number, stored: stored, posted: registration.waitingSince))
+        if state.deliveries.count > state.backlog.limit, let oldest = state.deliveries.popFirst() {
+            drop(oldest.stored, because: .backlogIsFull, for: registration, in: &state)
+            post.release(oldest.stored)
+        }
+        if state.target.order == .batch {
+            if state.hasBlock { return }
+            state.hasBlock = true
+        }
+        // On a concurrent target the observers of a post run at the same time.
+        let isConcurrent = state.target.order == .concurrent
+        post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: isConcurrent)
+    }
+
+    private func drop(
+        _ stored: StoredNotification, because reason: DropReason, for registration: Registration?, in state: inout State
+    ) {
+        state.dropped[reason, default: 0] += 1
+        if TraceEvent.isOn { registration?.traceDrop(of: stored.notification.name, reason.rawValue) }
+    }
+
+    // MARK: Delivering
+
+    /// A call of the handler that a block is to make.
+    private struct Call {
+        let delivery: Delivery
+        /// Retained for the call.
+        let registration: Registration
+        let target: ObjectIdentifier
+        /// How many more deliveries of a batch follow.
+        let rest: Int
+        /// The number of the block that makes this call first, if that is another delivery's.
+        let ownNumber: UInt64?
+    }
+
+    /// Makes the delivery of a number, in an epoch guard whose hazard pointer had `previous`, if it is still here. Makes those,
+    /// too, whose blocks come while the handler runs.
+    func deliver(_ number: UInt64, after previous: inout UInt, at pin: UnsafeMutablePointer<Pin>) {
+        guard var call = state.withLock({ begin(number, in: &$0) }) else { return }
+        while true {
+            unsafe call.registration.run(call.delivery, after: &previous, at: pin)
+            if call.rest == 0, call.ownNumber == nil, endUnawaited() { return }
+            guard let next = handlerReturned(from: call) else { return }
+            call = next
+        }
+    }
+
+    private func begin(_ number: UInt64, in state: inout State) -> Call? {
+        if state.hasEnded { return nil }
+        if isRunning() {
+            state.skipped.append(number)
+            return nil
+        }
+        guard let (delivery, rest) = take(number, from: &state) else { return nil }
+        let isOther = state.target.order == .serial && delivery.number != number
+        return call(delivery, rest: rest, before: isOther ? number : nil, in: &state)
+    }
+
+    private func call(_ delivery: Delivery, rest: Int, before ownNumber: UInt64? = nil, in state: inout State) -> Call?
+    {
+        guard let registration = registration.take() else { return nil }
+        let awaited = state.awaitsReturn ? PendingDeliveries.awaited : 0
+        execution.store(PendingDeliveries.running | awaited, ordering: .releasing)
+        return Call(
+            delivery: delivery, registration: registration, target: ObjectIdentifier(state.target), rest: rest,
+            ownNumber: ownNumber)
+    }
+
+    /// Takes what a block of a number delivers, and says how many more it delivers after that.
+    private func take(_ number: UInt64, from state: inout State) -> (Delivery, rest: Int)? {
+        switch state.target.order {
+        case .serial:
+            let lastMoved = state.lastMoved
+            if let first = state.deliveries.popFirst(if: {
+                $0.number == number || $0.number < number && $0.number <= lastMoved
+            }) {
+                return (first, 0)
+            }
+            return takeExactly(number, from: &state)
+        case .concurrent:
+            return number < state.firstNumber ? nil : state.deliveries.popFirst().map { ($0, 0) }
+        case .batch:
+            if number < state.firstNumber { return nil }
+            state.hasBlock = false
+            return state.deliveries.popFirst().map { ($0, state.deliveries.count) }
+        }
+    }
+
+    private func takeExactly(_ number: UInt64, from state: inout State) -> (Delivery, rest: Int)? {
+        if let first = state.deliveries.popFirst(if: { $0.number == number }) { return (first, 0) }
+        guard let first = state.deliveries.first, first.number < number else { return nil }
+        return state.deliveries.remove { $0.number == number }.map { ($0, 0) }
+    }
+
+    /// Does what waited for the handler's return, and begins the next call that the block makes.
+    private func handlerReturned(from call: Call) -> Call? {
+        change { state, effects in
+            execution.store(0, ordering: .releasing)
+            if state.hasEnded { return nil }
+            state.isRunningElsewhere = false
+            if call.target == ObjectIdentifier(state.target) {
+                if call.rest > 0, let delivery = state.deliveries.popFirst() {
+                    return self.call(delivery, rest: call.rest - 1, in: &state)
+                }
+                if let number = call.ownNumber, let next = begin(number, in: &state) { return next }
+                while !state.skipped.isEmpty {
+                    if let next = begin(state.skipped.removeFirst(), in: &state) { return next }
+                }
+            } else {
+                // The target was switched meanwhile: they have come on the new one, and run there.
+                for number in state.skipped {
+                    state.lastMoved = max(state.lastMoved, number)
+                    effects.post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: true)
+                }
+                state.skipped = []
+            }
+            settle(&state, &effects)
+            return nil
+        }
+    }
+
+    /// Ends a call without the lock; false if something waits for its return.
+    private func endUnawaited() -> Bool {
+        execution.compareExchange(
+            expected: PendingDeliveries.running, desired: 0, ordering: .acquiringAndReleasing
+        ).exchanged
+    }
+
+    /// Whether the handler is running; if so, its return takes the lock. To be called under the lock.
+    private func isRunning() -> Bool {
+        let old = execution.bitwiseOr(PendingDeliveries.awaited, ordering: .acquiringAndReleasing).oldValue
+        if old & PendingDeliveries.running != 0 { return true }
+        execution.store(0, ordering: .releasing)
+        return false
+    }
+
+    /// Does what waits for nothing to be pending and no handler to run.
+    private func settle(_ state: inout State, _ effects: inout Effects) {
+        guard state.awaitsReturn, state.deliveries.isEmpty, !isRunning() else { return }
+        if state.isLeavingTarget {
+            effects.targets.append(state.target)
+            state.target = .postingThread
+            state.isLeavingTarget = false
+        }
+        effects.signals = state.idleSignals
+        state.idleSignals = []
+        effects.isDone = state.isLast && state.kept == nil
+    }
+
+    /// Drops, counted, what the block of a number would have delivered.
+    func drop(_ number: UInt64, because reason: DropReason) -> [StoredNotification] {
+        change { state, effects in
+            guard !state.hasEnded,
+                let (first, rest) = state.target.order == .serial
+                    ? takeExactly(number, from: &state) : take(number, from: &state)
+            else { return [] }
+            var dropped = [first.stored]
+            for _ in 0..<rest { if let next = state.deliveries.popFirst() { dropped.append(next.stored) } }
+            let registration = registration.take()
+            for stored in dropped { drop(stored, because: reason, for: registration, in: &state) }
+            effects.hasDropped = true
+            settle(&state, &effects)
+            return dropped
+        }
+    }
+
+    // MARK: The target
+
+    /// The target as it was set last.
+    var target: DeliveryTarget {
+        state.withLock { $0.isLeavingTarget ? .poster : $0.target.target }
+    }
+
+    /// Switches the target (D6).
+    func redirect(to new: BoundTarget) {
+        change { state, effects in
+            if state.hasEnded { return }
+            state.isLeavingTarget = new.isPostingThread && !state.target.isPostingThread
+            if state.isLeavingTarget { return settle(&state, &effects) }
+            if new.isSame(as: state.target) { return }
+            effects.targets.append(state.target)
+            state.target = new
+            (state.hasBlock, state.skipped, state.isRunningElsewhere) = (false, [], isRunning())
+            state.firstNumber = state.lastNumber + 1
+            state.deliveries.modifyEach { delivery in
+                state.lastNumber += 1
+                delivery.number = state.lastNumber
+                if new.order == .batch, state.hasBlock { return }
+                state.hasBlock = true
+                // A block for each, so that the new target's queue has its turns between them.
+                effects.post.add(Block.Entry(pending: self, number: delivery.number), on: new, inOwnBlock: true)
+            }
+            state.lastMoved = state.lastNumber
+        }
+    }
+
+    // MARK: The backlog and muting
+
+    /// How many deliveries may wait (D8).
+    var backlog: BufferingPolicy { state.withLock(\.backlog) }
+
+    func setBacklog(_ backlog: BufferingPolicy) {
+        change { state, effects in
+            if state.hasEnded { return }
+            state.backlog = backlog
+            let excess = state.deliveries.count - backlog.limit
+            guard excess > 0 else { return }
+            let registration = registration.take()
+            var dropped = backlog.keepsOldest ? state.deliveries.removeNewest(excess) : []
+            while dropped.count < excess, let oldest = state.deliveries.popFirst() { dropped.append(oldest) }
+            for delivery in dropped {
+                drop(delivery.stored, because: .backlogIsFull, for: registration, in: &state)
+                effects.post.release(delivery.stored)
+            }
+        }
+    }
+
+    private static let lastKept = Atomic<UInt64>(0)
+
+    /// Keeps a notification while muted, or drops it, or the one that it displaces.
+    private func keep(
+        _ notification: Notification, for registration: Registration, in state: inout State, _ post: inout Post
+    ) {
+        let stored = post.store(notification)
+        guard state.keepsNewest else { return drop(stored, because: .muted, for: registration, in: &state) }
+        if let displaced = state.kept {
+            drop(displaced.stored, because: .muted, for: registration, in: &state)
+            post.release(displaced.stored)
+        }
+        let number = PendingDeliveries.lastKept.wrappingAdd(1, ordering: .relaxed).newValue
+        state.kept = Delivery(number: number, stored: stored, posted: registration.waitingSince)
+    }
+
+    var isMuted: Bool { state.withLock(\.isMuted) }
+
+    /// The place of the kept notification among all kept ones, in posting order.
+    var numberOfKept: UInt64? { state.withLock { $0.kept?.number } }
+
+    /// The side that mutes or unmutes.
+    enum Muter {
+        case token
+        /// The owner, for all observers that it has then.
+        case owner
+        /// A property, by so many mutings at once.
+        case others(count: Int)
+    }
+
+    func mute(by muter: Muter, keepingNewest: Bool) {
+        state.withLock { state in
+            switch muter {
+            case .token: state.ownMutings += 1
+            case .owner: state.sharedMutings += 1
+            case .others(let count): state.sharedMutings += count
+            }
+            if keepingNewest { state.keepsNewest = true }
+            if !state.isMuted { state.keepsNewest = false }
+        }
+    }
+
+    /// A call of the handler with the kept notification, on the unmuting thread.
+    private struct KeptCall {
+        let pending: PendingDeliveries
+        let registration: Registration
+        let delivery: Delivery
+    }
+
+    /// Ends one muting of each observer; false if the token has not muted. A kept notification is then delivered as if it were
+    /// posted now, and those of several observers as if by one post.
+    static func unmute(_ observers: [PendingDeliveries], by muter: Muter) -> Bool {
+        var (post, calls) = (Post(), [KeptCall]())
+        for pending in observers {
+            guard pending.unmute(by: muter, in: &post, &calls) else { return false }
+        }
+        post.submit()
+        for call in calls {
+            unsafe PostingThread.withPin(center: PostingThread.centerOfDrains, epoch: 0) { pin in
+                var previous: UInt = 0
+                unsafe call.registration.run(call.delivery, after: &previous, at: pin)
+            }
+        }
+        for pending in observers { pending.change { pending.settle(&$0, &$1) } }
+        return true
+    }
+
+    private func unmute(by muter: Muter, in post: inout Post, _ calls: inout [KeptCall]) -> Bool {
+        state.withLock { state in
+            if state.hasEnded { return true }
+            switch muter {
+            case .token:
+                guard state.ownMutings > 0 else { return false }
+                state.ownMutings -= 1
+            case .owner:
+                // An observer that was attached later is not muted.
+                guard state.sharedMutings > 0 else { return true }
+                state.sharedMutings -= 1
+            case .others(let count): state.sharedMutings -= count
+            }
+            guard !state.isMuted else { return true }
+            state.keepsNewest = false
+            guard let kept = state.kept.take(), let registration = registration.take() else { return true }
+            if !registration.claimForDelivery() {
+                // R7: only now is a once observer used up.
+                if TraceEvent.isOn {
+                    registration.traceDrop(of: kept.stored.notification.name, DropReason.usedUp.rawValue)
+                }
+                post.release(kept.stored)
+            } else if isCalledHere(state) {
+                calls.append(KeptCall(pending: self, registration: registration, delivery: kept))
+            } else {
+                append(kept.stored, for: registration, to: &state, &post)
+            }
+            return true
+        }
+    }
+
+    // MARK: The end
+
+    /// Ends the observer, whose sender has been deallocated, after the pending deliveries (M5).
+    func endAfterPending() {
+        change { state, effects in
+            state.isLast = true
+            settle(&state, &effects)
+        }
+    }
+
+    /// Takes no more. The caller releases what this returns: the pending deliveries, and the target, which a delivery that
+    /// waits there for ever must not retain.
+    func end() -> [any Sendable] {
+        state.withLock { state in
+            state.hasEnded = true
+            let deliveries = state.deliveries.removeAll() + [state.kept.take()].compactMap(\.self)
+            if TraceEvent.isOn, let registration = registration.take() {
+                for delivery in deliveries {
+                    registration.traceDrop(
+                        of: delivery.stored.notification.name, DropReason.observerEnded.rawValue)
+                }
+            }
+            let released: [any Sendable] = [deliveries, state.target, state.idleSignals]
+            (state.target, state.idleSignals, state.isLeavingTarget) = (.postingThread, [], false)
+            return released
+        }
+    }
+
+    // MARK: Looking
+
+    /// Returns what `body` makes of the pending notifications, oldest first, and of the kept one. `body` is called under the
+    /// lock, so that this is never the last to hold them.
+    func mapNotifications<Result: Sendable>(_ body: @Sendable (Notification) -> Result) -> [Result] {
+        state.withLock { state in
+            (state.deliveries.elements + [state.kept].compactMap(\.self)).map { body($0.stored.notification) }
+        }
+    }
+
+    struct Report {
+        /// Described by the reader of the report: the name of a queue is the user's code.
+        var target = DeliveryTarget.poster
+        var pending = 0
+        var kept = 0
+        var dropped = 0
+        var muted = 0
+    }
+
+    /// The report, and the counts of a hook at the same moment, so that an element on its way from one to the other is in one.
+    func report(with hook: RegistrationHook?) -> (Report, (pending: Int, dropped: Int)) {
+        state.withLock { state in
+            let report = Report(
+                target: state.isLeavingTarget ? .poster : state.target.target, pending: state.deliveries.count,
+                kept: state.kept == nil ? 0 : 1, dropped: state.dropped.values.reduce(0, +), muted: state.mutings)
+            return (report, hook?.counts ?? (0, 0))
+        }
+    }
+
+    var count: Int { state.withLock(\.deliveries.count) }
+
+    /// Whether deliveries wait on the target that the caller is on.
+    var waitsForCaller: Bool { state.withLock { !$0.deliveries.isEmpty && $0.target.isCurrent } }
+
+    /// Retains an object until nothing is pending and no handler runs; false, and no retain, if that is so already.
+    func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
+        state.withLock { state in
+            if state.hasEnded || state.deliveries.isEmpty && !isRunning() { return false }
+            state.idleSignals.append(signal)
+            return true
+        }
+    }
+
+    /// Releases an object that was retained until then.
+    func releaseBeforeIdle(_ signal: any AnyObject & Sendable) {
+        change { state, effects in
+            state.idleSignals.removeAll { $0 === signal }
+            effects.signals.append(signal)
+        }
+    }
+}
+
+/// Why a notification was not delivered, in the words of the audit and of a trace.
+enum DropReason: String, Sendable {
+    case muted = "its observer is muted"
+    case backlogIsFull = "its backlog is full"
+    case targetCancelled = "its target was cancelled, or has ended"
+    case usedUp = "its observer was used up"
+    case observerEnded = "its observer ends"
+}

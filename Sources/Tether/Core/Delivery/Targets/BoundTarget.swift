@@ -1,0 +1,64 @@
+internal import Dispatch
+internal import Foundation
+
+/// A target as one observer uses it: the place of its blocks, and how they get there.
+///
+/// This class itself is the posting thread. Each subclass puts blocks on one kind of queue. A target has no queue and no lock
+/// of its own: the order is that of the place (D4).
+///
+/// SAFETY: everything is a constant; subclasses answer for what they add.
+class BoundTarget: @unchecked Sendable {
+    /// What a block takes of the pending deliveries; see `PendingDeliveries`.
+    enum Order { case serial, concurrent, batch }
+
+    static let postingThread = BoundTarget(.poster, place: ObjectIdentifier(BoundTarget.self), mayBeCurrent: true)
+
+    final let target: DeliveryTarget
+    /// The identity of the queue. A post makes one block for each place.
+    final let place: ObjectIdentifier
+    final let order: Order
+    /// Whether a post can be made on the target. Stored, because most targets need not be asked.
+    final let mayBeCurrent: Bool
+    /// Whether a post that is made on the target calls the handler there, whatever is pending (T3).
+    final let isAlwaysInline: Bool
+
+    init(
+        _ target: DeliveryTarget, place: ObjectIdentifier, isConcurrent: Bool = false, mayBeCurrent: Bool = false,
+        isAlwaysInline: Bool = false
+    ) {
+        self.target = target
+        self.place = place
+        order = target.isBatching ? .batch : isConcurrent ? .concurrent : .serial
+        self.mayBeCurrent = mayBeCurrent
+        self.isAlwaysInline = isAlwaysInline
+    }
+
+    /// Puts a block on the queue. May call code of the user's.
+    func schedule(_ block: Block) {}
+
+    /// Whether the caller is where the blocks run.
+    var isCurrent: Bool { true }
+
+    final var isPostingThread: Bool { self === BoundTarget.postingThread }
+
+    /// Whether a switch from one to the other changes nothing.
+    final func isSame(as other: BoundTarget) -> Bool {
+        place == other.place && order == other.order && mayBeCurrent == other.mayBeCurrent
+            && type(of: self) == type(of: other)
+    }
+
+    static func bind(_ target: DeliveryTarget) -> BoundTarget {
+        switch target.kind {
+        case .poster: .postingThread
+        case .main: MainQueueTarget(target)
+        case .mainAsync: MainQueueTarget(target, mayBeCurrent: false)
+        case .mainAlwaysInline: MainQueueTarget(target, isAlwaysInline: true)
+        case .operationQueue(let queue): OperationQueueTarget(target, queue)
+        case .dispatchQueue(let queue, let isConcurrent): DispatchQueueTarget(target, queue, isConcurrent)
+        case .custom(let scheduler): CustomTarget(target, scheduler)
+        case .thread(let loop, let modes): RunLoopTarget(target, loop.source(for: modes))
+        case .actor(let reference): ActorTarget(target, reference)
+        case .task(let handler): AsyncHandlerTarget(target, handler)
+        }
+    }
+}

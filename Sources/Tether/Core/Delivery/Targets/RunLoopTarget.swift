@@ -1,0 +1,268 @@
+internal import CoreFoundation
+public import Foundation
+
+extension DeliveryTarget {
+    /// The calling thread, by its run loop, in the common modes; on the main thread `.main`.
+    ///
+    /// A post from another thread wakes the run loop. A post from the thread itself calls the handler, unless a delivery of this
+    /// observer is pending. Deliveries wait while the loop is not running. When the thread has exited, pending and later
+    /// deliveries are dropped and counted ([D5](doc:Contract#D5)).
+    public static var currentThread: DeliveryTarget {
+        MainQueue.isCurrent ? .main : DeliveryTarget(kind: .thread(.current, modes: [.common]))
+    }
+
+    /// A thread, by its run loop: the main thread, one that called `prepareCurrentThread()`, or a `RunLoopThread`,
+    /// started or not. Any other thread stops the program with a sentence. The main thread in the common modes is `.main`.
+    /// - Parameters:
+    ///   - thread: The thread.
+    ///   - modes: The run loop modes in which it delivers: all that are common, if left out.
+    public static func thread(_ thread: Thread, modes: Set<RunLoop.Mode> = [.common]) -> DeliveryTarget {
+        guard let loop = ThreadLoop.known(of: thread) else {
+            fatalError(
+                "DeliveryTarget.thread(_:modes:): no run loop is known of \(describeThread(thread)); call "
+                    + "DeliveryTarget.prepareCurrentThread() on it first, or use a RunLoopThread.")
+        }
+        guard !modes.isEmpty else {
+            fatalError(
+                "DeliveryTarget.thread(_:modes:): the set of modes is empty, so nothing could ever be delivered; pass "
+                    + "at least one mode, such as .common.")
+        }
+        if thread.isMainThread, modes == [.common] { return .main }
+        return DeliveryTarget(kind: .thread(loop, modes: modes))
+    }
+
+    /// Makes the calling thread known as a target for `thread(_:modes:)`.
+    public static func prepareCurrentThread() { _ = ThreadLoop.current }
+}
+
+/// A thread's name for people.
+func describeThread(_ thread: Thread) -> String {
+    if thread.isMainThread { return "the main thread" }
+    guard let name = thread.name, !name.isEmpty else { return "a thread without a name" }
+    return "thread \(name)"
+}
+
+/// A thread as a target: its run loop, from when that is known until the thread exits.
+///
+/// No public API leads from a thread to its run loop, so a thread makes itself known. Before that, and before a
+/// `RunLoopThread` has started, blocks wait in the sources. After the exit they are dropped.
+final class ThreadLoop: Sendable {
+    let description: String
+    /// The thread, if it is identified by its object. Another thread may have the address when that has been deallocated.
+    private let reference: OwnerReference<Thread>?
+    private let state = Guarded(State())
+    private let knownSources = SharedObjects<Set<RunLoop.Mode>, RunLoopSource>()
+
+    /// A thread's run loop while the thread runs.
+    ///
+    /// SAFETY: `perform` and the functions of CoreFoundation used here may be called from any thread.
+    struct Loop: @unchecked Sendable {
+        let runLoop: RunLoop
+        let cfRunLoop: CFRunLoop
+    }
+
+    private struct State: Sendable {
+        var sources: [ObjectIdentifier: Unretained<RunLoopSource>] = [:]
+        var loop: Loop?
+        var thread: PostingThread?
+        var isClosed = false
+
+        var liveSources: [RunLoopSource] { sources.values.compactMap { $0.take() } }
+    }
+
+    init(description: String) {
+        self.description = description
+        reference = nil
+    }
+
+    private init(of thread: Thread) {
+        description = describeThread(thread)
+        reference = OwnerReference(thread)
+    }
+
+    // MARK: Finding one
+
+    private static let known = Guarded<[ObjectIdentifier: ThreadLoop]>([:])
+
+    private static let main: ThreadLoop = {
+        let main = ThreadLoop(description: "the main thread")
+        main.state.withLock { $0.loop = Loop(runLoop: .main, cfRunLoop: CFRunLoopGetMain()) }
+        return main
+    }()
+
+    private static let own = ThreadSlot<ThreadLoop>()
+
+    /// The calling thread's, until it exits.
+    static var current: ThreadLoop {
+        if Thread.isMainThread { return main }
+        if let known = PostingThread.current[own] { return known }
+        let thread = Thread.current
+        let made = ThreadLoop(of: thread)
+        made.begin()
+        let identity = ObjectIdentifier(thread)
+        let old = known.withLock { $0.updateValue(made, forKey: identity) }
+        withExtendedLifetime(old) {}
+        // The thread's object may be deallocated before its exit, and the next thread at its address be known by then.
+        PostingThread.current.atExit { known.withLock { if $0[identity] === made { $0[identity] = nil } } }
+        return made
+    }
+
+    static func known(of thread: Thread) -> ThreadLoop? {
+        if thread.isMainThread { return main }
+        if let thread = thread as? RunLoopThread { return thread.loop }
+        return known.withLock { loops in
+            guard let loop = loops[ObjectIdentifier(thread)], loop.reference?.take() === thread else { return nil }
+            return loop
+        }
+    }
+
+    // MARK: A thread's life
+
+    /// Takes the calling thread's run loop, until the thread exits.
+    func begin() {
+        let thread = PostingThread.current
+        thread[ThreadLoop.own] = self
+        thread.atExit { [self] in exit() }
+        let loop = Loop(runLoop: .current, cfRunLoop: CFRunLoopGetCurrent())
+        let sources = state.withLock { state -> [RunLoopSource] in
+            if state.isClosed { return [] }
+            (state.loop, state.thread) = (loop, thread)
+            return state.liveSources
+        }
+        for source in sources { source.install(in: loop) }
+    }
+
+    /// Drops the pending deliveries, counted, and takes no more.
+    func close() {
+        let sources = state.withLock { state in
+            state.isClosed = true
+            return state.liveSources
+        }
+        for source in sources { source.close() }
+    }
+
+    /// Ends what `begin` began.
+    func exit() {
+        close()
+        state.withLock { ($0.thread, $0.loop) = (nil, nil) }
+    }
+
+    /// Whether the calling thread is this one.
+    var isCurrent: Bool {
+        self === ThreadLoop.main
+            ? Thread.isMainThread : state.withLock { $0.thread.map { $0 === PostingThread.current } ?? false }
+    }
+
+    /// Wakes the thread's run loop, if there is one.
+    func wake() { if let loop = state.withLock(\.loop) { CFRunLoopWakeUp(loop.cfRunLoop) } }
+
+    /// The source of this thread and some modes, the same for all observers.
+    func source(for modes: Set<RunLoop.Mode>) -> RunLoopSource {
+        knownSources.object(of: modes) { whenUnused in
+            let source = RunLoopSource(thread: self, modes: modes, whenUnused: whenUnused)
+            let (isClosed, loop) = state.withLock { state in
+                state.sources[ObjectIdentifier(source)] = Unretained(source)
+                return (state.isClosed, state.loop)
+            }
+            if isClosed { source.close() } else if let loop { source.install(in: loop) }
+            return source
+        }
+    }
+
+    func forget(_ source: RunLoopSource) {
+        let forgotten = state.withLock { $0.sources.removeValue(forKey: ObjectIdentifier(source)) }
+        withExtendedLifetime(forgotten) {}
+    }
+}
+
+/// The blocks of one thread and set of modes.
+///
+/// Each is run by a block of the run loop's own, so that it keeps its place among `perform` blocks. Each of those runs the
+/// oldest block that waits: the blocks of a nested run loop keep the order, too. A source, which is never signalled, keeps
+/// the loop running as long as an observer delivers here.
+///
+/// SAFETY: `source` never changes; run loop sources may be invalidated from any thread.
+final class RunLoopSource: @unchecked Sendable {
+    private struct State: Sendable {
+        /// The blocks, of which the first `performed` have a block of the run loop.
+        var blocks = FIFO<CancellableBlock>()
+        var loop: ThreadLoop.Loop?
+        var isClosed = false
+    }
+
+    let thread: ThreadLoop
+    let modes: Set<RunLoop.Mode>
+    private let whenUnused: @Sendable () -> Void
+    private let state = Guarded(State())
+    private let source: CFRunLoopSource
+
+    init(thread: ThreadLoop, modes: Set<RunLoop.Mode>, whenUnused: @escaping @Sendable () -> Void) {
+        self.thread = thread
+        self.modes = modes
+        self.whenUnused = whenUnused
+        // SAFETY: what the context has is never read through.
+        var context = unsafe CFRunLoopSourceContext()
+        unsafe context.info = RunLoopInfo().pointer
+        unsafe context.perform = { _ in }
+        source = unsafe CFRunLoopSourceCreate(nil, 0, &context)
+    }
+
+    deinit {
+        whenUnused()
+        thread.forget(self)
+        CFRunLoopSourceInvalidate(source)
+        // A run loop that waits does not see that there is nothing left to wait for.
+        thread.wake()
+    }
+
+    /// Adds the source to the thread's run loop, which then runs the blocks that wait.
+    func install(in loop: ThreadLoop.Loop) {
+        for mode in modes { CFRunLoopAddSource(loop.cfRunLoop, source, mode.cfMode) }
+        let count = state.withLock { state in
+            state.loop = loop
+            return state.blocks.count
+        }
+        for _ in 0..<count { perform(in: loop) }
+    }
+
+    /// Runs a block on the thread, and wakes it. The block waits while there is no loop, and is dropped after the exit.
+    func schedule(_ block: Block) {
+        let block = CancellableBlock(block)
+        let (isClosed, loop) = state.withLock { state in
+            if !state.isClosed { state.blocks.append(block) }
+            return (state.isClosed, state.loop)
+        }
+        if isClosed { return block.cancel() }
+        if let loop { perform(in: loop) }
+    }
+
+    private func perform(in loop: ThreadLoop.Loop) {
+        loop.runLoop.perform(inModes: Array(modes)) { [weak self] in self?.runOldest() }
+        CFRunLoopWakeUp(loop.cfRunLoop)
+    }
+
+    private func runOldest() { state.withLock { $0.blocks.popFirst() }?.run() }
+
+    /// Drops what waits, counted, and takes no more.
+    func close() {
+        let blocks = state.withLock { state in
+            (state.isClosed, state.loop) = (true, nil)
+            return state.blocks.removeAll()
+        }
+        for block in blocks { block.cancel() }
+    }
+}
+
+/// A thread's run loop as a target.
+final class RunLoopTarget: BoundTarget, @unchecked Sendable {
+    private let source: RunLoopSource
+
+    init(_ target: DeliveryTarget, _ source: RunLoopSource) {
+        self.source = source
+        super.init(target, place: ObjectIdentifier(source), mayBeCurrent: true)
+    }
+
+    override func schedule(_ block: Block) { source.schedule(block) }
+
+    override var isCurrent: Bool { source.thread.isCurrent }
+}

@@ -1,0 +1,184 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+
+/// One block for each post and target: a delivery keeps its place, and a post is one step.
+@Suite(.ownThread) struct BlockTests {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    @Test
+    func `D4 work that was put on a queue before a post runs before its handlers, though an earlier delivery waits`() {
+        let queue = DispatchQueue(label: "BlockTests")
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add("\($0.number)") }
+        for number in 1...200 {
+            queue.suspend()
+            center.post(.sample, number: 0)
+            queue.async { [log] in log.add("before \(number)") }
+            center.post(.sample, number: number)
+            queue.async { [log] in log.add("after \(number)") }
+            queue.resume()
+        }
+        queue.settle()
+        #expect(log.entries == (1...200).flatMap { ["0", "before \($0)", "\($0)", "after \($0)"] })
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D4 work that was put on the main queue before a post runs before its handlers there`() async {
+        let token = center.observe(.sample, on: .main) { [log] in log.add("\($0.number)") }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async { [center, log] in
+                onThreads({
+                    for number in 1...50 {
+                        DispatchQueue.main.async { log.add("before \(number)") }
+                        center.post(.sample, number: number)
+                    }
+                    DispatchQueue.main.async { continuation.resume() }
+                })
+            }
+        }
+        #expect(log.entries == (1...50).flatMap { ["before \($0)", "\($0)"] })
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D2 D4 a post is one step on a serial target, also if a handler of it posts`() {
+        let queue = DispatchQueue(label: "BlockTests")
+        let tokens = [
+            center.observe(.sample, on: .dispatchQueue(queue)) { [center, log] notification in
+                log.add("first \(notification.number)")
+                if notification.number == 1 { center.post(.sample, number: 2) }
+            },
+            center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add("second \($0.number)") },
+        ]
+        center.post(.sample, number: 1)
+        queue.settle()
+        queue.settle()
+        #expect(log.entries == ["first 1", "second 1", "first 2", "second 2"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `D2 D4 posts of several threads are each one step on a serial target`() {
+        let queue = DispatchQueue(label: "BlockTests")
+        let tokens = ["a", "b", "c"].map { name in
+            center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add("\(name)\($0.number)") }
+        }
+        let posts = (0..<4).map { thread in
+            { @Sendable [center] in
+                for number in 0..<200 { center.post(.sample, number: thread * 1000 + number) }
+            }
+        }
+        onThreads(posts[0], posts[1], posts[2], posts[3])
+        queue.settle()
+        let entries = log.entries
+        #expect(entries.count == 2400)
+        for index in stride(from: 0, to: entries.count, by: 3) {
+            #expect(Set(entries[index..<index + 3].map { $0.dropFirst() }).count == 1)
+        }
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `D2 a post puts one job on each target that it reaches`() {
+        let (first, second) = (ManualScheduler(), ManualScheduler())
+        let tokens = [first, second, first, second].map { scheduler in
+            center.observe(.sample, on: .custom(scheduler)) { [log] in log.add("\($0.number)") }
+        }
+        center.post(.sample, numbers: 1...2)
+        #expect(first.scheduled == 2 && second.scheduled == 2)
+        first.runNext()
+        #expect(log.entries == ["1", "1"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `M3 D1 the deliveries of a post are on their queues before its first handler is called`() {
+        let scheduler = ManualScheduler()
+        let tokens = [
+            center.observe(.sample) { [log] _ in
+                log.add("poster")
+                scheduler.runAll()
+            },
+            center.observe(.sample, on: .custom(scheduler)) { [log] _ in log.add("queue") },
+            center.observe(.sample) { [log] _ in log.add("poster again") },
+        ]
+        center.post(name: .sample, object: nil)
+        #expect(log.entries == ["poster", "queue", "poster again"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `D7 with batching no block is submitted while one of the observer waits`() {
+        let queue = OperationQueue.serial()
+        queue.isSuspended = true
+        let token = center.observe(.sample, on: .operationQueue(queue, batching: true)) { [log] in
+            log.add("\($0.number)")
+        }
+        center.post(.sample, number: 1)
+        queue.addOperation { [log] in log.add("other work") }
+        center.post(.sample, numbers: 2...100)
+        #expect(queue.operationCount == 2)
+        queue.isSuspended = false
+        queue.settle()
+        #expect(log.entries == (1...100).map(String.init) + ["other work"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test(arguments: [false, true])
+    func `D7 a handler that posts to its own queue does not starve it`(batching: Bool) {
+        let queue = DispatchQueue(label: "BlockTests")
+        let token = center.observe(.sample, on: .dispatchQueue(queue, batching: batching)) { [center, log] in
+            log.add("\($0.number)")
+            if $0.number < 5 { center.post(.sample, number: $0.number + 1) }
+        }
+        queue.suspend()
+        center.post(.sample, number: 1)
+        queue.async { [log] in log.add("other work") }
+        queue.resume()
+        for _ in 0..<6 { queue.settle() }
+        #expect(log.entries == ["1", "other work", "2", "3", "4", "5"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D2 D7 a cancelled operation of a batching observer drops all that waits, counted`() {
+        let queue = OperationQueue.serial()
+        queue.isSuspended = true
+        let token = center.observe(.sample, on: .operationQueue(queue, batching: true)) { [log] in
+            log.add("\($0.number)")
+        }
+        center.post(.sample, numbers: 1...5)
+        queue.cancelAllOperations()
+        #expect(center.audit().map { [$0.pending, $0.dropped] } == [[0, 5]])
+        center.post(.sample, number: 6)
+        queue.isSuspended = false
+        queue.settle()
+        #expect(log.entries == ["6"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D3 the target mainAsync is never inline`() async {
+        let token = center.observe(.sample, on: .mainAsync) { [log] in log.add("\($0.number)") }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async { [center, log] in
+                center.post(.sample, number: 1)
+                log.add("posted")
+                DispatchQueue.main.async { continuation.resume() }
+            }
+        }
+        #expect(log.entries == ["posted", "1"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `X3 an object that posts itself in userInfo from its deinit is not kept for an asynchronous observer`() {
+        final class Posts {
+            let center: ObserverCenter
+            init(_ center: ObserverCenter) { self.center = center }
+            deinit { center.post(name: .sample, object: self, userInfo: ["self": self, "number": 7]) }
+        }
+        let scheduler = ManualScheduler()
+        let token = center.observe(.sample, on: .custom(scheduler)) { [log] notification in
+            log.add("\(notification.object == nil) \(notification.userInfo?.count ?? 0) \(notification.number)")
+        }
+        do { _ = Posts(center) }
+        scheduler.runAll()
+        #expect(log.entries == ["true 1 7"])
+        withExtendedLifetime(token) {}
+    }
+}
