@@ -1,25 +1,24 @@
-/// A part of the model that lives as long as something holds it, counted by hand: the model is to say when things end,
-/// not the compiler.
+/// A part of the model with a reference count of its own: the model says when things are deallocated, not the compiler.
 class Counted {
-    private var holders = 1
-    private(set) var hasGone = false
+    private var references = 1
+    private(set) var isDeallocated = false
 
-    final func hold() { holders += 1 }
+    final func retain() { references += 1 }
 
-    final func letGo() {
-        holders -= 1
-        guard holders == 0, !hasGone else { return }
-        hasGone = true
-        ended()
+    final func release() {
+        references -= 1
+        guard references == 0, !isDeallocated else { return }
+        isDeallocated = true
+        deallocated()
     }
 
-    /// Holds it while something is done.
-    final func whileHeld(_ body: () -> Void) {
-        hold()
+    /// Retains it while `body` runs.
+    final func retained(_ body: () -> Void) {
+        retain()
         body()
-        letGo()
+        release()
     }
 
-    /// Called when nothing holds it any more.
-    func ended() {}
+    /// Called when the last reference is released.
+    func deallocated() {}
 }

@@ -2,20 +2,20 @@
 struct History: Equatable {
     enum Event: Hashable {
         /// A handler was called, with the post's number and sender; `hasOwner` if it was handed its own live owner.
-        case called(observer: Int, number: Int, sender: PostedSender, hasOwner: Bool)
+        case called(observer: Int, number: Int?, sender: PostedSender, hasOwner: Bool)
         /// A task took an element of a sequence, or with `nil` the end.
-        case taken(sequence: Int, number: Int?, sender: PostedSender)
+        case taken(sequence: Int, number: Int?, sender: PostedSender?)
         /// A handler that did something returned.
         case returned(observer: Int)
         /// An operation in a handler or a `deinit` has ended.
         case done
-        /// An object's `deinit` began in the operation that let go of it.
+        /// An object's `deinit` began in the operation that released it.
         case deinitBegan(object: Int)
         /// What a handler captured was released.
         case released(observer: Int)
         /// A post's payload was released.
         case payloadReleased(number: Int)
-        /// An object's `deinit` ran when something else let go of it.
+        /// An object's `deinit` ran when something else released it.
         case ended(object: Int)
 
         /// The place among releases that follow each other; `nil` for what has its own.
@@ -67,33 +67,5 @@ extension History {
         let before = events[max(0, index - 3)..<index].map { "event \($0)" }
         func next(_ events: [Event]) -> String { index < events.count ? "\(events[index])" : "nothing" }
         return before + ["expected \(next(events))", "happened \(next(other.events))"]
-    }
-}
-
-extension History.Event: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .called(let observer, let number, let sender, let hasOwner):
-            "\(observer) called with \(number) from \(sender)\(hasOwner ? ", and its owner" : "")"
-        case .taken(let sequence, let number?, let sender): "\(number) from \(sender) taken from sequence \(sequence)"
-        case .taken(let sequence, nil, _): "end taken from sequence \(sequence)"
-        case .returned(let observer): "\(observer) returned"
-        case .done: "operation done"
-        case .deinitBegan(let object): "deinit of object \(object)"
-        case .released(let observer): "captures of \(observer) released"
-        case .payloadReleased(let number): "payload of \(number) released"
-        case .ended(let object): "object \(object) ended"
-        }
-    }
-}
-
-extension History.PostedSender: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .nobody: "nobody"
-        case .object(let id): "object \(id)"
-        case .value(let value): "value \(value)"
-        case .unknown: "someone unknown"
-        }
     }
 }

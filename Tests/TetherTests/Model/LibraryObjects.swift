@@ -1,7 +1,7 @@
 import Foundation
 import Tether
 
-/// An object that is an owner, a sender, or both, and tells the player of its end.
+/// An object that is an owner, a sender, or both, and reports its end.
 ///
 /// All are equal to each other, which is not to matter (M4).
 protocol LibraryObject: Wrappable {
@@ -16,20 +16,17 @@ extension LibraryObject {
 /// The world of an object.
 ///
 /// SAFETY: everything of a run is on one thread.
-private struct LibraryHome: @unchecked Sendable {
+struct LibraryHome: @unchecked Sendable {
     unowned let world: LibraryWorld
-}
 
-extension LibraryWorld {
     /// Makes objects of several kinds, by turns.
     func makeObject(_ id: Int) -> any LibraryObject {
-        let home = LibraryHome(world: self)
-        return switch id % 5 {
-        case 0: LibraryClass(id: id, home: home)
-        case 1: LibrarySubclass(id: id, home: home)
-        case 2: LibraryGeneric<Int>(id: id, home: home)
-        case 3: LibraryActor(id: id, home: home)
-        default: LibraryExecutorActor(id: id, home: home)
+        switch id % 5 {
+        case 0: LibraryClass(id: id, home: self)
+        case 1: LibrarySubclass(id: id, home: self)
+        case 2: LibraryGeneric<Int>(id: id, home: self)
+        case 3: LibraryActor(id: id, home: self)
+        default: LibraryExecutorActor(id: id, home: self)
         }
     }
 }
@@ -82,7 +79,7 @@ private actor LibraryExecutorActor: LibraryObject {
     deinit { home.world.ended(self) }
 }
 
-/// What a handler captures: it tells the player of its calls and of its release.
+/// The capture of a handler, which reports its calls and its release.
 ///
 /// SAFETY: everything of a run is on one thread.
 final class LibraryCapture: @unchecked Sendable {
@@ -97,18 +94,17 @@ final class LibraryCapture: @unchecked Sendable {
 
     deinit { player.released(id) }
 
-    func call(_ notification: Notification, owner: (any LibraryObject)?) {
+    func call(_ notification: Notification, owner: (any LibraryObject)? = nil) {
         player.called(
-            id, number: LibraryForms.number(of: notification), sender: LibraryForms.sender(of: notification),
-            hasOwner: owner != nil,
-            holding: [owner, notification.object as? any LibraryObject])
+            id, number: LibraryPayload.number(of: notification), sender: LibraryForms.sender(of: notification),
+            hasOwner: owner != nil)
     }
 }
 
-/// What a post carries: it tells the player of its release.
+/// The payload of a post, which reports its release.
 final class LibraryPayload {
     static let key = "payload"
-    let number: Int
+    private let number: Int
     private let player: Player
 
     init(number: Int, player: Player) {
@@ -117,4 +113,43 @@ final class LibraryPayload {
     }
 
     deinit { player.payloadReleased(number) }
+
+    static func number(of notification: Notification) -> Int? {
+        (notification.userInfo?[key] as? LibraryPayload)?.number
+    }
+}
+
+/// The forms in which objects and values get into an `Any`, and out of it again.
+enum LibraryForms {
+    /// Half of the objects as they are.
+    static func wrap(_ object: any Wrappable, form: Int) -> Any? {
+        form.isMultiple(of: 2) ? object : Wrapping.all[form / 2 % Wrapping.all.count].wrap(object)
+    }
+
+    /// A value as a sender or a key.
+    static func wrap<Value: Hashable>(_ value: Value, form: Int) -> any Hashable {
+        switch form % 5 {
+        case 0: value
+        case 1: Optional(value)
+        case 2: AnyHashable(value)
+        case 3: Optional(AnyHashable(value))
+        default: AnyHashable(Optional(Optional(value)))
+        }
+    }
+
+    /// A post's sender as its handler sees it.
+    static func sender(of notification: Notification) -> History.PostedSender {
+        notification.object.map(sender) ?? .nobody
+    }
+
+    private static func sender(_ object: Any) -> History.PostedSender {
+        if let object = object as? any LibraryObject { return .object(object.id) }
+        let mirror = Mirror(reflecting: object)
+        if mirror.displayStyle == .optional { return mirror.children.first.map { sender($0.value) } ?? .nobody }
+        guard let value = object as? AnyHashable else { return .unknown }
+        if type(of: object) == AnyHashable.self { return sender(value.base) }
+        return LibraryWorld.values
+            .firstIndex { AnyHashable($0) == value && type(of: $0 as Any) == type(of: object) }
+            .map(History.PostedSender.value) ?? .unknown
+    }
 }

@@ -48,7 +48,7 @@ final class LibraryPlace: @unchecked Sendable {
 
     private func end(_ number: Int, taking element: Notification?, from id: Int) {
         tasks.removeAll { $0.number == number }
-        player.taken(from: id, element.map { (LibraryForms.number(of: $0), LibraryForms.sender(of: $0)) })
+        player.taken(from: id, element.map { (LibraryPayload.number(of: $0), LibraryForms.sender(of: $0)) })
     }
 
     func run() { executor.run() }
@@ -61,31 +61,11 @@ final class LibraryPlace: @unchecked Sendable {
         run()
     }
 
-    func letGo() { sequence = nil }
+    func drop() { sequence = nil }
 
     func leave() {
         for (_, task) in tasks { task.cancel() }
         run()
-        letGo()
+        drop()
     }
-}
-
-extension LibraryWorld {
-    func makeSequence(_ asked: SequenceObservation, id: Int) {
-        let sequence = makeSequence(asked)
-        sequences[asked.place].put(sequence, id: id)
-    }
-
-    private func makeSequence(_ asked: SequenceObservation) -> NotificationSequence<Notification> {
-        let (center, name) = (notifying(asked.center), asked.name.map { LibraryWorld.names[$0] })
-        return center.notifications(
-            named: name, from: asked.sender.flatMap(object) as AnyObject? ?? Omitted.argument,
-            owner: asked.owner.flatMap(object) as AnyObject? ?? Omitted.argument, buffering: asked.buffer.inLibrary)
-    }
-
-    func take(_ sequence: Int) { sequences[sequence].take() }
-    func runTasks(_ sequence: Int) { sequences[sequence].run() }
-    func cancelTask(_ sequence: Int) { sequences[sequence].cancel() }
-    func dropSequence(_ sequence: Int) { sequences[sequence].letGo() }
-    func leaveSequence(_ sequence: Int) { sequences[sequence].leave() }
 }

@@ -7,12 +7,10 @@ import Foundation
 protocol LibraryTarget: AnyObject {
     var target: DeliveryTarget { get }
     func run()
-    /// Runs until nothing waits.
-    func runAll()
     func drop()
 }
 
-/// Holds jobs until they are run or dropped.
+/// Retains jobs until they are run or dropped.
 ///
 /// SAFETY: everything of a run is on one thread.
 class LibraryScheduler: LibraryTarget, DeliveryScheduler, @unchecked Sendable {
@@ -28,10 +26,6 @@ class LibraryScheduler: LibraryTarget, DeliveryScheduler, @unchecked Sendable {
         for job in due { job() }
     }
 
-    func runAll() {
-        while !jobs.isEmpty { run() }
-    }
-
     func drop() {
         let dropped = jobs
         jobs = []
@@ -39,8 +33,10 @@ class LibraryScheduler: LibraryTarget, DeliveryScheduler, @unchecked Sendable {
     }
 }
 
-final class LibraryFirstScheduler: LibraryScheduler, @unchecked Sendable {}
-final class LibrarySecondScheduler: LibraryScheduler, @unchecked Sendable {}
+
+final class LibraryBatchingScheduler: LibraryScheduler, @unchecked Sendable {
+    override var target: DeliveryTarget { DeliveryTarget(kind: .custom(self), isBatching: true) }
+}
 
 /// The thread of the test, in a mode in which its run loop runs only when it is told to.
 final class LibraryLoop: LibraryTarget {
@@ -48,9 +44,7 @@ final class LibraryLoop: LibraryTarget {
     private static let mode = RunLoop.Mode("model")
     private var loop: ThreadLoop?
 
-    var target: DeliveryTarget {
-        DeliveryTarget(kind: .thread(currentLoop, modes: [LibraryLoop.mode]))
-    }
+    var target: DeliveryTarget { DeliveryTarget(kind: .thread(currentLoop, modes: [LibraryLoop.mode])) }
 
     private var currentLoop: ThreadLoop {
         if let loop { return loop }
@@ -62,10 +56,74 @@ final class LibraryLoop: LibraryTarget {
 
     func run() { LibraryLoop.mode.run(for: 0) }
 
-    func runAll() {
-        while CFRunLoopRunInMode(LibraryLoop.mode.cfMode, 0, true) == .handledSource {}
-    }
-
     /// Ends the loop as the end of its thread would; another one takes its place.
     func drop() { loop.take()?.exit() }
+}
+
+/// A foreign center: a list of closures, which are called in order.
+final class LibraryForeignCenter: NotifyingCenter {
+    private struct Entry: Sendable {
+        let id: Int
+        let name: Notification.Name?
+        let sender: ObjectIdentifier?
+        let handler: @Sendable (Notification) -> Void
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var registered = 0
+        var strangers = 0
+    }
+
+    /// May outlive the center, because another thread removes closures; it is empty then.
+    private final class List: Sendable {
+        let state = Guarded(State())
+
+        func removeAll(where condition: (Entry) -> Bool) {
+            let removed = state.withLock { state in
+                let removed = state.entries.filter(condition)
+                state.entries.removeAll(where: condition)
+                if removed.isEmpty { state.strangers += 1 }
+                return removed
+            }
+            withExtendedLifetime(removed) {}
+        }
+    }
+
+    private struct Registration: NotifyingRegistration {
+        let list: List
+        let id: Int
+
+        func cancel() { list.removeAll { $0.id == id } }
+    }
+
+    private let list = List()
+
+    deinit { list.removeAll { _ in true } }
+
+    func register(
+        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
+    ) -> any NotifyingRegistration {
+        let sender = sender.map { ObjectIdentifier($0) }
+        let id = list.state.withLock { state in
+            state.registered += 1
+            state.entries.append(Entry(id: state.registered, name: name, sender: sender, handler: handler))
+            return state.registered
+        }
+        return Registration(list: list, id: id)
+    }
+
+    func post(_ notification: Notification) {
+        let sender = (notification.object as? any LibraryObject).map { ObjectIdentifier($0) }
+        let entries = list.state.withLock(\.entries).filter { entry in
+            (entry.name == nil || entry.name == notification.name) && (entry.sender == nil || entry.sender == sender)
+        }
+        for entry in entries { entry.handler(notification) }
+    }
+
+    /// How many closures it has, and how often it was asked to remove one that it had not.
+    var closures: (Int, Int) {
+        ForeignCleaner.shared.settle()
+        return list.state.withLock { ($0.entries.count, $0.strangers) }
+    }
 }

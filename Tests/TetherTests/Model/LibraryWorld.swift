@@ -5,7 +5,7 @@ import Foundation
 
 /// The library, as operations are performed on it.
 ///
-/// What is passed to a call is held for it, and let go of where the call has returned.
+/// Whatever is passed to a call is retained for it, and released where the call has returned.
 final class LibraryWorld: World {
     static let names = (0..<Places.names).map { Notification.Name("model.\($0)") }
     /// Senders and keys; some are equal across types, and so not the same (M4).
@@ -13,71 +13,64 @@ final class LibraryWorld: World {
         1, Int8(1), 1.0, "1", Substring("1"), [1], [1.0], "a longer value that is not kept in place",
     ]
     static let targets = [
-        "custom LibraryFirstScheduler", "custom LibrarySecondScheduler", LibraryLoop.description,
+        "custom LibraryScheduler", "custom LibraryBatchingScheduler", LibraryLoop.description,
     ]
 
-    let mode: LifetimeMode
-    let player: Player
+    private let player: Player
     /// Never runs while the world is in use: its posting queues are flushed by hand.
-    let held: DispatchQueue?
-    var centers: [ObserverCenter] = []
-    var foreign = (Places.centers..<Places.allCenters).map(LibraryWorld.makeForeign)
-    var queues: [PostingQueue] = []
-    let schedulers: [any LibraryTarget] = [LibraryFirstScheduler(), LibrarySecondScheduler(), LibraryLoop()]
-    let sequences: [LibraryPlace]
+    private let suspended = DispatchQueue(label: "suspended")
+    private var centers: [any NotifyingCenter] = []
+    private var queues: [PostingQueue] = []
+    private let schedulers: [any LibraryTarget] = [LibraryScheduler(), LibraryBatchingScheduler(), LibraryLoop()]
+    private let sequences: [LibraryPlace]
     private var tokens: [NotificationObserver?] = Array(repeating: nil, count: Places.tokens)
     private var objects: [(any LibraryObject)?] = Array(repeating: nil, count: Places.objects)
-    /// Those whose `deinit` is running, in which they are let go of.
+    /// Those whose `deinit` is running, in which they are released.
     private var dying: [any LibraryObject] = []
-    private var descriptions: [String] = []
-    var userInfos: [Int: [AnyHashable: Any]] = [:]
+    private var descriptions: [Int: String] = [:]
 
-    /// `isOnLoop`: whether posting queues are those of the thread's run loop, which does not run.
-    init(mode: LifetimeMode, player: Player, isOnLoop: Bool) {
-        self.mode = mode
+    init(player: Player) {
         self.player = player
-        held = isOnLoop && !MainQueue.isCurrent ? nil : DispatchQueue(label: "held")
-        held?.suspend()
+        suspended.suspend()
         sequences = (0..<Places.sequences).map { _ in LibraryPlace(player: player) }
-        centers = (0..<Places.centers).map { _ in mode.makeCenter() }
-        queues = centers.map(makeQueue)
+        for place in 0..<Places.centers {
+            centers.append(ObserverCenter())
+            queues.append(PostingQueue(center: own(place), queue: suspended))
+        }
+        centers.append(LibraryForeignCenter())
     }
 
     deinit {
         queues = []
-        held?.resume()
+        suspended.resume()
     }
 
-    func makeQueue(_ center: ObserverCenter) -> PostingQueue {
-        if let held { PostingQueue(center: center, queue: held) } else { PostingQueue(center: center) }
-    }
+    /// One of Tether's own centers.
+    private func own(_ place: Int) -> ObserverCenter { centers[place] as! ObserverCenter }
 
-    /// Lets go of everything, for a run that is given up.
+    /// Releases everything, for a run that is given up.
     func clear() {
         for place in sequences { place.leave() }
-        for token in tokens.indices { dropToken(token) }
-        for place in objects.indices { dropObject(at: place) }
-        for center in 0..<Places.allCenters { renewCenter(center) }
+        for token in tokens.indices { release(tokens[token].take()) }
+        for place in objects.indices { release(objects[place].take()) }
+        for center in centers.indices { renewCenter(center) }
         for scheduler in schedulers { scheduler.drop() }
-        if mode == .sweep { purge() }
+    }
+
+    /// Releases what was taken from its place before, so that its end may look there.
+    @inline(never)
+    private func release(_ last: consuming AnyObject?) {
+        withExtendedLifetime(last) {}
     }
 
     // MARK: Objects
 
-    func makeObject(_ id: Int, at place: Int) {
-        let object = makeObject(id)
-        descriptions.append("\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))")
+    func description(ofObject id: Int) -> String { descriptions[id] ?? "" }
+
+    private func make(_ id: Int, at place: Int) {
+        let object = LibraryHome(world: self).makeObject(id)
+        descriptions[id] = "\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))"
         objects[place] = object
-    }
-
-    func description(ofObject id: Int) -> String { descriptions[id] }
-
-    func dropObject(at place: Int) { letGo(objects[place].take()) }
-
-    /// Lets go of what was taken out of its place before, so that its end may look there.
-    @inline(never)
-    func letGo(_ last: consuming AnyObject?) {
-        withExtendedLifetime(last) {}
     }
 
     /// Called in an object's `deinit`.
@@ -87,147 +80,256 @@ final class LibraryWorld: World {
         dying.removeLast()
     }
 
-    func object(at place: Int) -> (any LibraryObject)? {
+    private func object(at place: Int) -> (any LibraryObject)? {
         place == ModelOperation.dying ? dying.last : objects[place]
     }
 
-    func sender(_ sender: ModelOperation.Sender) -> Any? {
+    /// An argument of a call that takes objects.
+    private func argument(_ place: Int?) -> AnyObject { place.flatMap(object) ?? Omitted.argument }
+
+    /// A sender where any value may be one, in a form that the number chooses.
+    private func sender(_ sender: ModelOperation.Sender, _ number: Int) -> Any? {
         switch sender {
-        case .nobody: nil
-        case .nothing: Int?.none as Any
-        case .object(let place, let form): object(at: place).flatMap { LibraryForms.wrap($0, form: form) }
-        case .value(let value, let form): LibraryForms.wrap(LibraryWorld.values[value], form: form)
+        case .nobody: number.isMultiple(of: 2) ? nil : Int?.none as Any
+        case .object(let place): object(at: place).flatMap { LibraryForms.wrap($0, form: number) }
+        case .value(let value): LibraryForms.wrap(LibraryWorld.values[value], form: number)
         }
     }
 
-    func purge() {
-        // What ends meanwhile may have had its turn already.
-        var live: Int
-        repeat {
-            live = player.liveObjects
-            OwnerLifetime.purge()
-        } while live != player.liveObjects
+    // MARK: Performing
+
+    func perform(_ operation: ModelOperation, number: Int) {
+        let uses = operation.uses
+        let token = uses.token.flatMap { tokens[$0] }
+        let used: [Any?] = [uses.objects.map(object), uses.center.map { centers[$0] }, uses.queue.map { queues[$0] }]
+        withExtendedLifetime((used, token)) { perform(operation, number, token) }
     }
 
-    // MARK: Tokens
-
-    func observe(_ observation: Observation, id: Int) {
-        let token = makeObserver(observation, id: id)
-        guard let token, observation.keepsToken else { return }
-        player.tokenGoes(to: observation.token, of: id)
-        let old = tokens[observation.token].take()
-        tokens[observation.token] = token
-        letGo(old)
-    }
-
-    func dropToken(_ token: Int) { letGo(tokens[token].take()) }
-
-    func isActive(_ token: Int) -> Bool { tokens[token]?.isActive ?? false }
-
-    private func with(_ token: Int, _ body: (NotificationObserver) -> Void) {
-        guard let token = tokens[token] else { return }
-        withExtendedLifetime(token) { body(token) }
-    }
-
-    func stop(_ token: Int) { with(token) { $0.stop() } }
-    func mute(token: Int, keepingNewest: Bool) { with(token) { $0.mute(keepingNewest: keepingNewest) } }
-    func unmute(_ token: Int) { with(token) { $0.unmute() } }
-
-    func bound(token: Int, to backlog: ModelOperation.Backlog) { with(token) { $0.backlog = backlog.inLibrary } }
-
-    func redirect(token: Int, scheduler: Int?) {
-        with(token) { $0.target = scheduler.map { schedulers[$0].target } ?? .poster }
-    }
-
-    // MARK: Many observers
-
-    private func with(_ objects: AnyObject?..., body: () -> Void) {
-        withExtendedLifetime(objects) { body() }
-    }
-
-    func stopAll(_ place: Int) {
-        guard let object = object(at: place) else { return }
-        with(object) { OwnerObservers(of: object).stop() }
-    }
-
-    func remove(center: Int, name: Int?, sender: Int?, owner: Int?) {
-        let (sender, owner, center) = (sender.flatMap(object), owner.flatMap(object), notifying(center))
-        with(sender, owner, center) {
-            center.removeObservers(
-                named: name.map { LibraryWorld.names[$0] }, from: sender as AnyObject? ?? Omitted.argument,
-                owner: owner as AnyObject? ?? Omitted.argument)
+    private func perform(_ operation: ModelOperation, _ number: Int, _ token: NotificationObserver?) {
+        switch operation {
+        case .observe(let observation): observe(observation, number)
+        case .stop: token?.stop()
+        case .drop(let token): release(tokens[token].take())
+        case .stopAll(let place): if let object = object(at: place) { OwnerObservers(of: object).stop() }
+        case .remove(let center, let name, let sender, let owner):
+            centers[center].removeObservers(
+                named: name.map { LibraryWorld.names[$0] }, from: argument(sender), owner: argument(owner))
+        case .removeToken(let center, _, let name, let sender): remove(token, center, name, sender, number)
+        case .removeObject(let center, let owner, let name, let sender):
+            remove(object(at: owner), center, name, sender, number)
+        case .mute(_, let keepingNewest): token?.mute(keepingNewest: keepingNewest)
+        case .unmute: token?.unmute()
+        case .muteAll(let place, let keepingNewest):
+            if let object = object(at: place) { OwnerObservers(of: object).mute(keepingNewest: keepingNewest) }
+        case .unmuteAll(let place): if let object = object(at: place) { OwnerObservers(of: object).unmute() }
+        case .bound(_, let backlog): token?.backlog = backlog.inLibrary
+        case .redirect(_, let scheduler): token?.target = target(scheduler)
+        case .run(let scheduler): schedulers[scheduler].run()
+        case .runAll(let scheduler): for _ in 0..<Places.runs { schedulers[scheduler].run() }
+        case .cancelBlocks(let scheduler): schedulers[scheduler].drop()
+        case .make(let place, _): make(number, at: place)
+        case .end(let place): release(objects[place].take())
+        default: performOnOthers(operation, number)
         }
     }
 
-    func removeToken(center: Int, token: Int, form: Int, name: Int?, sender: ModelOperation.Sender) {
-        remove(tokens[token], form: form, from: centers[center], name: name, sender: self.sender(sender))
-    }
-
-    func removeObject(center: Int, owner: Int, form: Int, name: Int?, sender: ModelOperation.Sender) {
-        remove(object(at: owner), form: form, from: centers[center], name: name, sender: self.sender(sender))
+    private func performOnOthers(_ operation: ModelOperation, _ number: Int) {
+        switch operation {
+        case .post(let center, let name, let sender): post(center, LibraryWorld.names[name], sender, number)
+        case .enqueue(let queue, let name, let sender, let style, let mask):
+            queues[queue].enqueue(
+                Notification(
+                    name: LibraryWorld.names[name], object: self.sender(sender, number), userInfo: payload(number)),
+                postingStyle: style.inLibrary, coalesceMask: mask.inLibrary)
+        case .dequeue(let queue, let name, let sender, let mask):
+            queues[queue].dequeueNotifications(
+                matching: Notification(name: LibraryWorld.names[name], object: self.sender(sender, number)),
+                coalesceMask: mask.inLibrary)
+        case .flush(let queue): queues[queue].flush()
+        case .renewQueue(let queue): renewQueue(queue)
+        case .renewCenter(let center): renewCenter(center)
+        case .sequence(let asked):
+            sequences[asked.place].leave()
+            sequences[asked.place].put(makeSequence(asked), id: number)
+        case .take(let place): sequences[place].take()
+        case .runTasks(let place): sequences[place].run()
+        case .cancelTask(let place): sequences[place].cancel()
+        case .dropSequence(let place): sequences[place].drop()
+        case .leaveSequence(let place): sequences[place].leave()
+        default: break
+        }
     }
 
     private func remove(
-        _ observer: (any Wrappable)?, form: Int, from center: ObserverCenter, name: Int?, sender: Any?
+        _ observer: (any Wrappable)?, _ center: Int, _ name: Int?, _ sender: ModelOperation.Sender, _ number: Int
     ) {
-        guard let observer = observer.flatMap({ LibraryForms.wrap($0, form: form) }) else { return }
-        with(center) {
-            withExtendedLifetime((observer, sender)) {
-                center.removeObserver(observer, name: name.map { LibraryWorld.names[$0] }, object: sender)
+        guard let own = centers[center] as? ObserverCenter,
+            let observer = observer.flatMap({ LibraryForms.wrap($0, form: number) })
+        else { return }
+        let sender = self.sender(sender, number)
+        own.removeObserver(observer, name: name.map { LibraryWorld.names[$0] }, object: sender)
+        withExtendedLifetime((observer, sender)) {}
+    }
+
+    private func payload(_ number: Int) -> [AnyHashable: Any] {
+        [LibraryPayload.key: LibraryPayload(number: number, player: player)]
+    }
+
+    private func post(_ place: Int, _ name: Notification.Name, _ sender: ModelOperation.Sender, _ number: Int) {
+        let object = self.sender(sender, number)
+        withExtendedLifetime(object) {
+            if let foreign = centers[place] as? LibraryForeignCenter {
+                foreign.post(Notification(name: name, object: object, userInfo: payload(number)))
+            } else if number.isMultiple(of: 3) {
+                own(place).post(Notification(name: name, object: object, userInfo: payload(number)))
+            } else {
+                own(place).post(name: name, object: object, userInfo: payload(number))
             }
         }
     }
 
-    func muteAll(object place: Int, keepingNewest: Bool) {
-        guard let object = object(at: place) else { return }
-        with(object) { OwnerObservers(of: object).mute(keepingNewest: keepingNewest) }
+    private func renewQueue(_ queue: Int) {
+        let old = queues[queue]
+        queues[queue] = PostingQueue(center: own(queue), queue: suspended)
+        release(old)
     }
 
-    func unmuteAll(_ place: Int) {
-        guard let object = object(at: place) else { return }
-        with(object) { OwnerObservers(of: object).unmute() }
+    private func renewCenter(_ place: Int) {
+        let old = centers[place]
+        if place == Places.foreign {
+            centers[place] = LibraryForeignCenter()
+        } else {
+            centers[place] = ObserverCenter()
+            renewQueue(place)
+        }
+        release(old)
     }
 
-    // MARK: Schedulers
+    private func makeSequence(_ asked: SequenceObservation) -> NotificationSequence<Notification> {
+        centers[asked.center].notifications(
+            named: asked.name.map { LibraryWorld.names[$0] }, from: argument(asked.sender), owner: argument(asked.owner),
+            buffering: asked.buffer.inLibrary)
+    }
 
-    func run(_ scheduler: Int) { schedulers[scheduler].run() }
-    func runAll(_ scheduler: Int) { schedulers[scheduler].runAll() }
-    func dropJobs(_ scheduler: Int) { schedulers[scheduler].drop() }
+    // MARK: Observing
 
-    // A thread tells by itself.
-    func threadBegins() {}
-    func threadEnds() {}
+    private func observe(_ observation: Observation, _ number: Int) {
+        let token = makeObserver(observation, number)
+        guard let token, observation.keepsToken else { return }
+        player.tokenGoes(to: observation.token, of: number)
+        let old = tokens[observation.token].take()
+        tokens[observation.token] = token
+        release(old)
+    }
+
+    private func target(_ scheduler: Int?) -> DeliveryTarget { scheduler.map { schedulers[$0].target } ?? .poster }
+
+    @inline(never)
+    private func makeObserver(_ asked: Observation, _ number: Int) -> NotificationObserver? {
+        let capture = LibraryCapture(id: number, player: player)
+        let owner = asked.owner.flatMap(object)
+        let name = asked.name.map { LibraryWorld.names[$0] }
+        if asked.isFoundations {
+            let sender = sender(asked.sender, number)
+            if let owner {
+                observe(own(asked.center), name, sender, of: owner, capture)
+                return nil
+            }
+            return own(asked.center).addObserver(forName: name, object: sender, queue: nil) { capture.call($0) }
+        }
+        let key = asked.key.map { LibraryForms.wrap(LibraryWorld.values[$0], form: number) }
+        let (center, sender) = (centers[asked.center], argument(asked.sender.place))
+        if let owner {
+            return observe(center, name, sender, of: owner, asked, key, capture)
+        }
+        return center.observe(name, from: sender, on: target(asked.scheduler), once: asked.once, key: key) {
+            capture.call($0)
+        }
+    }
+
+    private func observe<Owner: LibraryObject>(
+        _ center: ObserverCenter, _ name: Notification.Name?, _ sender: Any?, of owner: Owner, _ capture: LibraryCapture
+    ) {
+        center.addObserver(
+            owner, action: { owner in { notification in capture.call(notification, owner: owner) } }, name: name,
+            object: sender)
+    }
+
+    private func observe<Owner: LibraryObject>(
+        _ center: any NotifyingCenter, _ name: Notification.Name?, _ sender: AnyObject, of owner: Owner,
+        _ asked: Observation, _ key: (any Hashable)?, _ capture: LibraryCapture
+    ) -> NotificationObserver {
+        center.observe(
+            name, from: sender, owner: owner, on: target(asked.scheduler), once: asked.once, key: key
+        ) { owner, notification in
+            capture.call(notification, owner: owner)
+        }
+    }
 
     // MARK: Looking
 
-    func picture(ofCenter center: Int) -> CenterPicture {
-        let audit = notifying(center).audit()
-        return CenterPicture(
-            rows: audit.map { row in
-                CenterPicture.Row(
-                    name: row.name?.rawValue, sender: row.sender, owner: row.owner, target: row.target,
-                    pending: row.pending, dropped: row.dropped, muted: row.muteCount, isOnce: row.isOnce, key: row.key)
+    func isActive(_ token: Int) -> Bool { tokens[token]?.isActive ?? false }
+
+    func picture() -> Picture {
+        let audits = centers.map { $0.audit() }
+        return Picture(
+            rows: audits.map { audit in
+                audit.map { row in
+                    Picture.Row(
+                        name: row.name?.rawValue, sender: row.sender, owner: row.owner, target: row.target,
+                        pending: row.pending, dropped: row.dropped, muted: row.muteCount, isOnce: row.isOnce,
+                        key: row.key)
+                }
             },
-            posts: CenterPicture.Posts(
-                asap: audit.waitingPosts.reduce(0) { $0 + $1.asap },
-                whenIdle: audit.waitingPosts.reduce(0) { $0 + $1.whenIdle }, dropped: audit.droppedPosts),
-            closures: center < Places.centers ? nil : foreign[center - Places.centers].closures)
+            centers: zip(centers, audits).map { center, audit in
+                let closures = (center as? LibraryForeignCenter)?.closures ?? (0, 0)
+                return Picture.Center(
+                    asap: audit.waitingPosts.reduce(0) { $0 + $1.asap },
+                    whenIdle: audit.waitingPosts.reduce(0) { $0 + $1.whenIdle }, dropped: audit.droppedPosts,
+                    closures: closures.0, strangers: closures.1)
+            },
+            tokens: tokens.map { token in
+                guard let token, token.isActive else { return nil }
+                return Picture.Token(
+                    isMuted: token.isMuted, target: token.target.description, backlog: token.backlog.description)
+            },
+            attached: objects.map { $0.map { OwnerObservers(of: $0).count } ?? 0 })
     }
 
     /// Whether a center keeps nothing (M9).
     func isEmpty(_ center: Int) -> Bool {
-        if center < Places.centers { return centers[center].core.isEmpty }
-        return ForeignCenters.shared.knownCore(of: notifying(center))?.isEmpty ?? true
+        (centers[center] as? ObserverCenter)?.core.isEmpty
+            ?? ForeignCenters.shared.knownCore(of: centers[center])?.isEmpty ?? true
     }
+}
 
-    func picture(ofToken token: Int) -> TokenPicture {
-        guard let token = tokens[token] else { return TokenPicture() }
-        return TokenPicture(
-            isActive: token.isActive, isMuted: token.isMuted, target: token.target.description,
-            backlog: token.backlog.description)
+extension ModelOperation.Backlog {
+    fileprivate var inLibrary: BufferingPolicy {
+        switch self {
+        case .unbounded: .unbounded
+        case .newest(let count): .newest(count)
+        case .oldest(let count): .oldest(count)
+        }
     }
+}
 
-    func attachedCount(to object: Int) -> Int {
-        objects[object].map { OwnerObservers(of: $0).count } ?? 0
+extension ModelOperation.Style {
+    fileprivate var inLibrary: PostingQueue.PostingStyle {
+        switch self {
+        case .asap: .asap
+        case .whenIdle: .whenIdle
+        case .now: .now
+        }
+    }
+}
+
+extension ModelOperation.Mask {
+    fileprivate var inLibrary: PostingQueue.NotificationCoalescing {
+        switch self {
+        case .none: .none
+        case .name: .onName
+        case .sender: .onSender
+        case .both: [.onName, .onSender]
+        }
     }
 }

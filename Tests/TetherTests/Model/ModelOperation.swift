@@ -6,20 +6,18 @@
 enum ModelOperation: Sendable {
     case observe(Observation)
     case stop(Int)
-    /// Lets go of a token.
+    /// Releases a token.
     case drop(Int)
     /// Ends the observers of an object.
     case stopAll(Int)
     case remove(center: Int, name: Int?, sender: Int?, owner: Int?)
-    case removeToken(center: Int, token: Int, form: Int, name: Int?, sender: Sender)
-    case removeObject(center: Int, owner: Int, form: Int, name: Int?, sender: Sender)
-    case post(center: Int, name: Int, sender: Sender, form: PostForm)
+    case removeToken(center: Int, token: Int, name: Int?, sender: Sender)
+    case removeObject(center: Int, owner: Int, name: Int?, sender: Sender)
+    case post(center: Int, name: Int, sender: Sender)
     case enqueue(center: Int, name: Int, sender: Sender, style: Style, mask: Mask)
     case dequeue(center: Int, name: Int, sender: Sender, mask: Mask)
-    /// Takes out of a queue what was enqueued so many enqueueings ago.
-    case dequeueExactly(center: Int, ago: Int)
     case flush(Int)
-    /// Lets go of a center's posting queue and makes another one.
+    /// Releases a center's posting queue and makes another one.
     case renewQueue(Int)
     case mute(token: Int, keepingNewest: Bool)
     case unmute(Int)
@@ -27,14 +25,14 @@ enum ModelOperation: Sendable {
     case unmuteAll(Int)
     /// Bounds what may wait.
     case bound(token: Int, to: Backlog)
-    /// Switches to a scheduler; `nil` for the poster.
+    /// Switches to a scheduler; `nil` for the posting thread.
     case redirect(token: Int, scheduler: Int?)
-    /// Runs the jobs that wait on a scheduler.
+    /// Runs the blocks that wait on a scheduler.
     case run(Int)
-    /// Runs jobs until none waits.
+    /// Runs blocks until none waits, or they go on for ever.
     case runAll(Int)
-    /// Lets go of jobs, or ends the run loop; another one takes its place.
-    case dropJobs(Int)
+    /// Releases the blocks, or ends the run loop; another one takes its place.
+    case cancelBlocks(Int)
     /// Makes an async sequence, in place of the one that is there and of its tasks.
     case sequence(SequenceObservation)
     /// Has a task take an element of a sequence, or wait for one.
@@ -43,30 +41,24 @@ enum ModelOperation: Sendable {
     case runTasks(Int)
     /// Cancels the oldest task of a sequence, or one that is about to begin.
     case cancelTask(Int)
-    /// Lets go of a sequence, which its tasks may still hold.
+    /// Releases a sequence, which its tasks may still retain.
     case dropSequence(Int)
-    /// Cancels all tasks of a sequence, and lets go of it.
+    /// Cancels all tasks of a sequence, and releases it.
     case leaveSequence(Int)
     /// Makes an object, in place of the one that is there, with what it does in its `deinit`.
     case make(object: Int, atEnd: [ModelOperation])
-    /// Lets go of an object.
+    /// Releases an object.
     case end(Int)
-    /// Lets go of a center and its queue, and makes others.
+    /// Releases a center and its queue, and makes others.
     case renewCenter(Int)
-    case purge
-    /// Performs operations on a thread of its own, and waits for it.
-    case onThread([ModelOperation])
-    /// In a handler that runs on such a thread, ends it.
-    case exit
 
     enum Sender: Sendable, Equatable {
         /// None of a post, any of an observer.
         case nobody
-        /// Nobody, by an optional without content in an `Any`.
-        case nothing
-        /// What is at a place, in a form in which it gets into an `Any`; 0 for as it is.
-        case object(Int, form: Int = 0)
-        case value(Int, form: Int = 0)
+        case object(Int)
+        case value(Int)
+
+        var place: Int? { if case .object(let place) = self { place } else { nil } }
     }
 
     /// How much is kept of what waits.
@@ -76,7 +68,6 @@ enum ModelOperation: Sendable {
         case oldest(Int)
     }
 
-    enum PostForm: Sendable, CaseIterable { case call, notification }
     enum Style: Sendable, CaseIterable { case whenIdle, asap, now }
     enum Mask: Sendable, CaseIterable { case none, name, sender, both }
 
@@ -86,7 +77,7 @@ enum ModelOperation: Sendable {
 
 /// How an observer is registered.
 struct Observation: Sendable {
-    /// Where its token goes.
+    /// Where its token is put.
     var token = 0
     var center = 0
     /// `nil` for any name.
@@ -94,26 +85,48 @@ struct Observation: Sendable {
     var sender = ModelOperation.Sender.nobody
     /// An object's place.
     var owner: Int?
-    /// `nil` for the poster.
+    /// `nil` for the posting thread.
     var scheduler: Int?
     var once = false
     var key: Int?
-    /// How the key comes: 0 for as it is.
-    var keyForm = 0
-    /// By the calls that Foundation's center has, too: those that take value senders.
+    /// By the calls that Foundation's center has, too, which take senders of any type, but no target, `once` or key.
     var isFoundations = false
     /// Whether the token of an observer with an owner is kept.
     var keepsToken = true
     /// What the handler does.
     var actions: [ModelOperation] = []
 
-    /// Registered by the calls of Foundation's center: no target, not once, no key.
-    var usesFoundationsCalls: Bool {
-        switch sender {
-        case .nobody: isFoundations
-        case .object(_, let form): isFoundations || form > 0
-        case .nothing, .value: true
+    /// With only what the center and the calls can be asked for.
+    var valid: Observation {
+        var valid = self
+        if center == Places.foreign {
+            valid.isFoundations = false
+            if case .value = sender { valid.sender = .nobody }
+        } else if case .value = sender {
+            valid.isFoundations = true
         }
+        if valid.isFoundations { (valid.scheduler, valid.once, valid.key) = (nil, false, nil) }
+        valid.keepsToken = owner == nil || keepsToken && !valid.isFoundations
+        return valid
+    }
+}
+
+/// How an async sequence is made.
+struct SequenceObservation: Sendable {
+    /// Where it is put.
+    var place = 0
+    var center = 0
+    /// `nil` for any name.
+    var name: Int?
+    /// An object's place; `nil` for any sender.
+    var sender: Int?
+    /// An object's place.
+    var owner: Int?
+    var buffer = ModelOperation.Backlog.unbounded
+
+    /// The observer that it registers.
+    var observation: Observation {
+        Observation(center: center, name: name, sender: sender.map { .object($0) } ?? .nobody, owner: owner)
     }
 }
 
@@ -121,18 +134,49 @@ struct Observation: Sendable {
 enum Places {
     static let tokens = 24
     static let objects = 4
-    /// Tether's own.
+    /// Tether's own centers, with a posting queue each.
     static let centers = 2
-    /// With a foreign one, and Foundation's.
-    static let allCenters = 4
-    static let foundation = 3
+    static let foreign = 2
     /// Two schedulers, and a run loop.
     static let schedulers = 3
+    static let batching = 1
+    static let loop = 2
+    /// How often everything that waits on a scheduler is run by one operation.
+    static let runs = 20
     static let sequences = 3
     static let names = 40
     static let values = 8
-    static let forms = Wrapping.all.count
-    static let valueForms = 5
+}
+
+extension ModelOperation {
+    /// The places of what an operation is made with, all of which is retained for the call.
+    struct Uses {
+        var objects: [Int] = []
+        var center: Int?
+        var queue: Int?
+        var token: Int?
+    }
+
+    var uses: Uses {
+        func uses(_ objects: Int?..., center: Int? = nil, queue: Int? = nil, token: Int? = nil) -> Uses {
+            Uses(objects: objects.compactMap(\.self), center: center, queue: queue, token: token)
+        }
+        return switch self {
+        case .observe(let asked): uses(asked.sender.place, asked.owner, center: asked.center)
+        case .sequence(let asked): uses(asked.sender, asked.owner, center: asked.center)
+        case .stop(let token), .mute(let token, _), .unmute(let token), .bound(let token, _), .redirect(let token, _):
+            uses(token: token)
+        case .stopAll(let object), .muteAll(let object, _), .unmuteAll(let object): uses(object)
+        case .remove(let center, _, let sender, let owner): uses(sender, owner, center: center)
+        case .removeToken(let center, let token, _, let sender): uses(sender.place, center: center, token: token)
+        case .removeObject(let center, let owner, _, let sender): uses(sender.place, owner, center: center)
+        case .post(let center, _, let sender): uses(sender.place, center: center)
+        case .enqueue(let queue, _, let sender, _, _), .dequeue(let queue, _, let sender, _):
+            uses(sender.place, queue: queue)
+        case .flush(let queue): uses(queue: queue)
+        default: uses()
+        }
+    }
 }
 
 // MARK: As source
@@ -141,21 +185,13 @@ extension ModelOperation: CustomStringConvertible {
     /// The operation as it is written in a test.
     var description: String { ModelOperation.source(of: self) }
 
-    private static func name(of value: Any) -> String {
-        switch value as? ModelOperation {
-        case nil: ".\(value)"
-        case .exit: ".exit"
-        default: ".purge"
-        }
-    }
-
     private static func source(of value: Any) -> String {
         let mirror = Mirror(reflecting: value)
         switch mirror.displayStyle {
         case .optional: return mirror.children.first.map { source(of: $0.value) } ?? "nil"
         case .collection: return "[" + mirror.children.map { source(of: $0.value) }.joined(separator: ", ") + "]"
         case .struct:
-            // Only what is not as it is by itself.
+            // Only the fields that differ from their defaults.
             let form: Any = value is SequenceObservation ? SequenceObservation() : Observation()
             let usual = Mirror(reflecting: form).children.map { source(of: $0.value) }
             let fields = zip(mirror.children, usual).compactMap { field, usual -> String? in
@@ -164,8 +200,7 @@ extension ModelOperation: CustomStringConvertible {
             }
             return "\(type(of: form))(\(fields.joined(separator: ", ")))"
         case .enum:
-            // An operation's own description would come back here.
-            guard let payload = mirror.children.first else { return name(of: value) }
+            guard let payload = mirror.children.first else { return ".\(value)" }
             let parts = Mirror(reflecting: payload.value)
             guard parts.displayStyle == .tuple else { return ".\(payload.label ?? "")(\(source(of: payload.value)))" }
             let arguments = parts.children.map { part in
@@ -174,6 +209,16 @@ extension ModelOperation: CustomStringConvertible {
             }
             return ".\(payload.label ?? "")(\(arguments.joined(separator: ", ")))"
         default: return "\(value)"
+        }
+    }
+}
+
+extension ModelOperation.Backlog: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .unbounded: "unbounded"
+        case .newest(let limit): "newest \(limit)"
+        case .oldest(let limit): "oldest \(limit)"
         }
     }
 }

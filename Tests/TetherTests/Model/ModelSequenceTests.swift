@@ -20,7 +20,7 @@ import Testing
         ])
     }
 
-    @Test func `Q3 what a notification posted now coalesces with is let go of before its handlers run`() {
+    @Test func `Q3 what a notification posted now coalesces with is released before its handlers run`() {
         expectAgreement([
             .make(object: 0, atEnd: []),
             .enqueue(center: 0, name: 0, sender: .object(0), style: .asap, mask: .none),
@@ -29,77 +29,28 @@ import Testing
         ])
     }
 
-    @Test func `D2 D9 a job that unmuting an owner asked for may be dropped in a handler that it runs`() {
+    @Test func `D2 D9 blocks of what an owner's unmuting delivers may be dropped in a handler that it calls`() {
         expectAgreement([
             .make(object: 0, atEnd: []),
             .observe(Observation(token: 0, name: 1, owner: 0, scheduler: 0)),
             .observe(
                 Observation(
                     token: 1, name: 0, owner: 0,
-                    actions: [.dropJobs(0), .post(center: 0, name: 1, sender: .nobody, form: .call)])),
+                    actions: [.cancelBlocks(0), .post(center: 0, name: 1, sender: .nobody)])),
             .muteAll(object: 0, keepingNewest: true),
-            .post(center: 0, name: 1, sender: .nobody, form: .call),
-            .post(center: 0, name: 0, sender: .nobody, form: .call),
+            .post(center: 0, name: 1, sender: .nobody),
+            .post(center: 0, name: 0, sender: .nobody),
             .unmuteAll(0),
             .run(0),
         ])
     }
 
-    @Test func `R8 D9 what a once observer captured goes before the next one of its owner is called`() {
-        expectAgreement([
-            .make(object: 0, atEnd: []),
-            .observe(Observation(token: 0, center: 1, name: 0, owner: 0)),
-            .muteAll(object: 0, keepingNewest: true),
-            .observe(Observation(token: 1, name: 0, owner: 0, once: true)),
-            .post(center: 0, name: 0, sender: .nobody, form: .call),
-            .post(center: 1, name: 0, sender: .nobody, form: .call),
-            .unmuteAll(0),
-        ])
-    }
-
-    @Test(arguments: [[0], [1], [1, 0]])
-    func `D2 D6 what is pending where a handler ends the thread moves to another target alone`(targets: [Int]) {
-        let switches = targets.map { ModelOperation.redirect(token: 0, scheduler: $0) }
-        expectAgreement([
-            .observe(
-                Observation(
-                    token: 0, name: 0, scheduler: 0,
-                    actions: switches + [.post(center: 0, name: 0, sender: .nobody, form: .call), .exit])),
-            .post(center: 0, name: 0, sender: .nobody, form: .call),
-            .onThread([.run(0)]),
-            .run(0),
-            .run(1),
-        ])
-    }
-
-    @Test(arguments: [nil, 0, 1])
-    func `D2 D6 what was spared for a queue is delivered wherever the target is switched after that`(last: Int?) {
-        expectAgreement([
-            .observe(Observation(token: 0, name: 0, scheduler: 0)),
-            .observe(
-                Observation(
-                    token: 1, name: 1, scheduler: 0,
-                    actions: [
-                        .redirect(token: 0, scheduler: 1),
-                        .post(center: 0, name: 0, sender: .nobody, form: .call),
-                        .dropJobs(0),
-                        .redirect(token: 0, scheduler: last),
-                        .post(center: 0, name: 0, sender: .nobody, form: .call),
-                    ])),
-            .post(center: 0, name: 1, sender: .nobody, form: .call),
-            .post(center: 0, name: 0, sender: .nobody, form: .call),
-            .run(0),
-            .run(0),
-            .run(1),
-        ])
-    }
-
-    @Test func `S2 R9 what a sequence has goes with a removal that its sender makes in its deinit`() {
+    @Test func `S2 R9 the elements of a sequence are released by a removal that its sender makes in its deinit`() {
         expectAgreement([
             .make(
                 object: 0,
                 atEnd: [
-                    .post(center: 0, name: 0, sender: .object(ModelOperation.dying), form: .call),
+                    .post(center: 0, name: 0, sender: .object(ModelOperation.dying)),
                     .remove(center: 0, name: nil, sender: nil, owner: nil),
                 ]),
             .sequence(SequenceObservation(sender: 0)),
@@ -114,11 +65,47 @@ import Testing
             .sequence(SequenceObservation(name: 0, owner: 0)),
             .take(0),
             .take(0),
-            .post(center: 0, name: 0, sender: .nobody, form: .call),
+            .post(center: 0, name: 0, sender: .nobody),
             .runTasks(0),
             .take(0),
             .end(0),
             .take(0),
+        ])
+    }
+
+    @Test func `D4 D7 blocks that come while a batch is delivered are run after it`() {
+        expectAgreement([
+            .observe(
+                Observation(
+                    token: 0, name: 0, scheduler: Places.batching,
+                    actions: [.post(center: 0, name: 0, sender: .nobody), .run(Places.batching)])),
+            .post(center: 0, name: 0, sender: .nobody),
+            .post(center: 0, name: 0, sender: .nobody),
+            .run(Places.batching),
+            .run(Places.batching),
+        ])
+    }
+
+    @Test func `D4 all blocks that come while the handler runs are run after it`() {
+        expectAgreement([
+            .observe(
+                Observation(
+                    token: 0, name: 0, scheduler: 0,
+                    actions: [
+                        .post(center: 0, name: 0, sender: .nobody), .post(center: 0, name: 0, sender: .nobody), .run(0),
+                    ])),
+            .post(center: 0, name: 0, sender: .nobody),
+            .run(0),
+        ])
+    }
+
+    @Test func `R8 an observer that a handler of the same post ended is not called though it was once muted`() {
+        expectAgreement([
+            .observe(Observation(token: 0, name: 0, actions: [.stop(1)])),
+            .observe(Observation(token: 1, name: 0)),
+            .mute(token: 1, keepingNewest: false),
+            .unmute(1),
+            .post(center: 0, name: 0, sender: .nobody),
         ])
     }
 }

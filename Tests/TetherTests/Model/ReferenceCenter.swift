@@ -1,94 +1,163 @@
 /// The model of a center: a list of observers, in registration order.
-final class ReferenceCenter: Counted {
+class ReferenceCenter: Counted {
     private(set) var observers: [ReferenceObserver] = []
     var droppedPosts = 0
-    /// The observer at which each post under way is, and the observers that ended while one was at them (R8).
-    private var posts: [ReferenceObserver?] = []
-    /// Beside which it stands, if it does.
-    private(set) weak var foreign: ReferenceForeign?
+    /// The observer that each post under way is calling, and the observers that ended meanwhile (R8).
+    private var calls: [ReferenceObserver] = []
     private var retired: [ReferenceObserver] = []
 
-    init(foreign: ReferenceForeign? = nil) {
-        self.foreign = foreign
-    }
-
     // R10
-    override func ended() { endAll() }
+    override func deallocated() {
+        for observer in observers { observer.end(keepingElements: true) }
+    }
 
-    func endAll() { endAll(observers, keepingElements: true) }
-
-    /// A post ends on a thread that ends with it.
-    func postEnds() { posts.removeLast() }
-
-    /// Calls the observers that match and have not ended meanwhile (M1-M3, R4).
     func post(_ notification: ReferenceNotification) {
-        withPost(of: observers.first?.world) {
-            for observer in observers where observer.matches(notification) { call(observer, with: notification) }
+        deliver(notification, to: observers.filter { $0.matches(notification) })
+    }
+
+    /// Submits the blocks, and then calls the observers that the posting thread calls, in registration order (M3, D1).
+    final func deliver(_ notification: ReferenceNotification, to observers: [ReferenceObserver]) {
+        var blocks = ReferenceBlocks()
+        let called = observers.filter { $0.receive(notification, in: &blocks) }
+        blocks.submit()
+        for observer in called {
+            calls.append(observer)
+            var blocks = ReferenceBlocks()
+            if observer.receive(notification, in: &blocks, mayCall: true) { observer.handle(notification) }
+            blocks.submit()
+            calls.removeLast()
         }
-    }
-
-    /// What a closure does that a foreign center has.
-    func deliver(_ notification: ReferenceNotification, to observer: ReferenceObserver) {
-        withPost(of: observer.world) { call(observer, with: notification) }
-    }
-
-    private func call(_ observer: ReferenceObserver, with notification: ReferenceNotification) {
-        posts[posts.count - 1] = observer
-        observer.receive(notification)
-    }
-
-    private func withPost(of world: ReferenceWorld?, _ body: () -> Void) {
-        posts.append(nil)
-        world?.levels.begin(.post(self))
-        body()
-        world?.levels.end()
-        posts.removeLast()
         releaseRetired()
     }
 
-    /// Lets go of what posts kept, as far as none is at it any more (R8).
-    func releaseRetired() {
-        let released = retired.filter { !isCalled($0) }
-        retired.removeAll { !isCalled($0) }
-        for observer in released { observer.letGo() }
+    private func releaseRetired() {
+        let released = retired.filter { observer in !calls.contains { $0 === observer } }
+        retired.removeAll { observer in released.contains { $0 === observer } }
+        for observer in released { observer.release() }
     }
 
     /// Adds an observer in place of the one with its key (M7).
-    func add(_ observer: ReferenceObserver) {
+    final func add(_ observer: ReferenceObserver) {
         let replaced = observers.first { $0.key != nil && $0.key == observer.key && $0.owner === observer.owner }
         observers.append(observer)
-        foreign?.connect(observer, replacing: replaced)
+        added(observer, replacing: replaced)
         replaced?.end()
     }
 
-    /// Takes an observer out; true if what it captured is to be released now.
-    func remove(_ observer: ReferenceObserver) -> Bool {
+    final func remove(_ observer: ReferenceObserver) {
         observers.removeAll { $0 === observer }
-        if isCalled(observer) { retired.append(observer) }
-        return !isCalled(observer)
+        removed(observer)
+        if calls.contains(where: { $0 === observer }) { retired.append(observer) } else { observer.release() }
     }
 
-    private func isCalled(_ observer: ReferenceObserver) -> Bool { posts.contains { $0 === observer } }
+    func added(_ observer: ReferenceObserver, replacing replaced: ReferenceObserver?) {}
+    func removed(_ observer: ReferenceObserver) {}
 
-    /// R9: ends those that match all that is given.
-    func removeAll(name: Int?, sender: ReferenceSender, owner: ReferenceObject?) {
-        endAll(
-            (owner.map { owner in owner.attached.filter { $0.center === self } } ?? observers).filter { observer in
-                (name == nil || observer.name == name) && (sender == .nobody || observer.sender == sender)
-            })
+    /// R9: ends the observers that match all that is given.
+    final func removeAll(name: Int?, sender: ReferenceSender, owner: ReferenceObject?) {
+        for observer in owner?.attached ?? observers
+        where observer.center === self && (name == nil || observer.name == name)
+            && (sender == .nobody || observer.sender == sender)
+        {
+            observer.end()
+        }
+    }
+}
+
+/// The model of observers over a foreign center: a list of closures, one for each observer, called in order (F1, F2).
+final class ReferenceForeign: ReferenceCenter {
+    private var closures: [Closure] = []
+
+    final class Closure { fileprivate var observer: ReferenceObserver? }
+
+    var closureCount: Int { closures.count }
+
+    /// Each closure is called by itself: one block for each observer.
+    override func post(_ notification: ReferenceNotification) {
+        for closure in closures.filter({ $0.observer?.matches(notification) == true }) {
+            if let observer = closure.observer { deliver(notification, to: [observer]) }
+        }
     }
 
-    private func endAll(_ observers: [ReferenceObserver], keepingElements: Bool = false) {
-        for observer in observers { observer.hold() }
-        for observer in observers { observer.end(keepingElements: keepingElements) }
-        for observer in observers { observer.letGo() }
+    /// An observer that replaces one for the same posts takes over its closure (M7).
+    override func added(_ observer: ReferenceObserver, replacing replaced: ReferenceObserver?) {
+        if let replaced, replaced.name == observer.name, replaced.sender == observer.sender {
+            observer.closure = replaced.closure.take()
+        } else {
+            let closure = Closure()
+            closures.append(closure)
+            observer.closure = closure
+        }
+        observer.closure?.observer = observer
     }
 
-    /// M5: ends those of a sender that has gone, after what is pending for them.
-    func endAll(from sender: ReferenceObject) {
-        let observers = observers.filter { $0.sender == .object(sender) }
-        for observer in observers { observer.hold() }
-        for observer in observers { observer.endAfterPending() }
-        for observer in observers { observer.letGo() }
+    override func removed(_ observer: ReferenceObserver) {
+        guard let closure = observer.closure.take() else { return }
+        closure.observer = nil
+        closures.removeAll { $0 === closure }
+    }
+}
+
+/// The model of a posting queue that is flushed by hand (Q1, Q3, Q4, Q8).
+final class ReferenceQueue: Counted {
+    private let center: ReferenceCenter
+    private var entries: [Entry] = []
+    private var enqueued = 0
+
+    private struct Entry {
+        let notification: ReferenceNotification
+        let isIdle: Bool
+        let place: Int
+    }
+
+    init(center: ReferenceCenter) {
+        self.center = center
+        center.retain()
+    }
+
+    override func deallocated() {
+        center.droppedPosts += entries.count
+        remove { _ in true }
+        center.release()
+    }
+
+    func count(isIdle: Bool) -> Int { entries.count { $0.isIdle == isIdle } }
+
+    func enqueue(_ notification: ReferenceNotification, style: ModelOperation.Style, mask: ModelOperation.Mask) {
+        dequeue(notification, mask: mask)
+        guard style != .now else { return center.post(notification) }
+        enqueued += 1
+        entries.append(
+            Entry(notification: notification.retainedForLater(), isIdle: style == .whenIdle, place: enqueued))
+    }
+
+    func dequeue(_ notification: ReferenceNotification, mask: ModelOperation.Mask) {
+        remove { queued in
+            let (isName, isSender) = (queued.name == notification.name, queued.sender == notification.sender)
+            return switch mask {
+            case .none: false
+            case .name: isName
+            case .sender: isSender
+            case .both: isName && isSender
+            }
+        }
+    }
+
+    private func remove(where condition: (ReferenceNotification) -> Bool) {
+        let removed = entries.map(\.notification).filter(condition)
+        entries.removeAll { condition($0.notification) }
+        for notification in removed { notification.release() }
+    }
+
+    /// Posts what waits, asap before idle; what handlers enqueue meanwhile waits.
+    func flush() {
+        let limit = enqueued
+        for isIdle in [false, true] {
+            while let index = entries.firstIndex(where: { $0.isIdle == isIdle && $0.place <= limit }) {
+                let notification = entries.remove(at: index).notification
+                center.post(notification)
+                notification.release()
+            }
+        }
     }
 }

@@ -1,6 +1,10 @@
-/// The model of an observer. What holds it holds what its handler captured.
+/// The model of an observer: its target, its pending deliveries and its muting.
+///
+/// A reference to it stands for one to its handler. Deliveries of one observer are numbered, and a block has the number of one.
+/// It does nothing if that is no longer pending.
 final class ReferenceObserver: Counted {
-    let id: Int
+    /// `nil` for one whose deliveries a sequence takes.
+    private let id: Int?
     let center: ReferenceCenter
     let name: Int?
     /// `.nobody` for any.
@@ -8,62 +12,62 @@ final class ReferenceObserver: Counted {
     let owner: ReferenceObject?
     let isOnce: Bool
     let key: Int?
-    unowned let world: ReferenceWorld
+    private unowned let world: ReferenceWorld
 
     private(set) var hasEnded = false
-    var target: ReferenceScheduler?
-    var dropped = 0
-    var backlog = ModelOperation.Backlog.unbounded
-    /// What waits on the target; on the poster, what a switch left there.
-    var pending: [ReferenceDelivery] = []
-    /// The newest of what was posted while muted.
-    var kept: ReferenceDelivery?
-
-    var isClaimed = false
-    var ownMutings = 0
-    var ownerMutings = 0
-    var keepsNewest = false
-    /// A drain, or a poster that delivers what waits, is calling the handler.
-    var isDelivering = false
-    /// The sender has gone.
-    var isLast = false
+    /// `nil` for the posting thread.
+    private(set) var target: ReferenceScheduler?
+    /// Whether it is to be the posting thread when nothing is pending and no handler runs.
+    private var isLeavingTarget = false
+    private(set) var pending: [Delivery] = []
+    private var lastNumber = 0
+    /// The first number since the target was set. Blocks with a smaller one do nothing.
+    private var firstNumber = 1
+    /// Whether a block calls its handler, and the numbers of blocks that came meanwhile.
+    private var isRunning = false
+    private var skipped: [Int] = []
+    /// With batching: whether a block waits.
+    private var hasBlock = false
+    private var isClaimed = false
+    private(set) var dropped = 0
+    private(set) var backlog = ModelOperation.Backlog.unbounded
+    private var ownMutings = 0
+    private(set) var ownerMutings = 0
+    private var keepsNewest = false
+    /// The newest notification that was posted while it was muted.
+    private(set) var kept: ReferenceNotification?
+    /// Its place among all notifications that were kept.
+    private(set) var placeOfKept = 0
+    /// Whether its sender has been deallocated.
+    private var isLast = false
     /// What takes its deliveries in a handler's place.
     weak var sequence: ReferenceSequence?
     /// What a foreign center has of it.
     var closure: ReferenceForeign.Closure?
-    /// A switch that waits for who is delivering.
-    var next: Target?
-    /// Whether it was asked for another target than the one it has, since it waits.
-    var isLeaving = false
 
-    enum Target {
-        case poster
-        case scheduler(ReferenceScheduler)
-
-        init(_ scheduler: ReferenceScheduler?) { self = scheduler.map(Target.scheduler) ?? .poster }
-
-        var scheduler: ReferenceScheduler? { if case .scheduler(let scheduler) = self { scheduler } else { nil } }
+    struct Delivery {
+        let number: Int
+        let notification: ReferenceNotification
     }
 
     init(
-        _ observation: Observation, id: Int, in center: ReferenceCenter, sender: ReferenceSender,
-        owner: ReferenceObject?,
-        world: ReferenceWorld
+        _ observation: Observation, id: Int?, in center: ReferenceCenter, sender: ReferenceSender,
+        owner: ReferenceObject?, target: ReferenceScheduler? = nil, world: ReferenceWorld
     ) {
         self.id = id
+        self.center = center
         self.sender = sender
         self.owner = owner
+        self.target = target
         self.world = world
-        self.center = center
         name = observation.name
         isOnce = observation.once
         key = observation.key
-        target = observation.scheduler.map { world.schedulers[$0] }
-        if id >= 0 { world.player.captureMade() }
+        if id != nil { world.player.captureMade() }
     }
 
-    /// What the handler captured is released.
-    override func ended() { if id >= 0 { world.player.released(id) } }
+    /// The captures of the handler are released.
+    override func deallocated() { if let id { world.player.released(id) } }
 
     /// Whether a post reaches it (M1, M2).
     func matches(_ notification: ReferenceNotification) -> Bool {
@@ -72,204 +76,235 @@ final class ReferenceObserver: Counted {
 
     // MARK: Beginning and ending
 
-    /// Puts it into its center, unless its sender or owner is being deinitialised (M5, O8).
+    /// Adds it to its center, unless its sender or its owner is being deinitialised (M5, O8).
     func register() {
-        // Over a foreign center, ends are seen as they happen.
-        if center.foreign != nil, sender.object?.isEnding != true {
-            sender.object?.see()
-            owner?.see()
-        }
         guard sender.object?.isEnding != true, owner?.isEnding != true else {
             hasEnded = true
             sequence?.finish(keepingElements: true)
-            sender.object?.forgetIfUnused()
-            return letGo()
+            return release()
         }
-        if let owner {
-            owner.attached.append(self)
-        }
-        sender.object?.watch(for: center)
+        sender.object?.observers.append(self)
+        owner?.attached.append(self)
         center.add(self)
     }
 
-    /// Ends it (R1, R8). What a sequence has of a sender or a center that has gone is still taken (S2).
+    /// Ends it (R1, R8). A sequence keeps its elements if its sender or its center has been deallocated (S2).
     func end(keepingElements: Bool = false) {
         guard !hasEnded else { return }
         hasEnded = true
-        let unheld = pending + (kept.map { [$0] } ?? [])
-        for delivery in pending { target?.withdraw(delivery) }
-        pending = []
-        kept = nil
-        (next, isLeaving) = (nil, false)
-        let isReleased = center.remove(self)
-        owner?.detach(self)
-        sender.object?.unwatch(for: center)
-        center.foreign?.disconnect(self)
+        let notifications = pending.map(\.notification) + [kept].compactMap(\.self)
+        (pending, kept, isLeavingTarget) = ([], nil, false)
+        owner?.attached.removeAll { $0 === self }
+        sender.object?.observers.removeAll { $0 === self }
         sequence?.finish(keepingElements: keepingElements && owner?.isEnding != true)
-        if isReleased { letGo() }
-        for delivery in unheld { delivery.letGo() }
+        center.remove(self)
+        for notification in notifications { notification.release() }
     }
 
-    /// M5: ends it, whose sender has gone, after what is pending.
-    func endAfterPending() {
+    /// M5: it ends when nothing is pending for it.
+    func senderEnded() {
         isLast = true
-        if target == nil, !pending.isEmpty, !isDelivering {
-            // No post of that sender will come to deliver it.
-            isDelivering = true
-            deliverPending()
-        } else {
-            endIfDone()
-        }
-    }
-
-    func endIfDone() {
-        if isLast, pending.isEmpty, !isDelivering, kept == nil { end(keepingElements: true) }
+        settle()
     }
 
     // MARK: Receiving
 
-    /// Takes a post, on the poster.
-    func receive(_ posted: ReferenceNotification) {
-        guard !hasEnded else { return }
+    /// Takes a post. True if the posting thread is to call the handler, behind the blocks of the post (M3, D1, D3).
+    func receive(_ posted: ReferenceNotification, in blocks: inout ReferenceBlocks, mayCall: Bool = false) -> Bool {
+        guard !hasEnded, !isClaimed else { return false }
+        if isCalledHere, !mayCall { return true }
         if isMuted {
-            // R7: what is dropped while muted does not use it up; what comes after its one delivery is nothing.
-            let displaced = isClaimed ? nil : keepOrDrop(posted)
-            deliverRemainder()
-            displaced?.letGo()
-            return
+            keep(posted, &blocks)
+            return false
         }
-        guard claim() else { return deliverRemainder() }
-        if pending.isEmpty, target?.isOpenInline ?? !isDelivering {
-            if isOnce { world.levels.begin(.call(self)) }
-            call(posted, from: posted.sender)
-            if isOnce {
-                world.levels.end()
-                end()
-            }
-            return
+        isClaimed = isOnce
+        if !isCalledHere { append(posted.retainedForLater(), &blocks) }
+        return isCalledHere
+    }
+
+    private var isCalledHere: Bool { target.map { $0.isCurrent && pending.isEmpty } ?? true }
+
+    /// Adds a delivery, and its number to the block of its target (D2, D7, D8).
+    private func append(_ notification: ReferenceNotification, _ blocks: inout ReferenceBlocks) {
+        lastNumber += 1
+        pending.append(Delivery(number: lastNumber, notification: notification))
+        trim(&blocks)
+        guard let target, pending.last?.number == lastNumber, !target.isBatching || !hasBlock else { return }
+        hasBlock = true
+        blocks.add(self, lastNumber, on: target)
+    }
+
+    /// Calls the handler. R7: a once observer is used up by it.
+    func handle(_ notification: ReferenceNotification) {
+        if hasEnded { return }
+        if let owner {
+            // O4: it is called only while its owner is retained for it.
+            if !owner.isEnding { owner.retained { callHandler(notification) } }
+        } else {
+            callHandler(notification)
         }
-        let step = enqueue(ReferenceDelivery(posted, world))
-        if step == .deliver { return deliverPending() }
-        let (excess, target) = (trim(), target)
-        if step == .schedule { target?.schedule() }
-        for delivery in excess { delivery.letGo() }
-    }
-
-    /// R7: claims its one delivery, if it has but one.
-    func claim() -> Bool {
-        guard isOnce else { return true }
-        defer { isClaimed = true }
-        return !isClaimed && !hasEnded
-    }
-
-    /// What the caller is to do: on the poster to deliver, or else to trim, and to schedule a job if it has made one.
-    enum Step { case deliver, schedule, trim }
-
-    /// Puts a delivery behind what is pending.
-    func enqueue(_ delivery: ReferenceDelivery) -> Step {
-        pending.append(delivery)
-        if let target { return target.append(self, delivery) ? .schedule : .trim }
-        defer { isDelivering = true }
-        return isDelivering ? .trim : .deliver
-    }
-
-    /// Whether something waits on the poster, which nobody delivers yet.
-    var hasRemainder: Bool { target == nil && !pending.isEmpty && !isDelivering }
-
-    private func deliverRemainder() { if hasRemainder { deliverPending() } }
-
-    /// D7: at the end of a job, or at the beginning of the next, delivers what waits now, and leaves the rest to another.
-    func deliverRemainder(in scheduler: ReferenceScheduler) {
-        if hasRemainder { deliverPending(atMost: pending.count) }
-        if hasRemainder { scheduler.deliverLater(self) }
-    }
-
-    /// What a job that is dropped would have delivered waits for the next post; none comes of a sender that has gone.
-    func leaveRemainderToPosts() {
-        guard isLast, hasRemainder else { return }
-        let forgone = pending
-        pending = []
-        dropped += forgone.count
-        endIfDone()
-        for delivery in forgone { delivery.letGo() }
-    }
-
-    /// Delivers what waits on the poster, and what joins it, or no more than a share.
-    func deliverPending(atMost share: Int = .max) {
-        isDelivering = true
-        world.levels.begin(.delivery(self))
-        var left = share
-        while left > 0, !pending.isEmpty {
-            left -= 1
-            let delivery = pending.removeFirst()
-            whileHeld { run(delivery) }
-            delivery.letGo()
-        }
-        world.levels.end()
-        isDelivering = false
-        switchIfFree()
-        endIfDone()
-    }
-
-    /// Delivers one turn of a scheduler's.
-    func deliver(_ delivery: ReferenceDelivery) {
-        guard let index = pending.firstIndex(where: { $0 === delivery }) else { return }
-        pending.remove(at: index)
-        hold()
-        isDelivering = true
-        run(delivery)
-        isDelivering = false
-        endIfDone()
-        delivery.letGo()
-        letGo()
-    }
-
-    /// D2: a turn whose job will not run is dropped.
-    func drop(_ delivery: ReferenceDelivery) {
-        pending.removeAll { $0 === delivery }
-        dropped += 1
-        hold()
-        if isOnce { end() } else { endIfDone() }
-        delivery.letGo()
-        letGo()
-    }
-
-    private func run(_ delivery: ReferenceDelivery) {
-        if !hasEnded { call(delivery.notification, from: delivery.sender) }
         if isOnce { end() }
     }
 
-    /// O4: it is called only while its owner is held for it.
-    private func call(_ notification: ReferenceNotification, from sender: ReferenceSender) {
-        guard let owner else { return report(notification, from: sender) }
-        guard !owner.isEnding else { return owner.collect() }
-        owner.whileHeld { report(notification, from: sender) }
+    private func callHandler(_ notification: ReferenceNotification) {
+        guard let id else { return sequence?.offer(notification) ?? () }
+        world.player.called(
+            id, number: notification.payload.number, sender: notification.sender.posted, hasOwner: owner != nil)
     }
 
-    private func report(_ notification: ReferenceNotification, from sender: ReferenceSender) {
-        if let sequence { return sequence.offer(notification, world) }
-        world.player.called(
-            id, number: notification.number, sender: sender.posted, hasOwner: owner != nil,
-            holding: [owner, sender.object])
+    // MARK: Delivering
+
+    /// A block has come. While the handler runs, that call goes on with the block when it returns (D4).
+    func deliver(_ number: Int) {
+        if isRunning { return skipped.append(number) }
+        let began = target
+        retain()
+        var left = count(for: number)
+        while left > 0, target === began, let notification = remove(number) {
+            left -= 1
+            isRunning = true
+            handle(notification)
+            isRunning = false
+            notification.release()
+        }
+        if target === began {
+            while !skipped.isEmpty { deliver(skipped.removeFirst()) }
+        } else {
+            // They have come on another target, and run there.
+            for number in skipped where !hasEnded { inOwnBlock { $0.add(self, number, on: target) } }
+            skipped = []
+        }
+        settle()
+        release()
+    }
+
+    /// How many deliveries a block makes: that of its number, or with batching all that are pending now (D7).
+    private func count(for number: Int) -> Int {
+        guard target?.isBatching == true else { return pending.contains { $0.number == number } ? 1 : 0 }
+        guard number >= firstNumber else { return 0 }
+        hasBlock = false
+        return pending.count
+    }
+
+    private func remove(_ number: Int) -> ReferenceNotification? {
+        let index = target?.isBatching == true ? pending.indices.first : pending.firstIndex { $0.number == number }
+        return index.map { pending.remove(at: $0).notification }
+    }
+
+    /// D2: a block that will not run drops its deliveries, counted; that uses a once observer up (R7).
+    func drop(_ number: Int) {
+        let notifications = (0..<count(for: number)).compactMap { _ in remove(number) }
+        guard !notifications.isEmpty else { return }
+        dropped += notifications.count
+        retained { if isOnce { end() } else { settle() } }
+        for notification in notifications { notification.release() }
+    }
+
+    /// What waits for nothing to be pending and no handler to run: a switch to the posting thread, the end with the sender.
+    private func settle() {
+        guard !hasEnded, pending.isEmpty, !isRunning else { return }
+        if isLeavingTarget { (target, isLeavingTarget) = (nil, false) }
+        if isLast, kept == nil { end(keepingElements: true) }
+    }
+
+    // MARK: Switching (D6)
+
+    /// The target as it was set last.
+    var shownTarget: ReferenceScheduler? { isLeavingTarget ? nil : target }
+
+    func redirect(to new: ReferenceScheduler?) {
+        guard !hasEnded else { return }
+        isLeavingTarget = new == nil && target != nil
+        settle()
+        guard let new, new !== target else { return }
+        target = new
+        // The deliveries get new numbers, and a block each. The old blocks find nothing.
+        let moved = pending.map(\.notification)
+        (pending, skipped, hasBlock, firstNumber) = ([], [], false, lastNumber + 1)
+        for notification in moved { inOwnBlock { append(notification, &$0) } }
+    }
+
+    private func inOwnBlock(_ body: (inout ReferenceBlocks) -> Void) {
+        var blocks = ReferenceBlocks()
+        body(&blocks)
+        blocks.submit()
+    }
+
+    // MARK: Muting and backlogs (D8, D9)
+
+    var mutings: Int { ownMutings + ownerMutings }
+    var isMuted: Bool { mutings > 0 }
+
+    private func keep(_ posted: ReferenceNotification, _ blocks: inout ReferenceBlocks) {
+        if !keepsNewest || kept != nil { dropped += 1 }
+        guard keepsNewest else { return }
+        blocks.release(kept)
+        kept = posted.retainedForLater()
+        world.kept += 1
+        placeOfKept = world.kept
+    }
+
+    func mute(byOwner: Bool = false, keepingNewest: Bool) {
+        guard !hasEnded else { return }
+        if byOwner { ownerMutings += 1 } else { ownMutings += 1 }
+        if keepingNewest { keepsNewest = true }
+    }
+
+    /// Ends one muting of each observer. Kept notifications are then delivered as if they were posted now, by one post.
+    static func unmute(_ observers: [ReferenceObserver], byOwner: Bool = false) {
+        var (blocks, calls) = (ReferenceBlocks(), [(observer: ReferenceObserver, kept: ReferenceNotification)]())
+        for observer in observers where !observer.hasEnded {
+            guard let kept = observer.unmute(byOwner: byOwner) else { continue }
+            if observer.isClaimed {
+                blocks.release(kept)
+            } else {
+                observer.isClaimed = observer.isOnce
+                if observer.isCalledHere { calls.append((observer, kept)) } else { observer.append(kept, &blocks) }
+            }
+        }
+        blocks.submit()
+        for (observer, _) in calls { observer.retain() }
+        for (observer, kept) in calls { observer.handle(kept) }
+        for (observer, kept) in calls {
+            kept.release()
+            observer.release()
+        }
+        for observer in observers { observer.settle() }
+    }
+
+    /// Returns what was kept, at the last unmuting.
+    private func unmute(byOwner: Bool) -> ReferenceNotification? {
+        if byOwner { ownerMutings -= 1 } else { ownMutings -= 1 }
+        if isMuted { return nil }
+        keepsNewest = false
+        return kept.take()
+    }
+
+    func bound(to backlog: ModelOperation.Backlog) {
+        guard !hasEnded else { return }
+        self.backlog = backlog
+        inOwnBlock { trim(&$0) }
+    }
+
+    /// Drops the oldest, or the newest, of more than may wait.
+    private func trim(_ blocks: inout ReferenceBlocks) {
+        let excess = backlog.trim(&pending)
+        dropped += excess.count
+        for delivery in excess { blocks.release(delivery.notification) }
     }
 }
 
-/// One notification that waits for one observer.
-final class ReferenceDelivery: Counted {
-    let notification: ReferenceNotification
-    /// The sender as it is kept.
-    let sender: ReferenceSender
-    /// The place among all that is kept for later, in posting order.
-    let place: Int
-
-    init(_ notification: ReferenceNotification, _ world: ReferenceWorld) {
-        self.notification = notification
-        sender = notification.sender.kept
-        world.kept += 1
-        place = world.kept
-        super.init()
-        notification.hold()
+extension ModelOperation.Backlog {
+    /// Removes the elements that are more than may wait.
+    func trim<Element>(_ waiting: inout [Element]) -> [Element] {
+        let (limit, keepsOldest) =
+            switch self {
+            case .unbounded: (waiting.count, false)
+            case .newest(let limit): (limit, false)
+            case .oldest(let limit): (limit, true)
+            }
+        let excess = max(0, waiting.count - limit)
+        defer { if keepsOldest { waiting.removeLast(excess) } else { waiting.removeFirst(excess) } }
+        return Array(keepsOldest ? waiting.suffix(excess) : waiting.prefix(excess))
     }
-
-    override func ended() { notification.letGo() }
 }

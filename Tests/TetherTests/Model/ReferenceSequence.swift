@@ -1,68 +1,53 @@
-/// The model of a sequence, which lives while the place or a task that iterates holds it (S2).
+/// The model of a sequence, which lives while its place or a task that iterates retains it (S2).
 final class ReferenceSource: Counted {
     let id: Int
-    private let asked: SequenceObservation
     private let center: ReferenceCenter
-    private let foreign: ReferenceForeign?
-    private let sender: ReferenceSender
-    private let owner: ReferenceObject?
-    private let world: ReferenceWorld
-    /// The observation that began at the call, until a task takes it (S1).
+    private let makeObserver: () -> ReferenceObserver
+    private let backlog: ModelOperation.Backlog
+    /// The iteration that began at the call, until a task takes it (S1).
     private var first: ReferenceSequence?
 
     init(
-        _ asked: SequenceObservation, id: Int, in center: ReferenceCenter, sender: ReferenceSender,
-        owner: ReferenceObject?, world: ReferenceWorld
+        id: Int, in center: ReferenceCenter, keeping backlog: ModelOperation.Backlog,
+        observing makeObserver: @escaping () -> ReferenceObserver
     ) {
         self.id = id
-        self.asked = asked
         self.center = center
-        foreign = world.foreign(at: asked.center)
-        self.sender = sender
-        self.owner = owner
-        self.world = world
+        self.makeObserver = makeObserver
+        self.backlog = backlog
         super.init()
-        first = observe(in: center)
+        first = observe()
     }
 
-    override func ended() { first?.letGo() }
+    override func deallocated() { first?.release() }
 
-    /// The first observation, or else one that begins now; `nil` where what was given is being deinitialised.
-    func iterate() -> ReferenceSequence? {
-        if let first {
-            self.first = nil
-            return first
-        }
-        guard sender.object?.isEnding != true, owner?.isEnding != true, let center = liveCenter() else { return nil }
-        return observe(in: center)
+    /// The first iteration, or else one that begins now; `nil` where an object that it needs is being deinitialised.
+    fileprivate func iterate() -> ReferenceSequence? {
+        if let first = first.take() { return first }
+        let (observer, isOver) = (makeObserver(), center.isDeallocated)
+        if isOver || observer.sender.object?.isEnding == true || observer.owner?.isEnding == true { return nil }
+        return observe()
     }
 
-    /// What stands beside a foreign center is there as long as that has observers.
-    private func liveCenter() -> ReferenceCenter? {
-        if let foreign { foreign.hasGone ? nil : foreign.registration() } else { center.hasGone ? nil : center }
-    }
-
-    private func observe(in center: ReferenceCenter) -> ReferenceSequence {
-        let observer = ReferenceObserver(
-            asked.observation, id: -1, in: center, sender: sender, owner: owner, world: world)
-        let iteration = ReferenceSequence(observing: observer, keeping: asked.buffer)
+    private func observe() -> ReferenceSequence {
+        let observer = makeObserver()
+        let iteration = ReferenceSequence(observing: observer, keeping: backlog)
         observer.register()
         return iteration
     }
 }
 
-/// The model of one iteration, which lives while its sequence or the task that iterates holds it (S2).
+/// The model of one iteration, which lives while its sequence or the task that iterates retains it (S2).
 final class ReferenceSequence: Counted {
     private let observer: ReferenceObserver
     private let backlog: ModelOperation.Backlog
-    private var elements: [ReferenceDelivery] = []
+    private var elements: [ReferenceNotification] = []
     private(set) var dropped = 0
     /// The task that waits for an element.
     private var waiting: ReferenceTask?
     private var isFinished = false
 
     var count: Int { elements.count }
-
     var description: String { backlog == .unbounded ? "sequence" : "sequence, \(backlog)" }
 
     init(observing observer: ReferenceObserver, keeping backlog: ModelOperation.Backlog) {
@@ -72,67 +57,62 @@ final class ReferenceSequence: Counted {
         observer.sequence = self
     }
 
-    override func ended() { cancel() }
+    override func deallocated() { cancel() }
 
-    /// Ends it with the sequence or the task: what was not taken goes.
+    /// Ends it with the sequence or its task: elements that were not taken are released.
     func cancel() {
         observer.end()
         finish(keepingElements: false)
     }
 
-    /// Takes what was posted: to who waits for it, or into the buffer (S1, S3).
-    func offer(_ notification: ReferenceNotification, _ world: ReferenceWorld) {
+    /// Takes a notification: for a task that waits for it, or into the buffer (S1, S3).
+    func offer(_ notification: ReferenceNotification) {
         if isFinished { return }
-        let element = ReferenceDelivery(notification, world)
-        if let task = waiting {
-            waiting = nil
-            return task.resume(with: element)
-        }
+        let element = notification.retainedForLater()
+        if let task = waiting.take() { return task.resume(with: element) }
         elements.append(element)
         let excess = backlog.trim(&elements)
         dropped += excess.count
-        for element in excess { element.letGo() }
+        for element in excess { element.release() }
     }
 
-    func give(to task: ReferenceTask) {
+    fileprivate func give(to task: ReferenceTask) {
         if !elements.isEmpty { return task.resume(with: elements.removeFirst()) }
         if isFinished { task.resume(with: nil) } else { waiting = task }
     }
 
-    /// What was posted before is still taken where its sender or center has gone, but not where its observer was removed,
-    /// or its owner has gone.
+    /// Elements are still taken where the sender or the center ended, but not where the observer was removed or its owner ended.
     func finish(keepingElements: Bool) {
         isFinished = true
-        let (task, released) = (waiting, keepingElements ? [] : elements)
-        waiting = nil
+        let released = keepingElements ? [] : elements
         if !keepingElements { elements = [] }
-        task?.resume(with: nil)
-        for element in released { element.letGo() }
+        waiting.take()?.resume(with: nil)
+        for element in released { element.release() }
     }
 }
 
 /// The model of a task that takes one element.
-final class ReferenceTask {
-    enum Stage {
-        /// It has not run yet, or what it waited for has come, or the end.
+private final class ReferenceTask {
+    private enum Stage {
+        /// It has not run yet, or waits for an element, or has an element or the end.
         case new, waiting
-        case given(ReferenceDelivery?)
+        case given(ReferenceNotification?)
     }
 
     private let source: ReferenceSource
     /// Its iteration, from when it runs.
     private var sequence: ReferenceSequence?
     private unowned let place: ReferencePlace
-    private(set) var stage = Stage.new
+    private var stage = Stage.new
     private var isCancelled = false
 
     init(taking source: ReferenceSource, at place: ReferencePlace) {
         self.source = source
         self.place = place
-        source.hold()
+        source.retain()
     }
 
-    func resume(with element: ReferenceDelivery?) {
+    func resume(with element: ReferenceNotification?) {
         if case .waiting = stage { place.ready.append(self) }
         stage = .given(element)
     }
@@ -156,25 +136,26 @@ final class ReferenceTask {
         guard case .given(let element) = stage else { return }
         place.tasks.removeAll { $0 === self }
         if isCancelled { sequence?.cancel() }
-        player.taken(from: source.id, element.map { ($0.notification.number, $0.sender.posted) })
-        element?.letGo()
-        sequence?.letGo()
-        source.letGo()
+        player.taken(from: source.id, element.map { ($0.payload.number, $0.sender.posted) })
+        element?.release()
+        sequence?.release()
+        source.release()
     }
 }
 
 /// The model of a place for a sequence, and of the tasks that were begun there.
 final class ReferencePlace {
-    var sequence: ReferenceSource?
-    /// Those that have not ended, oldest first.
-    var tasks: [ReferenceTask] = []
-    /// Those that have something to run, in order.
-    var ready: [ReferenceTask] = []
+    private var sequence: ReferenceSource?
+    /// Those that have not ended, oldest first, and those that have something to run, in order.
+    fileprivate var tasks: [ReferenceTask] = []
+    fileprivate var ready: [ReferenceTask] = []
     private let player: Player
 
     init(player: Player) {
         self.player = player
     }
+
+    func put(_ made: ReferenceSource) { sequence = made }
 
     private func begin() -> ReferenceTask? {
         guard let sequence else { return nil }
@@ -185,8 +166,8 @@ final class ReferencePlace {
     }
 
     func run() { while !ready.isEmpty { ready.removeFirst().run(player) } }
-
     func take() { if begin() != nil { run() } }
+    func drop() { sequence.take()?.release() }
 
     func cancel() {
         guard let task = tasks.first ?? begin() else { return }
@@ -194,36 +175,9 @@ final class ReferencePlace {
         run()
     }
 
-    func letGo() {
-        let old = sequence
-        sequence = nil
-        old?.letGo()
-    }
-
-    func put(_ source: ReferenceSource) { sequence = source }
-
     func leave() {
         for task in tasks { task.cancel() }
         run()
-        letGo()
+        drop()
     }
-}
-
-extension ReferenceWorld {
-    func makeSequence(_ asked: SequenceObservation, id: Int) {
-        let observation = asked.observation
-        let (sender, owner) = (sender(observation.sender), observation.owner.flatMap(object))
-        whileHeld(sender.object, owner) {
-            withCenter(asked.center) { center in
-                sequences[asked.place].put(
-                    ReferenceSource(asked, id: id, in: center, sender: sender, owner: owner, world: self))
-            }
-        }
-    }
-
-    func take(_ sequence: Int) { sequences[sequence].take() }
-    func runTasks(_ sequence: Int) { sequences[sequence].run() }
-    func cancelTask(_ sequence: Int) { sequences[sequence].cancel() }
-    func dropSequence(_ sequence: Int) { sequences[sequence].letGo() }
-    func leaveSequence(_ sequence: Int) { sequences[sequence].leave() }
 }

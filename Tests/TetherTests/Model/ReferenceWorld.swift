@@ -1,274 +1,210 @@
-/// The model of all of it: lists and loops, written from the contract.
-final class ReferenceWorld: World {
-    /// Whether ends of objects are seen as they happen.
-    let isExact: Bool
-    let player: Player
-    /// Tells an object's type and address, which the model has no way to know.
-    let describe: (Int) -> String
+import Foundation
 
-    private(set) var centers: [ReferenceCenter]
-    private var foreign = (Places.centers..<Places.allCenters).map { _ in ReferenceForeign() }
-    var queues: [ReferenceQueue]
-    private(set) var schedulers: [ReferenceScheduler] = []
-    var tokens: [ReferenceToken?] = Array(repeating: nil, count: Places.tokens)
-    let sequences: [ReferencePlace]
-    var objects: [ReferenceObject?] = Array(repeating: nil, count: Places.objects)
-    /// All objects, but for those that left nothing.
-    private var unseen: [ReferenceObject] = []
+/// The model of everything: lists and loops, written from the contract.
+final class ReferenceWorld: World {
+    let player: Player
+    /// The type and the address of an object, which the model has no way to know.
+    private let describe: (Int) -> String
+
+    private var centers: [ReferenceCenter] = (0..<Places.centers).map { _ in ReferenceCenter() }
+    private var queues: [ReferenceQueue]
+    private var schedulers: [ReferenceScheduler]
+    private var tokens: [ReferenceToken?] = Array(repeating: nil, count: Places.tokens)
+    private let sequences: [ReferencePlace]
+    private var objects: [ReferenceObject?] = Array(repeating: nil, count: Places.objects)
+    /// The objects whose `deinit` runs.
     var dying: [ReferenceObject] = []
-    var levels = ReferenceLevels()
-    /// How many notifications were ever kept for later.
+    /// How many notifications were ever kept while muted.
     var kept = 0
 
-    init(mode: LifetimeMode, player: Player, describe: @escaping (Int) -> String) {
-        isExact = mode == .hook
+    init(player: Player, describe: @escaping (Int) -> String) {
         self.player = player
         self.describe = describe
-        centers = (0..<Places.centers).map { _ in ReferenceCenter() }
         queues = centers.map { ReferenceQueue(center: $0) }
+        centers.append(ReferenceForeign())
         sequences = (0..<Places.sequences).map { _ in ReferencePlace(player: player) }
-        schedulers = LibraryWorld.targets.indices.map(makeScheduler)
+        schedulers = (0..<Places.schedulers).map(ReferenceScheduler.init(at:))
     }
 
-    private func makeScheduler(at place: Int) -> ReferenceScheduler {
-        ReferenceScheduler(description: LibraryWorld.targets[place], isLoop: place == 2, world: self)
-    }
-
-    // MARK: Objects
-
-    func makeObject(_ id: Int, at place: Int) {
-        let object = ReferenceObject(id: id, world: self)
-        objects[place] = object
-        if !isExact { unseen.append(object) }
-    }
-
-    func dropObject(at place: Int) {
-        let object = objects[place]
-        objects[place] = nil
-        object?.letGo()
-    }
-
-    func object(at place: Int) -> ReferenceObject? {
-        place == ModelOperation.dying ? dying.last : objects[place]
-    }
-
-    func sender(_ sender: ModelOperation.Sender) -> ReferenceSender {
-        switch sender {
-        case .nobody, .nothing: .nobody
-        case .object(let place, _): object(at: place).map(ReferenceSender.object) ?? .nobody
-        case .value(let value, _): .value(value)
-        }
-    }
-
-    /// Who calls the library holds what it passes.
-    func whileHeld(_ objects: ReferenceObject?..., body: () -> Void) {
-        let held = objects.compactMap(\.self).filter { !$0.isEnding }
-        for object in held { object.hold() }
-        body()
-        for object in held { object.letGo() }
-    }
-
-    func purge() {
-        // What ends meanwhile is collected too.
-        var live: Int
-        repeat {
-            live = player.liveObjects
-            for object in unseen { object.collect() }
-        } while live != player.liveObjects
-        unseen.removeAll(where: \.isCollected)
-    }
-
-    // MARK: Tokens
-
-    /// A token, which ends its observer when it goes, unless an owner has that.
-    final class ReferenceToken: Counted {
+    /// A token, which ends its observer when it is deallocated, unless an owner does.
+    private final class ReferenceToken: Counted {
         let observer: ReferenceObserver
 
         init(_ observer: ReferenceObserver) {
             self.observer = observer
         }
 
-        override func ended() { if observer.owner == nil { observer.whileHeld { observer.end() } } }
+        override func deallocated() { if observer.owner == nil { observer.retained { observer.end() } } }
     }
 
-    func observe(_ observation: Observation, id: Int) {
-        let (sender, owner) = (sender(observation.sender), observation.owner.flatMap(object))
-        whileHeld(sender.object, owner) {
-            withCenter(observation.center) { center in
-                let observer = ReferenceObserver(
-                    observation, id: id, in: center, sender: sender, owner: owner, world: self)
-                let token = ReferenceToken(observer)
-                observer.register()
-                guard observation.keepsToken else { return token.letGo() }
-                player.tokenGoes(to: observation.token, of: id)
-                let old = tokens[observation.token]
-                tokens[observation.token] = token
-                old?.letGo()
-            }
+    private func object(at place: Int) -> ReferenceObject? {
+        place == ModelOperation.dying ? dying.last : objects[place]
+    }
+
+    private func sender(_ sender: ModelOperation.Sender) -> ReferenceSender {
+        switch sender {
+        case .nobody: .nobody
+        case .object(let place): object(at: place).map(ReferenceSender.object) ?? .nobody
+        case .value(let value): .value(value)
         }
     }
 
-    func dropToken(_ token: Int) {
-        let old = tokens[token]
-        tokens[token] = nil
-        old?.letGo()
+    // MARK: Performing
+
+    func perform(_ operation: ModelOperation, number: Int) {
+        let uses = operation.uses
+        let token = uses.token.flatMap { tokens[$0] }
+        var used: [Counted?] = uses.objects.map(object) + [token, token?.observer]
+        used += [uses.center.map { centers[$0] }, uses.queue.map { queues[$0] }]
+        for each in used { each?.retain() }
+        perform(operation, number, token?.observer)
+        for each in used { each?.release() }
     }
+
+    private func perform(_ operation: ModelOperation, _ number: Int, _ observer: ReferenceObserver?) {
+        switch operation {
+        case .observe(let observation): observe(observation, number)
+        case .stop: observer?.end()
+        case .drop(let token): tokens[token].take()?.release()
+        case .stopAll(let place):
+            // An owner that is being deinitialised has none.
+            guard let object = object(at: place), !object.isEnding else { return }
+            for observer in object.attached { observer.end() }
+        case .remove(let center, let name, let sender, let owner):
+            centers[center].removeAll(
+                name: name, sender: self.sender(sender.map { .object($0) } ?? .nobody), owner: owner.flatMap(object))
+        case .removeToken(let center, _, let name, let sender):
+            // M8: a token of another center changes nothing.
+            let sender = self.sender(sender)
+            guard let observer, observer.center === centers[center], name == nil || observer.name == name,
+                sender == .nobody || observer.sender == sender
+            else { return }
+            observer.end()
+        case .removeObject(let center, let owner, let name, let sender):
+            centers[center].removeAll(name: name, sender: self.sender(sender), owner: object(at: owner))
+        case .mute(_, let keepingNewest): observer?.mute(keepingNewest: keepingNewest)
+        case .unmute: if let observer { ReferenceObserver.unmute([observer]) }
+        case .muteAll(let place, let keepingNewest): object(at: place)?.muteAll(keepingNewest: keepingNewest)
+        case .unmuteAll(let place): object(at: place)?.unmuteAll()
+        case .bound(_, let backlog): observer?.bound(to: backlog)
+        case .redirect(_, let scheduler): observer?.redirect(to: scheduler.map { schedulers[$0] })
+        case .run(let scheduler): schedulers[scheduler].run()
+        case .runAll(let scheduler): for _ in 0..<Places.runs { schedulers[scheduler].run() }
+        case .cancelBlocks(let scheduler):
+            let old = schedulers[scheduler]
+            if old.isLoop { schedulers[scheduler] = ReferenceScheduler(at: scheduler) }
+            old.cancel()
+        case .make(let place, _): objects[place] = ReferenceObject(id: number, world: self)
+        case .end(let place): objects[place].take()?.release()
+        default: performOnOthers(operation, number)
+        }
+    }
+
+    private func performOnOthers(_ operation: ModelOperation, _ number: Int) {
+        switch operation {
+        case .post(let center, let name, let sender):
+            withNotification(name, sender, number) { centers[center].post($0) }
+        case .enqueue(let queue, let name, let sender, let style, let mask):
+            withNotification(name, sender, number) { queues[queue].enqueue($0, style: style, mask: mask) }
+        case .dequeue(let queue, let name, let sender, let mask):
+            withNotification(name, sender, nil) { queues[queue].dequeue($0, mask: mask) }
+        case .flush(let queue): queues[queue].flush()
+        case .renewQueue(let queue): renewQueue(queue)
+        case .renewCenter(let center):
+            let old = centers[center]
+            centers[center] = center == Places.foreign ? ReferenceForeign() : ReferenceCenter()
+            if center != Places.foreign { renewQueue(center) }
+            old.release()
+        case .sequence(let asked):
+            sequences[asked.place].leave()
+            let (center, observation) = (centers[asked.center], asked.observation)
+            let (sender, owner) = (sender(observation.sender), observation.owner.flatMap(object))
+            sequences[asked.place].put(
+                ReferenceSource(id: number, in: center, keeping: asked.buffer) { [unowned self] in
+                    ReferenceObserver(observation, id: nil, in: center, sender: sender, owner: owner, world: self)
+                })
+        case .take(let place): sequences[place].take()
+        case .runTasks(let place): sequences[place].run()
+        case .cancelTask(let place): sequences[place].cancel()
+        case .dropSequence(let place): sequences[place].drop()
+        case .leaveSequence(let place): sequences[place].leave()
+        default: break
+        }
+    }
+
+    private func observe(_ observation: Observation, _ number: Int) {
+        let observer = ReferenceObserver(
+            observation, id: number, in: centers[observation.center], sender: sender(observation.sender),
+            owner: observation.owner.flatMap(object), target: observation.scheduler.map { schedulers[$0] }, world: self)
+        let token = ReferenceToken(observer)
+        observer.register()
+        guard observation.keepsToken else { return token.release() }
+        player.tokenGoes(to: observation.token, of: number)
+        let old = tokens[observation.token]
+        tokens[observation.token] = token
+        old?.release()
+    }
+
+    private func withNotification(
+        _ name: Int, _ sender: ModelOperation.Sender, _ number: Int?, _ body: (ReferenceNotification) -> Void
+    ) {
+        let payload = ReferenceNotification.Payload(number: number, player: player)
+        let notification = ReferenceNotification(name: name, sender: self.sender(sender), payload: payload)
+        body(notification)
+        notification.release()
+        payload.release()
+    }
+
+    private func renewQueue(_ queue: Int) {
+        let old = queues[queue]
+        queues[queue] = ReferenceQueue(center: centers[queue])
+        old.release()
+    }
+
+    // MARK: Looking
 
     func isActive(_ token: Int) -> Bool { tokens[token].map { !$0.observer.hasEnded } ?? false }
 
-    private func with(_ token: Int, _ body: (ReferenceObserver) -> Void) {
-        guard let token = tokens[token] else { return }
-        token.whileHeld { token.observer.whileHeld { body(token.observer) } }
-    }
-
-    func stop(_ token: Int) { with(token) { $0.end() } }
-    func mute(token: Int, keepingNewest: Bool) { with(token) { $0.mute(keepingNewest: keepingNewest) } }
-    func unmute(_ token: Int) { with(token) { $0.unmute() } }
-    func bound(token: Int, to backlog: ModelOperation.Backlog) { with(token) { $0.bound(to: backlog) } }
-
-    func redirect(token: Int, scheduler: Int?) {
-        with(token) { observer in observer.redirect(to: scheduler.map { schedulers[$0] }) }
-    }
-
-    // MARK: Centers
-
-    /// A foreign center, at a place where there is one.
-    func foreign(at center: Int) -> ReferenceForeign? {
-        center < Places.centers ? nil : foreign[center - Places.centers]
-    }
-
-    /// Calls `body` with the center with which an observer is registered.
-    func withCenter(_ center: Int, _ body: (ReferenceCenter) -> Void) {
-        if let foreign = foreign(at: center) {
-            foreign.whileHeld { body(foreign.registration()) }
-        } else {
-            let center = centers[center]
-            center.whileHeld { body(center) }
-        }
-    }
-
-    // MARK: Many observers
-
-    func stopAll(_ place: Int) {
-        // Of an owner that is being deinitialised there are none, also where the sweep has yet to end them.
-        guard let object = object(at: place), !object.isEnding else { return }
-        whileHeld(object) {
-            for observer in object.attached { observer.whileHeld { observer.end() } }
-        }
-    }
-
-    func remove(center: Int, name: Int?, sender: Int?, owner: Int?) {
-        let (sender, owner) = (sender.flatMap(object), owner.flatMap(object))
-        whileHeld(sender, owner) {
-            withCenter(center) { center in
-                center.removeAll(name: name, sender: sender.map(ReferenceSender.object) ?? .nobody, owner: owner)
-            }
-        }
-    }
-
-    func removeToken(center: Int, token: Int, form: Int, name: Int?, sender: ModelOperation.Sender) {
-        let (sender, center) = (self.sender(sender), centers[center])
-        whileHeld(sender.object) {
-            center.whileHeld {
-                with(token) { observer in
-                    // M8: a token of another center changes nothing.
-                    guard observer.center === center, name == nil || observer.name == name,
-                        sender == .nobody || observer.sender == sender
-                    else { return }
-                    observer.end()
+    func picture() -> Picture {
+        Picture(
+            rows: centers.map { $0.observers.map(row) },
+            centers: centers.indices.map { place in
+                var picture = Picture.Center(dropped: centers[place].droppedPosts)
+                if let foreign = centers[place] as? ReferenceForeign {
+                    picture.closures = foreign.closureCount
+                } else {
+                    picture.asap = queues[place].count(isIdle: false)
+                    picture.whenIdle = queues[place].count(isIdle: true)
                 }
-            }
+                return picture
+            },
+            tokens: tokens.map { token in
+                guard let observer = token?.observer, !observer.hasEnded else { return nil }
+                return Picture.Token(
+                    isMuted: observer.isMuted, target: describe(observer.shownTarget),
+                    backlog: observer.backlog.description)
+            },
+            attached: objects.map { $0?.attached.count ?? 0 })
+    }
+
+    private func row(of observer: ReferenceObserver) -> Picture.Row {
+        let sequence = observer.sequence
+        return Picture.Row(
+            name: observer.name.map { LibraryWorld.names[$0].rawValue }, sender: describe(observer.sender),
+            owner: observer.owner.map { describe($0.id) },
+            target: sequence?.description ?? describe(observer.shownTarget),
+            pending: observer.pending.count + (observer.kept == nil ? 0 : 1) + (sequence?.count ?? 0),
+            dropped: observer.dropped + (sequence?.dropped ?? 0), muted: observer.mutings, isOnce: observer.isOnce,
+            key: observer.key.map { String(reflecting: LibraryWorld.values[$0]) })
+    }
+
+    private func describe(_ target: ReferenceScheduler?) -> String { target?.description ?? "poster" }
+
+    private func describe(_ sender: ReferenceSender) -> String? {
+        switch sender {
+        case .nobody: nil
+        case .object(let object): object.isEnding ? "a sender that has gone" : describe(object.id)
+        case .value(let value): String(reflecting: LibraryWorld.values[value])
         }
-    }
-
-    func removeObject(center: Int, owner: Int, form: Int, name: Int?, sender: ModelOperation.Sender) {
-        let (sender, owner, center) = (self.sender(sender), object(at: owner), centers[center])
-        whileHeld(sender.object, owner) {
-            center.whileHeld { center.removeAll(name: name, sender: sender, owner: owner) }
-        }
-    }
-
-    func muteAll(object place: Int, keepingNewest: Bool) {
-        object(at: place)?.muteAll(keepingNewest: keepingNewest)
-    }
-
-    func unmuteAll(_ place: Int) {
-        let object = object(at: place)
-        whileHeld(object) { object?.unmuteAll() }
-    }
-
-    // MARK: Posting
-
-    func post(center: Int, name: Int, sender: ModelOperation.Sender, number: Int, form: ModelOperation.PostForm) {
-        let sender = self.sender(sender)
-        whileHeld(sender.object) {
-            withCenter(center) { core in
-                let notification = ReferenceNotification(name: name, sender: sender, number: number) { [player] in
-                    player.payloadReleased(number)
-                }
-                if let foreign = foreign(at: center) { foreign.post(notification) } else { core.post(notification) }
-                notification.letGo()
-            }
-        }
-    }
-
-    private func with(
-        _ queue: Int, name: Int, sender: ModelOperation.Sender, number: Int = 0,
-        _ body: (ReferenceQueue, ReferenceNotification) -> Void
-    ) {
-        let (sender, queue) = (self.sender(sender), queues[queue])
-        whileHeld(sender.object) {
-            queue.whileHeld {
-                let notification = ReferenceNotification(name: name, sender: sender, number: number)
-                body(queue, notification)
-                notification.letGo()
-            }
-        }
-    }
-
-    func enqueue(
-        center: Int, name: Int, sender: ModelOperation.Sender, number: Int, style: ModelOperation.Style,
-        mask: ModelOperation.Mask
-    ) {
-        with(center, name: name, sender: sender, number: number) { $0.enqueue($1, style: style, mask: mask) }
-    }
-
-    func dequeue(center: Int, name: Int, sender: ModelOperation.Sender, mask: ModelOperation.Mask) {
-        with(center, name: name, sender: sender) { $0.dequeue($1, mask: mask) }
-    }
-
-    func dequeueExactly(center: Int, name: Int, sender: ModelOperation.Sender, number: Int) {
-        with(center, name: name, sender: sender) { queue, _ in queue.dequeueExactly(number) }
-    }
-
-    func flush(_ center: Int) {
-        let queue = queues[center]
-        queue.whileHeld { queue.flush() }
-    }
-
-    func renewQueue(_ center: Int) {
-        let old = queues[center]
-        queues[center] = ReferenceQueue(center: centers[center])
-        old.letGo()
-    }
-
-    func renewCenter(_ center: Int) {
-        if let old = foreign(at: center) {
-            foreign[center - Places.centers] = ReferenceForeign()
-            return old.letGo()
-        }
-        let old = centers[center]
-        centers[center] = ReferenceCenter()
-        renewQueue(center)
-        old.letGo()
-    }
-
-    func run(_ scheduler: Int) { schedulers[scheduler].run() }
-    func runAll(_ scheduler: Int) { schedulers[scheduler].runAll() }
-
-    func dropJobs(_ scheduler: Int) {
-        let old = schedulers[scheduler]
-        if old.isLoop { schedulers[scheduler] = makeScheduler(at: scheduler) }
-        old.stop()
     }
 }

@@ -1,53 +1,55 @@
 /// What operations are performed on: the model, or the library.
 protocol World: AnyObject {
-    func makeObject(_ id: Int, at place: Int)
-    func dropObject(at place: Int)
-
-    /// Registers an observer, tells the player where its token goes, and puts it there.
-    func observe(_ observation: Observation, id: Int)
-    func dropToken(_ token: Int)
-    func stop(_ token: Int)
+    /// Performs an operation; an observer, object, sequence or post that it makes has its number.
+    func perform(_ operation: ModelOperation, number: Int)
     func isActive(_ token: Int) -> Bool
+    func picture() -> Picture
+}
 
-    func stopAll(_ object: Int)
-    func remove(center: Int, name: Int?, sender: Int?, owner: Int?)
-    func removeToken(center: Int, token: Int, form: Int, name: Int?, sender: ModelOperation.Sender)
-    func removeObject(center: Int, owner: Int, form: Int, name: Int?, sender: ModelOperation.Sender)
+/// What audits and tokens report.
+struct Picture: Equatable {
+    /// Of each center.
+    var rows: [[Row]]
+    var centers: [Center]
+    var tokens: [Token?]
+    /// How many observers each object has as an owner.
+    var attached: [Int]
 
-    func post(center: Int, name: Int, sender: ModelOperation.Sender, number: Int, form: ModelOperation.PostForm)
-    func enqueue(
-        center: Int, name: Int, sender: ModelOperation.Sender, number: Int, style: ModelOperation.Style,
-        mask: ModelOperation.Mask)
-    func dequeue(center: Int, name: Int, sender: ModelOperation.Sender, mask: ModelOperation.Mask)
-    func dequeueExactly(center: Int, name: Int, sender: ModelOperation.Sender, number: Int)
-    func flush(_ center: Int)
-    func renewQueue(_ center: Int)
-    func renewCenter(_ center: Int)
+    struct Row: Equatable {
+        let name: String?
+        let sender: String?
+        let owner: String?
+        let target: String
+        let pending: Int
+        let dropped: Int
+        let muted: Int
+        let isOnce: Bool
+        let key: String?
+    }
 
-    func mute(token: Int, keepingNewest: Bool)
-    func unmute(_ token: Int)
-    func muteAll(object: Int, keepingNewest: Bool)
-    func unmuteAll(_ object: Int)
-    func bound(token: Int, to backlog: ModelOperation.Backlog)
-    func redirect(token: Int, scheduler: Int?)
+    struct Center: Equatable {
+        /// Posts that wait in posting queues, and that were dropped there.
+        var asap = 0
+        var whenIdle = 0
+        var dropped = 0
+        /// The closures of a foreign center, and how often it was asked to remove one that it had not.
+        var closures = 0
+        var strangers = 0
+    }
 
-    func makeSequence(_ asked: SequenceObservation, id: Int)
-    func take(_ sequence: Int)
-    func runTasks(_ sequence: Int)
-    func cancelTask(_ sequence: Int)
-    func dropSequence(_ sequence: Int)
-    func leaveSequence(_ sequence: Int)
+    struct Token: Equatable {
+        let isMuted: Bool
+        let target: String
+        let backlog: String
+    }
 
-    func run(_ scheduler: Int)
-    func runAll(_ scheduler: Int)
-    func dropJobs(_ scheduler: Int)
-    func purge()
-
-    /// A thread of its own begins, or is ended by a handler.
-    func threadBegins()
-    func threadEnds()
-
-    func picture(ofCenter center: Int) -> CenterPicture
-    func picture(ofToken token: Int) -> TokenPicture
-    func attachedCount(to object: Int) -> Int
+    func differences(from found: Picture) -> [String] {
+        let lines = zip([rows, found.rows], [self, found]).map { rows, picture in
+            rows.enumerated().flatMap { center, rows in rows.map { "center \(center): \($0)" } }
+                + picture.centers.map { "\($0)" } + picture.tokens.enumerated().map { "token \($0): \($1.debugDescription)" }
+                + picture.attached.enumerated().map { "attached to \($0): \($1)" }
+        }
+        return lines[0].filter { !lines[1].contains($0) }.map { "expected \($0)" }
+            + lines[1].filter { !lines[0].contains($0) }.map { "found \($0)" }
+    }
 }
