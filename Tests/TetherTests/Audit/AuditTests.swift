@@ -216,7 +216,7 @@ import Testing
         ]
         #expect(
             center.audit().map(\.target) == [
-                "operation queue without a name", "the main thread", "the main thread, modes [\"custom\"]",
+                "operation queue without a name", "main", "the main thread, modes [\"custom\"]",
             ])
         withExtendedLifetime(tokens) {}
     }

@@ -155,18 +155,4 @@ import Testing
         #expect(log.entries == ["sender deinit", "handler, object none", "capture deinit"])
         #expect(center.core.isEmpty && !token.isActive)
     }
-
-    @Test func `M5 D6 what a sender's deinit left for the next post on the poster is delivered at its end`() {
-        let center = ObserverCenter()
-        let token = Holder<NotificationObserver>()
-        let sender = Holder(
-            LoggedObject("sender", log) { sender in
-                center.post(name: .sample, object: sender)
-                token.object?.target = .poster
-            })
-        token.object = observe(center, sender, on: .custom(HeldJobs()))
-        sender.release()
-        #expect(log.entries == ["sender deinit", "handler, object none", "capture deinit"])
-        #expect(center.core.isEmpty && token.object?.isActive == false)
-    }
 }
