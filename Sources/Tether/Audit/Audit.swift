@@ -71,7 +71,7 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let whenIdle: Int
     }
 
-    /// The posting queues of the center with pending posts ([Q2](doc:Contract#Q2)).
+    /// The posting queues of the center with pending posts (Q2).
     public let waitingPosts: [WaitingPosts]
 
     /// How many enqueued posts were dropped because their queue or its thread ended.
@@ -88,7 +88,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     }
 
     /// The observers of all centers of the process: all of Tether's own, and the foreign ones that have observers
-    /// through Tether; center after center, in registration order ([L1](doc:Contract#L1)).
+    /// through Tether; center after center, in registration order (L1).
     public static func process() -> Audit {
         let cores = CenterCore.ofOwnCenters + ForeignCenters.shared.cores
         return Audit(cores.flatMap { $0.registrations() }, ledgers: cores.map(\.ledger))

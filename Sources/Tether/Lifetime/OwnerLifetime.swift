@@ -1,13 +1,13 @@
 /// How exactly the end of an owner is seen.
 ///
 /// Where a class's deallocation can be watched, observers of its instances end *before* the first line of the
-/// instance's `deinit` runs (contract [O3](doc:Contract#O3)). On Linux that is done by the *deallocator hook*. It
+/// instance's `deinit` runs (contract O3). On Linux that is done by the *deallocator hook*. It
 /// replaces the word of the class's metadata that names its deallocating function. It calls Tether, then the original. On Apple platforms an associated object calls it. Where neither works, dead owners' observers
-/// still never run; they are collected by the sweep ([O10](doc:Contract#O10)).
+/// still never run; they are collected by the sweep (O10).
 ///
 /// The observers of a sender end when its `deinit` has run. A `deinit` may be postponed: an `isolated` one that is sent to its
 /// actor, or that of an actor that is kept until its job returns. Then they end when the last reference is released, and the
-/// last posts of that sender may find no observer ([M5](doc:Contract#M5)).
+/// last posts of that sender may find no observer (M5).
 public enum OwnerLifetime {
     /// Whether ends of owners are seen as they happen, in this process.
     ///

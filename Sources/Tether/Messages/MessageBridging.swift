@@ -47,7 +47,7 @@ public protocol BridgedAsyncMessage: NotificationCenter.AsyncMessage {
 ///
 /// As `BridgedAsyncMessage`, on the main actor. A plain notification that is posted somewhere else reaches observers
 /// of the message on the main actor, later. Until then it is not known whether it makes a message, so it counts against an
-/// observer's backlog, and may be the newest that is kept while the observer is muted ([T2](doc:Contract#T2)).
+/// observer's backlog, and may be the newest that is kept while the observer is muted (T2).
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public protocol BridgedMainActorMessage: NotificationCenter.MainActorMessage {
     /// The name that it shares with plain notifications. It is asked for once in a process.

@@ -36,8 +36,7 @@ extension NotificationCenter.MessageIdentifier {
 
 /// The subject of a message where it was left out, which means any subject.
 ///
-/// That differs from `nil`: passing an optional does not compile, so that one which is `nil` never widens to any
-/// ([M5](doc:Contract#M5)).
+/// That differs from `nil`: passing an optional does not compile, so that one which is `nil` never widens to any (M5).
 @_documentation(visibility: internal)
 public struct AnySubject: Error {
     /// Stands for a subject that was left out.
@@ -64,21 +63,21 @@ extension ObserverCenter {
     /// ```
     ///
     /// *Delivery*: on the main actor. A message is posted there, so the handler has run when the post returns, also if
-    /// other work is pending on the main queue ([T3](doc:Contract#T3)). A plain notification of the message's name may make a
+    /// other work is pending on the main queue (T3). A plain notification of the message's name may make a
     /// message (`BridgedMainActorMessage`). One that was posted elsewhere is delivered on the main actor later.
     ///
     /// The token's `target` cannot be switched. Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - subject: The subject of the messages: an object, matched by identity and not retained, or a `Hashable` value.
-    ///     The observer ends when an object has ended ([M5](doc:Contract#M5)).
+    ///     The observer ends when an object has ended (M5).
     ///     Leave it out for any subject.
     ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
-    ///   - once: Whether the observer ends after one message ([R7](doc:Contract#R7)). Notifications that make no
+    ///   - once: Whether the observer ends after one message (R7). Notifications that make no
     ///     message do not count.
-    ///   - key: At most one live observer of this center has a given key; this one replaces it ([M7](doc:Contract#M7)).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
-    ///   - handler: The code to run, on the main actor. It is released when the observer ends ([R8](doc:Contract#R8)).
+    ///   - handler: The code to run, on the main actor. It is released when the observer ends (R8).
     /// - Returns: The token. It is inactive if `subject` is being deinitialised.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
@@ -100,7 +99,7 @@ extension ObserverCenter {
     /// }
     /// ```
     ///
-    /// The owner is retained only while the handler runs, which gets it ([O1](doc:Contract#O1)-[O4](doc:Contract#O4)).
+    /// The owner is retained only while the handler runs, which gets it (O1-O4).
     /// The token need not be kept. A key is one of this owner on this center. All else is as without an owner.
     /// - Parameters:
     ///   - owner: The object whose life bounds the observer, which is not retained.
@@ -134,23 +133,23 @@ extension ObserverCenter {
     /// ```
     ///
     /// *Delivery*: the posting thread never waits. The handler runs in a task of the observer's own, for one message after the
-    /// other, in posting order ([T3](doc:Contract#T3)): the next call begins when the last one has returned. Messages
+    /// other, in posting order (T3): the next call begins when the last one has returned. Messages
     /// that are pending when the observer ends are dropped. A plain notification of the message's name may make a message, in
     /// its post (`BridgedAsyncMessage`).
     ///
-    /// `stop()` cancels a call that is under way ([P4](doc:Contract#P4)); `await stopAndWait()` waits for it. The
+    /// `stop()` cancels a call that is under way (P4); `await stopAndWait()` waits for it. The
     /// token's `target` cannot be switched. Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - subject: The subject of the messages: an object, matched by identity and not retained, or a `Hashable` value.
-    ///     The observer ends when an object has ended, after the pending deliveries ([M5](doc:Contract#M5)).
+    ///     The observer ends when an object has ended, after the pending deliveries (M5).
     ///     Leave it out for any subject.
     ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
-    ///   - once: Whether the observer ends after one message ([R7](doc:Contract#R7)). Notifications that make no
+    ///   - once: Whether the observer ends after one message (R7). Notifications that make no
     ///     message do not count.
-    ///   - key: At most one live observer of this center has a given key; this one replaces it ([M7](doc:Contract#M7)).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
-    ///   - handler: The code to run. It is released when the observer ends ([R8](doc:Contract#R8)).
+    ///   - handler: The code to run. It is released when the observer ends (R8).
     /// - Returns: The token. It is inactive if `subject` is being deinitialised.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
@@ -174,7 +173,7 @@ extension ObserverCenter {
     /// ```
     ///
     /// The owner is retained only from when the handler is called until it has returned
-    /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4), [O9](doc:Contract#O9)). An owner that is not `Sendable` passes to
+    /// (O1-O4, O9). An owner that is not `Sendable` passes to
     /// another thread, and the caller answers for that being right. The token need not be kept. All else is as without an
     /// owner.
     /// - Parameters:
@@ -204,7 +203,7 @@ extension ObserverCenter {
     /// ```
     ///
     /// *Delivery*: posted on the main thread, the handler runs inside the post unless something of this observer is pending
-    /// ([D3](doc:Contract#D3)); posted elsewhere, it runs later. The target cannot be switched.
+    /// (D3); posted elsewhere, it runs later. The target cannot be switched.
     /// - Parameters:
     ///   - target: The main actor, as `.mainActor`.
     ///   - handler: The code to run, on the main actor.
@@ -223,7 +222,7 @@ extension ObserverCenter {
 
     /// Observes async messages on the main actor as long as an object, the owner, lives.
     ///
-    /// The owner is retained only while the handler runs, which gets it ([O1](doc:Contract#O1)-[O4](doc:Contract#O4)).
+    /// The owner is retained only while the handler runs, which gets it (O1-O4).
     /// The token need not be kept. A key is one of this owner on this center. All else is as without an owner.
     /// - Parameters:
     ///   - owner: The object whose life bounds the observer, which is not retained.
@@ -275,7 +274,7 @@ extension ObserverCenter {
 
     /// Observes async messages on a target as long as an object, the owner, lives.
     ///
-    /// The owner is retained only while the handler runs, which gets it ([O1](doc:Contract#O1)-[O4](doc:Contract#O4)).
+    /// The owner is retained only while the handler runs, which gets it (O1-O4).
     /// The token need not be kept. All else is as without an owner.
     /// - Parameters:
     ///   - owner: The object whose life bounds the observer, which is not retained.
@@ -341,8 +340,7 @@ extension ObserverCenter {
     /// Adds an observer of main-actor messages, as Foundation's center does; see `observe(of:for:once:key:fileID:line:_:)`.
     ///
     /// Two things differ from Foundation's. The token is a `NotificationObserver`, which ends the observer when it is
-    /// released. And an optional subject does not compile, so that one which is `nil` never widens to any
-    /// ([M5](doc:Contract#M5)).
+    /// released. And an optional subject does not compile, so that one which is `nil` never widens to any (M5).
     /// - Parameter observer: The code to run, on the main actor.
     public func addObserver<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage
@@ -360,8 +358,7 @@ extension ObserverCenter {
     /// Adds an observer of async messages, as Foundation's center does; see `observe(of:for:once:key:fileID:line:_:)`.
     ///
     /// Two things differ from Foundation's. The token is a `NotificationObserver`, which ends the observer when it is
-    /// released. And an optional subject does not compile, so that one which is `nil` never widens to any
-    /// ([M5](doc:Contract#M5)).
+    /// released. And an optional subject does not compile, so that one which is `nil` never widens to any (M5).
     /// - Parameter observer: The code to run, in a task of the observer's own, one message after the other.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),

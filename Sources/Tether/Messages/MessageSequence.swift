@@ -10,7 +10,7 @@ extension ObserverCenter {
     /// ```
     ///
     /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration,
-    /// within the buffer's policy ([S1](doc:Contract#S1)). A plain notification of the message's name counts if a
+    /// within the buffer's policy (S1). A plain notification of the message's name counts if a
     /// message can be made of it (`BridgedAsyncMessage`). See `NotificationSequence` for the end.
     ///
     /// Foundation keeps the newest 10 if no size is given; here it is all.
@@ -18,7 +18,7 @@ extension ObserverCenter {
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - subject: The subject of the messages. An object is matched by identity and not retained: the sequence ends
-    ///     when it has ([M5](doc:Contract#M5)). Leave it out for any subject.
+    ///     when it has (M5). Leave it out for any subject.
     ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
     ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
     ///   - policy: How much is kept until it is taken. A number of less than 1 stops the program.

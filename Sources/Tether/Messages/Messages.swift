@@ -27,7 +27,7 @@ public import Foundation
 extension ObserverCenter {
     /// Posts a main-actor message about a subject.
     ///
-    /// Observers of the message have returned when this returns ([T3](doc:Contract#T3)). Plain observers of the
+    /// Observers of the message have returned when this returns (T3). Plain observers of the
     /// message's name, and of any name, get a notification with `subject` as its object. Its `userInfo` holds the message,
     /// and the entries that the message makes (`BridgedMainActorMessage`).
     /// - Parameters:

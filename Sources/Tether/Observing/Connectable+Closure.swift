@@ -11,15 +11,14 @@ extension Connectable {
     /// owner.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
     ///   - object: The object that the closure is called with, which is not retained.
     ///   - target: Where the closure runs: on the posting thread, inside the post, if left out.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
-    ///     ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
-    ///   - call: What to run, with the object. It is released when the observer ends ([R8](doc:Contract#R8)).
+    ///   - call: What to run, with the object. It is released when the observer ends (R8).
     @discardableResult
     public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, to object: Object,
@@ -31,19 +30,17 @@ extension Connectable {
             to: { object, _ in call(object) }, of: object, owner: Omitted.argument)
     }
 
-    /// Observes by calling a closure with an object, on the main actor ([P1](doc:Contract#P1)).
+    /// Observes by calling a closure with an object, on the main actor (P1).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
     ///   - object: The object that the closure is called with, which is not retained.
     ///   - target: The main actor, as `.mainActor`.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
-    ///     ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
-    ///   - call: What to run, on the main actor, with the object. It is released when the observer ends
-    ///     ([R8](doc:Contract#R8)).
+    ///   - call: What to run, on the main actor, with the object. It is released when the observer ends (R8).
     @discardableResult
     public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, to object: Object,

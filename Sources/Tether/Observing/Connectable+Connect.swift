@@ -31,10 +31,10 @@ extension Connectable {
     /// ```
     ///
     /// The method takes the notification, or nothing. Neither `object` nor `owner` is retained, except while the method
-    /// runs. The observer ends with the first of the two to go, before that one's `deinit` ([O3](doc:Contract#O3)).
+    /// runs. The observer ends with the first of the two to go, before that one's `deinit` (O3).
     ///
     /// The method's isolation is part of its type, so that the compiler chooses where it runs: a method of the main actor
-    /// runs on the main actor, whoever posts; a nonisolated one on `target` ([P1](doc:Contract#P1)). A method of
+    /// runs on the main actor, whoever posts; a nonisolated one on `target` (P1). A method of
     /// another actor is called in a closure of `observe`; here it does not compile.
     ///
     /// In Swift 5 mode it does not compile, because there a method's type need not name its actor: the compiler hides
@@ -54,14 +54,13 @@ extension Connectable {
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
     ///   - method: The method, as `Type.method`.
     ///   - object: The object whose method is called.
-    ///   - owner: The object among whose observers this one is listed ([O7](doc:Contract#O7)), if that is not `object`.
+    ///   - owner: The object among whose observers this one is listed (O7), if that is not `object`.
     ///   - target: Where the method runs: on the posting thread, inside the post, if left out.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
-    ///     ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     /// - Returns: The observer, which of a center need not be kept. It is inactive if one of the objects is being
@@ -82,14 +81,13 @@ extension Connectable {
     /// Observes by calling a method that takes nothing.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
     ///   - method: The method, as `Type.method`.
     ///   - object: The object whose method is called.
     ///   - owner: The object among whose observers this one is listed, if that is not `object`.
     ///   - target: Where the method runs: on the posting thread, inside the post, if left out.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
-    ///     ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     @discardableResult
@@ -105,17 +103,16 @@ extension Connectable {
             to: Calling.method(method), of: object, owner: owner)
     }
 
-    /// Observes by calling a method of the main actor, on the main actor ([P1](doc:Contract#P1)).
+    /// Observes by calling a method of the main actor, on the main actor (P1).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
     ///   - method: The method, as `Type.method`.
     ///   - object: The object whose method is called.
     ///   - owner: The object among whose observers this one is listed, if that is not `object`.
     ///   - target: The main actor; leave it out.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
-    ///     ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     @discardableResult
@@ -131,17 +128,16 @@ extension Connectable {
             to: Calling.mainActorMethod(method), of: object, owner: owner)
     }
 
-    /// Observes by calling a method of the main actor that takes nothing, on the main actor ([P1](doc:Contract#P1)).
+    /// Observes by calling a method of the main actor that takes nothing, on the main actor (P1).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
     ///   - method: The method, as `Type.method`.
     ///   - object: The object whose method is called.
     ///   - owner: The object among whose observers this one is listed, if that is not `object`.
     ///   - target: The main actor; leave it out.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
-    ///     ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     @discardableResult

@@ -8,7 +8,7 @@ extension NotificationObserver {
     /// ```
     ///
     /// Set on a live observer it drops at once what is more than may wait. What is dropped is counted in the audit. A
-    /// `once` observer is not affected: the first delivery is its only one ([R7](doc:Contract#R7)). A property keeps
+    /// `once` observer is not affected: the first delivery is its only one (R7). A property keeps
     /// its backlog from one `observe(_:from:on:once:_:)` to the next. On any other observer that has ended setting it
     /// does nothing, and it reads `.unbounded`.
     ///
@@ -55,7 +55,7 @@ extension NotificationObserver {
     /// ends. Where several mutings overlap, the newest is kept from when the first one asks for it.
     ///
     /// *Delivery*: what was posted before is delivered all the same, also while muted. Neither what is dropped nor what
-    /// is displaced uses up a `once` observer ([R7](doc:Contract#R7)). Muting works on every target, and stays when the
+    /// is displaced uses up a `once` observer (R7). Muting works on every target, and stays when the
     /// target is switched. A property is muted, not its registration: another `observe(_:from:on:once:_:)` begins
     /// muted, with nothing kept.
     ///
@@ -78,7 +78,7 @@ extension NotificationObserver {
     ///
     /// *Delivery*: as if it were posted now, to this observer alone: on `.poster` the handler runs before this returns,
     /// and what other threads post meanwhile is delivered after it, by this thread, as after a switch
-    /// ([D6](doc:Contract#D6)). On a target that delivers inline here ([D3](doc:Contract#D3)) it does so, unless
+    /// (D6). On a target that delivers inline here (D3) it does so, unless
     /// something is already pending there, or was when the turn was asked for that is still to come. Else it is
     /// enqueued.
     ///

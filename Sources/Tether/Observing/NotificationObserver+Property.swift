@@ -21,7 +21,7 @@ extension NotificationObserver {
     ///   - sender: The sender to observe; any, if left out. It is not retained.
     ///   - target: Where the handler runs.
     ///   - once: Whether the observer ends after it has run once.
-    ///   - key: At most one live observer of a center has a given key; this one replaces it ([M7](doc:Contract#M7)).
+    ///   - key: At most one live observer of a center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     ///   - handler: What to run. To have it end with an object, keep this observer as that object's property, and capture
@@ -35,14 +35,13 @@ extension NotificationObserver {
             ObservationRequest(name, from: sender, on: target, once: once, key: key, at: fileID, line), handler)
     }
 
-    /// Registers this observer's only handler, one of the main actor, in place of the one it had
-    /// ([P1](doc:Contract#P1)).
+    /// Registers this observer's only handler, one of the main actor, in place of the one it had (P1).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe; any, if left out. It is not retained.
     ///   - target: The main actor, as `.mainActor`.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this center has a given key; this one replaces it ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     ///   - handler: What to run, on the main actor. Capture the object that keeps this observer weakly.

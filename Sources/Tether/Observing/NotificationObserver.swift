@@ -148,8 +148,8 @@ internal import Synchronization
     /// a `once` observer and has run. Complexity: O(1).
     public var isActive: Bool { withMemory { !$0.hasEnded } ?? false }
 
-    /// Ends the observer: no handler of it starts any more, and what it captured is released ([R1](doc:Contract#R1),
-    /// [R8](doc:Contract#R8)).
+    /// Ends the observer: no handler of it starts any more, and what it captured is released (R1,
+    /// R8).
     ///
     /// Stopping again does nothing. A handler that had begun on another thread may still be running when this returns;
     /// `stopAndWait()` excludes that. Never waits. Complexity: O(1) amortised, plus O(p) where p of its deliveries are
@@ -167,7 +167,7 @@ internal import Synchronization
         case wouldDeadlock
     }
 
-    /// Ends the observer and waits until its handlers on other threads have returned ([R2](doc:Contract#R2)).
+    /// Ends the observer and waits until its handlers on other threads have returned (R2).
     ///
     /// Handlers that are on the calling thread's own stack, at any depth, or whose task called this, are not waited for. Do
     /// not call it while holding a lock that a handler of the observer takes; nor in a handler that is called by a task's post,
@@ -199,7 +199,7 @@ internal import Synchronization
         return results.contains(.wouldDeadlock) ? .wouldDeadlock : .finished
     }
 
-    /// Ends the observer and suspends until none of its handlers is running ([R2](doc:Contract#R2)).
+    /// Ends the observer and suspends until none of its handlers is running (R2).
     ///
     /// In an async handler of the observer itself, and in tasks that it starts, that call of it is not waited for. A detached task
     /// is not known to be one of those: a handler is not to await one that waits for the handler's observer.
@@ -237,13 +237,13 @@ internal import Synchronization
 
     // MARK: The target
 
-    /// Where the handler runs. Setting it switches a live observer ([D6](doc:Contract#D6)).
+    /// Where the handler runs. Setting it switches a live observer (D6).
     ///
     /// Posts from before the switch are delivered before posts from after it. A drain that is running finishes
     /// where it runs; otherwise what is pending moves to the new target, or, on `.poster`, is delivered first by the
     /// next post. The setter runs no handler and never waits. On an observer that has ended it does nothing, and reads
-    /// `.poster`. An observer whose handler is isolated to an actor stays on that actor ([P1](doc:Contract#P1)), and that of an
-    /// async sequence, which its owner's list has, with the sequence ([S2](doc:Contract#S2)).
+    /// `.poster`. An observer whose handler is isolated to an actor stays on that actor (P1), and that of an
+    /// async sequence, which its owner's list has, with the sequence (S2).
     public var target: DeliveryTarget {
         get {
             look(\.pending)?.target ?? .poster

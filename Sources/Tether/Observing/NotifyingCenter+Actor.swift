@@ -1,7 +1,7 @@
 public import Foundation
 
 extension NotifyingCenter {
-    /// Observes as long as an actor, the owner, lives, with a handler that is isolated to it ([P2](doc:Contract#P2)).
+    /// Observes as long as an actor, the owner, lives, with a handler that is isolated to it (P2).
     ///
     /// ```swift
     /// center.observe(.modelDidChange, owner: index) {
@@ -12,10 +12,10 @@ extension NotifyingCenter {
     /// ```
     ///
     /// *Delivery*: on the actor, whatever its executor, in posting order across all observers that are isolated to it; also
-    /// what the actor itself posts comes later. A burst of posts is one task ([D7](doc:Contract#D7)). The target cannot
+    /// what the actor itself posts comes later. A burst of posts is one task (D7). The target cannot
     /// be switched.
     ///
-    /// The owner is not retained, except while something waits for it or its handler runs ([O2](doc:Contract#O2)): what
+    /// The owner is not retained, except while something waits for it or its handler runs (O2): what
     /// was posted before the last other reference went is delivered, and then the actor goes.
     ///
     /// Where a target is given (`on:`), a closure is not isolated, and called on that target. `connect` takes a
@@ -24,11 +24,10 @@ extension NotifyingCenter {
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
     ///   - owner: The actor whose life bounds the observer, and on which the handler runs.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
-    ///     ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     ///   - handler: What to run on the actor, with the actor and the notification.

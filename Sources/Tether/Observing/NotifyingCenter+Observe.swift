@@ -9,19 +9,19 @@ extension NotifyingCenter {
     /// }
     /// ```
     ///
-    /// The first call is for posts that begin after this returns ([R4](doc:Contract#R4)). Complexity: O(1) amortised.
+    /// The first call is for posts that begin after this returns (R4). Complexity: O(1) amortised.
     /// Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, which is not retained: when it has ended, so has the observer
-    ///     ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///     (M5). Leave it out for any sender.
     ///   - target: Where the handler runs: on the posting thread, inside the post, if left out.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of a center has a given key; this one replaces it ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of a center has a given key; this one replaces it (M7).
     ///     Its `==` and `hash(into:)` must be pure.
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
-    ///   - handler: What to run. It is released when the observer ends ([R8](doc:Contract#R8)).
+    ///   - handler: What to run. It is released when the observer ends (R8).
     /// - Returns: The token. It is inactive if `sender` is being deinitialised.
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .poster,
@@ -41,20 +41,20 @@ extension NotifyingCenter {
             handler)
     }
 
-    /// Observes on the main actor until the returned token goes, or is stopped ([P1](doc:Contract#P1)).
+    /// Observes on the main actor until the returned token goes, or is stopped (P1).
     ///
     /// As `observe(_:from:on:once:key:fileID:line:_:)`; posted to from the main queue, the handler runs inline unless
-    /// something is already pending there ([D3](doc:Contract#D3)).
+    /// something is already pending there (D3).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, which is not retained: when it has ended, so has the observer
-    ///     ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///     (M5). Leave it out for any sender.
     ///   - target: The main actor, as `.mainActor`.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this center has a given key; this one replaces it ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
-    ///   - handler: What to run, on the main actor. It is released when the observer ends ([R8](doc:Contract#R8)).
+    ///   - handler: What to run, on the main actor. It is released when the observer ends (R8).
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
@@ -71,17 +71,16 @@ extension NotifyingCenter {
     /// Observes with an async handler until the returned token goes, or is stopped.
     ///
     /// The handler is called as is the async one of an observer with an owner: in posting order, one call at a time, and
-    /// cancelled when the observer is stopped ([P4](doc:Contract#P4)).
+    /// cancelled when the observer is stopped (P4).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, which is not retained: when it has ended, so has the observer
-    ///     ([M5](doc:Contract#M5)). Leave it out for any sender.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this center has a given key; this one replaces it ([M7](doc:Contract#M7)).
+    ///     (M5). Leave it out for any sender.
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
-    ///   - handler: What to run, in a task of the observer's own. It is released when the observer ends
-    ///     ([R8](doc:Contract#R8)).
+    ///   - handler: What to run, in a task of the observer's own. It is released when the observer ends (R8).
     @_disfavoredOverload
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,

@@ -12,7 +12,7 @@ extension NotifyingCenter {
     ///
     /// The owner needs nothing for this, and is never retained by it, except while the handler runs. When its last
     /// strong reference goes, the observer ends before the first line of the owner's `deinit`
-    /// ([O1](doc:Contract#O1)-[O4](doc:Contract#O4)). The handler is handed its owner, so it has no need of
+    /// (O1-O4). The handler is handed its owner, so it has no need of
     /// `[weak self]`.
     ///
     /// An owner that is not `Sendable` is handed over on the thread where the handler runs: the caller answers for that
@@ -22,12 +22,11 @@ extension NotifyingCenter {
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
     ///   - owner: The object whose life bounds the observer.
     ///   - target: Where the handler runs: on the posting thread, inside the post, if left out.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
-    ///     ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     ///   - handler: What to run, with the owner and the notification.
@@ -53,15 +52,14 @@ extension NotifyingCenter {
             for: owner, handler)
     }
 
-    /// Observes on the main actor as long as an object, the owner, lives ([P1](doc:Contract#P1)).
+    /// Observes on the main actor as long as an object, the owner, lives (P1).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
     ///   - owner: The object whose life bounds the observer.
     ///   - target: The main actor, as `.mainActor`.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
-    ///     ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     ///   - handler: What to run, on the main actor, with the owner and the notification.
@@ -92,19 +90,18 @@ extension NotifyingCenter {
     /// ```
     ///
     /// *Delivery*: the poster never waits. The handler runs in a task of the observer's own, for one notification after the
-    /// other, in posting order: the next call begins when the last one has returned ([P4](doc:Contract#P4)). What is
+    /// other, in posting order: the next call begins when the last one has returned (P4). What is
     /// pending when the observer ends is dropped. A call that is under way is cancelled, unless it stopped the observer
     /// itself, is that of a `once` observer, or the sender has ended; `await stopAndWait()` waits for it. A handler that
     /// is isolated to an actor (`{ @MainActor library, note in … }`) is called by that actor: what waits for it is pending,
-    /// and stopped there it never runs ([R1](doc:Contract#R1)). The owner is held from when the handler is called until it
-    /// has returned, and let go of on that actor ([O9](doc:Contract#O9)). The token's `target` cannot be switched.
+    /// and stopped there it never runs (R1). The owner is held from when the handler is called until it
+    /// has returned, and let go of on that actor (O9). The token's `target` cannot be switched.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained ([M5](doc:Contract#M5)). Leave it out for any sender.
+    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
     ///   - owner: The object whose life bounds the observer.
-    ///   - once: Whether the observer ends after it has run once ([R7](doc:Contract#R7)).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it
-    ///     ([M7](doc:Contract#M7)).
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     ///   - handler: What to run, in a task of the observer's own, with the owner and the notification.

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension NotifyingCenter {
-    /// Ends every observer that matches all of what is given, blocks included ([R9](doc:Contract#R9)).
+    /// Ends every observer that matches all of what is given, blocks included (R9).
     ///
     /// ```swift
     /// center.removeObservers(named: .modelDidChange)  // of that name

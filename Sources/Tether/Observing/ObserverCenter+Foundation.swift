@@ -6,12 +6,12 @@ extension ObserverCenter {
     /// Adds a block for a name and a sender, as Foundation's center does.
     ///
     /// Two things differ from Foundation's. The observer ends when the returned token goes, so keep it. And `queue`
-    /// never makes the poster wait: the block runs there later ([D2](doc:Contract#D2)).
+    /// never makes the poster wait: the block runs there later (D2).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity and not retained; a
     ///     `Hashable` value by equality within its type, where `==` and `hash(into:)` must be pure. Any other value stops
-    ///     the program with a sentence, because no post could match it ([M4](doc:Contract#M4)).
+    ///     the program with a sentence, because no post could match it (M4).
     ///   - queue: Where the block runs; `nil` for the posting thread, inside the post.
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
@@ -46,7 +46,7 @@ extension ObserverCenter {
     ///   - action: The method, as `Type.method`.
     ///   - name: The name to observe; `nil` for any.
     ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
-    ///     equality; any other value stops the program with a sentence ([M4](doc:Contract#M4)).
+    ///     equality; any other value stops the program with a sentence (M4).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
@@ -63,7 +63,7 @@ extension ObserverCenter {
     ///   - action: The method, as `Type.method`.
     ///   - name: The name to observe; `nil` for any.
     ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
-    ///     equality; any other value stops the program with a sentence ([M4](doc:Contract#M4)).
+    ///     equality; any other value stops the program with a sentence (M4).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
@@ -74,13 +74,13 @@ extension ObserverCenter {
         addObserver(observer, Calling.method(action), isOnMainActor: false, name, object, fileID, line)
     }
 
-    /// Adds an object and one of its methods of the main actor, which is called there ([P1](doc:Contract#P1)).
+    /// Adds an object and one of its methods of the main actor, which is called there (P1).
     /// - Parameters:
     ///   - observer: The object whose method is called, which is not retained. The observer ends with it.
     ///   - action: The method, as `Type.method`.
     ///   - name: The name to observe; `nil` for any.
     ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
-    ///     equality; any other value stops the program with a sentence ([M4](doc:Contract#M4)).
+    ///     equality; any other value stops the program with a sentence (M4).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
@@ -92,13 +92,13 @@ extension ObserverCenter {
         addObserver(observer, Calling.mainActorMethod(action), isOnMainActor: true, name, object, fileID, line)
     }
 
-    /// Adds an object and one of its methods of the main actor that takes nothing ([P1](doc:Contract#P1)).
+    /// Adds an object and one of its methods of the main actor that takes nothing (P1).
     /// - Parameters:
     ///   - observer: The object whose method is called, which is not retained. The observer ends with it.
     ///   - action: The method, as `Type.method`.
     ///   - name: The name to observe; `nil` for any.
     ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
-    ///     equality; any other value stops the program with a sentence ([M4](doc:Contract#M4)).
+    ///     equality; any other value stops the program with a sentence (M4).
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
@@ -124,7 +124,7 @@ extension ObserverCenter {
 
     /// Removes an observer: a token of this center, and all observers attached to an object, which may be a token itself.
     ///
-    /// A token of another center, or an object with no observers here, changes nothing ([M8](doc:Contract#M8)).
+    /// A token of another center, or an object with no observers here, changes nothing (M8).
     /// - Parameter observer: A token, or an object that has observers.
     public func removeObserver(_ observer: Any) {
         removeObserver(observer, name: nil, object: nil)

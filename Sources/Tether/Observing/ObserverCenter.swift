@@ -13,11 +13,11 @@ public import Foundation
 /// `observe` methods of ``NotifyingCenter``, whose observers end by themselves.
 ///
 /// *Delivery*: a post calls, or enqueues on their targets, all matching observers in registration order, each once
-/// ([M1](doc:Contract#M1)-[M3](doc:Contract#M3)). An observer that an earlier handler of the same post removed is not
-/// called; one added during a post is first called by the next ([R4](doc:Contract#R4)).
+/// (M1-M3). An observer that an earlier handler of the same post removed is not
+/// called; one added during a post is first called by the next (R4).
 ///
 /// *Thread safety*: everything may be called from any thread, also from inside handlers and from a `deinit`. No lock is
-/// held while a handler runs or a value of yours is released ([R5](doc:Contract#R5), [R6](doc:Contract#R6)).
+/// held while a handler runs or a value of yours is released (R5, R6).
 public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// The process's shared center.
     public static let `default` = ObserverCenter(usesExactLifetimes: true, face: .shared)
@@ -59,8 +59,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     /// Makes a notification and posts it.
     ///
-    /// A class instance as `object` matches by identity; a `Hashable` value by equality within its type
-    /// ([M4](doc:Contract#M4)).
+    /// A class instance as `object` matches by identity; a `Hashable` value by equality within its type (M4).
     /// - Parameters:
     ///   - name: The name.
     ///   - object: The object that the post speaks for; `nil` for none.

@@ -1,4 +1,4 @@
-/// The observers that are attached to an owner, on all centers, as one ([O7](doc:Contract#O7)).
+/// The observers that are attached to an owner, on all centers, as one (O7).
 ///
 /// ```swift
 /// OwnerObservers(of: sidebar).mute(keepingNewest: true)
@@ -52,7 +52,7 @@ public struct OwnerObservers: Sequence, Sendable {
         attached.filter(\.isActive).makeIterator()
     }
 
-    /// The live observers, in order of attachment, with what each observes and where ([L1](doc:Contract#L1)).
+    /// The live observers, in order of attachment, with what each observes and where (L1).
     public func audit() -> Audit { Audit(registrations) }
 
     // MARK: Ending

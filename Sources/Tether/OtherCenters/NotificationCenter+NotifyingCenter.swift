@@ -11,7 +11,7 @@ public import Foundation
 /// ```
 ///
 /// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks are there
-/// ([F1](doc:Contract#F1)), in spite of what that center does on its own; the article
+/// (F1), in spite of what that center does on its own; the article
 /// [One layer over every center](doc:Centers) has the table of what cannot be.
 extension NotificationCenter: NotifyingCenter {
     /// Registers a closure; the `observe` methods are the better way.

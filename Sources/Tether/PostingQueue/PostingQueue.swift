@@ -12,12 +12,12 @@ public import Foundation
 /// ```
 ///
 /// It has the interface of Foundation's `NotificationQueue`. Notifications are posted in the order in which they were
-/// enqueued, those `.asap` before those `.whenIdle` ([Q1](doc:Contract#Q1)); a new one takes the place of those that it
-/// coalesces with, at the back ([Q3](doc:Contract#Q3)). A handler that enqueues is served in a later pass, so it cannot
-/// starve its loop ([Q6](doc:Contract#Q6)).
+/// enqueued, those `.asap` before those `.whenIdle` (Q1); a new one takes the place of those that it
+/// coalesces with, at the back (Q3). A handler that enqueues is served in a later pass, so it cannot
+/// starve its loop (Q6).
 ///
 /// A queue belongs to the thread that made it, and posts there, in the run loop modes that were asked for
-/// ([Q5](doc:Contract#Q5)). While that thread runs no run loop its notifications wait, and the center's audit shows
+/// (Q5). While that thread runs no run loop its notifications wait, and the center's audit shows
 /// them; when it exits they are released, and counted there. On the main thread of a program that runs the main queue
 /// without a run loop (`dispatchMain`, `@main async`) the main queue posts them.
 ///
@@ -50,8 +50,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
 
     // MARK: Making one
 
-    /// The calling thread's queue, for `ObserverCenter.default`: one for each thread, freed with it
-    /// ([Q2](doc:Contract#Q2)).
+    /// The calling thread's queue, for `ObserverCenter.default`: one for each thread, freed with it (Q2).
     ///
     /// On the main queue it is the main thread's, on whatever thread the main queue runs.
     public static var current: PostingQueue {
@@ -87,8 +86,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
         center.core.ledger.list(self)
     }
 
-    /// Makes a queue that posts to a center on a dispatch queue, for threads that run no run loop
-    /// ([Q8](doc:Contract#Q8)).
+    /// Makes a queue that posts to a center on a dispatch queue, for threads that run no run loop (Q8).
     ///
     /// There `.asap` is as soon as the queue is free, `.whenIdle` one turn behind what is on the queue then. Modes are
     /// without meaning, and `.now` posts on the calling thread.
@@ -115,7 +113,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     ///
     /// It first takes out of the queue, whatever their style, the notifications that the new one coalesces with. `.now`
     /// does so too, then posts on the calling thread, unless its run loop is running in a mode that is not listed.
-    /// A notification whose object is being deinitialised is enqueued without the object ([X3](doc:Contract#X3)).
+    /// A notification whose object is being deinitialised is enqueued without the object (X3).
     ///
     /// Complexity: O(1) amortised, whatever waits.
     /// - Parameters:
@@ -202,7 +200,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Posts everything that waits, in order, on the calling thread, in whatever mode ([Q8](doc:Contract#Q8)).
+    /// Posts everything that waits, in order, on the calling thread, in whatever mode (Q8).
     ///
     /// Notifications that handlers enqueue meanwhile wait for their turn.
     public func flush() {

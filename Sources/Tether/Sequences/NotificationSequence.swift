@@ -18,10 +18,9 @@ public import Foundation
 /// `messages(of:for:owner:buffering:)` of `ObserverCenter`.
 ///
 /// *Delivery*: each iteration is an observation of its own. The first one begins when the sequence is made, each further one
-/// when its iterator is made. Later posts are kept for it, within the buffer's policy
-/// ([S1](doc:Contract#S1), [S3](doc:Contract#S3)).
+/// when its iterator is made. Later posts are kept for it, within the buffer's policy (S1, S3).
 ///
-/// *The end* ([S2](doc:Contract#S2)): an iteration ends
+/// *The end* (S2): an iteration ends
 /// - when the sender, or the center, has been deallocated, after the notifications that were posted before;
 /// - at once, when the owner has been deallocated, the observer was removed, or the iterating task is cancelled, also if it
 ///   was before. The notifications in its buffer are released.
@@ -82,7 +81,7 @@ extension NotifyingCenter {
     /// ```
     ///
     /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration,
-    /// within the buffer's policy ([S1](doc:Contract#S1)). A sequence that is iterated again observes again, from then
+    /// within the buffer's policy (S1). A sequence that is iterated again observes again, from then
     /// on. See `NotificationSequence` for the end. A notification in the buffer keeps its object, as on any queue.
     ///
     /// On Apple platforms Foundation's own center has a method `notifications(named:object:)` itself, which promises none of
@@ -91,7 +90,7 @@ extension NotifyingCenter {
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained: the sequence ends when it has ([M5](doc:Contract#M5)).
+    ///   - sender: The sender to observe, which is not retained: the sequence ends when it has (M5).
     ///     Leave it out for any.
     ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
     ///   - policy: How much is kept until it is taken; all of it, if left out. A number of less than 1 stops the program.
@@ -112,7 +111,7 @@ extension NotifyingCenter {
 extension ObserverCenter {
     /// The notifications of a name and a sender that are posted from now on, by Foundation's call.
     ///
-    /// All of them are kept until they are taken ([S1](doc:Contract#S1)): `notifications(named:from:owner:buffering:)`
+    /// All of them are kept until they are taken (S1): `notifications(named:from:owner:buffering:)`
     /// has a bound and an owner.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.

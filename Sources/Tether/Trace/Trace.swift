@@ -13,7 +13,7 @@ public import Foundation
 /// With `TETHER_TRACE=trace.json` in its environment a program does this from its first center to its end, without a change
 /// of its code. The article [Watching a program](doc:WatchingAProgram) lists what is in a trace.
 ///
-/// Each event is in the file before the program continues ([L5](doc:Contract#L5)), so a trace has all that happened before a
+/// Each event is in the file before the program continues (L5), so a trace has all that happened before a
 /// crash. While there is no trace, a post that calls its handlers at once does nothing for it, and any other post loads a
 /// flag. While there is one, each event takes some microseconds, and threads take turns. On Apple platforms each event but
 /// the arrows is a signpost as well.

@@ -6,13 +6,12 @@
 /// for await note in notes { … }
 /// ```
 ///
-/// For an observer it bounds what waits for it on its target ([D8](doc:Contract#D8)), for an async sequence what waits
-/// to be taken ([S3](doc:Contract#S3)). What is dropped is counted in the audit. A handler that is running does not
+/// For an observer it bounds what waits for it on its target (D8), for an async sequence what waits
+/// to be taken (S3). What is dropped is counted in the audit. A handler that is running does not
 /// count as waiting. On `.poster` only what a switch left there waits, and what is posted while that is being
 /// delivered.
 ///
-/// Foundation's `bufferSize` is `.newest(size)`. A number of less than 1 stops the program with a sentence
-/// ([X1](doc:Contract#X1)).
+/// Foundation's `bufferSize` is `.newest(size)`. A number of less than 1 stops the program with a sentence (X1).
 public struct BufferingPolicy: Sendable, Hashable {
     /// How much may wait.
     let limit: Int
@@ -23,15 +22,13 @@ public struct BufferingPolicy: Sendable, Hashable {
     public static let unbounded = BufferingPolicy(limit: .max, keepsOldest: false)
 
     /// The newest `count`: what is posted to a full buffer drops the oldest.
-    /// - Parameter count: How many are kept, 1 or more. A number of less than 1 stops the program with a sentence
-    ///   ([X1](doc:Contract#X1)).
+    /// - Parameter count: How many are kept, 1 or more. A number of less than 1 stops the program with a sentence (X1).
     public static func newest(_ count: Int) -> BufferingPolicy {
         BufferingPolicy(checking: count, keepsOldest: false, call: "BufferingPolicy.newest(_:)")
     }
 
     /// The oldest `count`: what is posted to a full buffer is dropped.
-    /// - Parameter count: How many are kept, 1 or more. A number of less than 1 stops the program with a sentence
-    ///   ([X1](doc:Contract#X1)).
+    /// - Parameter count: How many are kept, 1 or more. A number of less than 1 stops the program with a sentence (X1).
     public static func oldest(_ count: Int) -> BufferingPolicy {
         BufferingPolicy(checking: count, keepsOldest: true, call: "BufferingPolicy.oldest(_:)")
     }

@@ -12,7 +12,7 @@ public import Foundation
 ///
 /// *Delivery*: on `.poster` a post calls the handler and returns after it. Every other target is asynchronous: the posting
 /// thread never waits, and a post puts one block on each target that it reaches, which keeps its place among all else on
-/// that queue (contract [D1](doc:Contract#D1)-[D4](doc:Contract#D4)). A target retains its queue or scheduler as long as
+/// that queue (contract D1-D4). A target retains its queue or scheduler as long as
 /// the observer lives. So no queue can be the target of an observer that it owns: neither would end.
 ///
 /// *Thread safety*: a value; share it freely.
@@ -52,19 +52,19 @@ public struct DeliveryTarget: Sendable {
     /// The main queue, however the program runs its main thread: at once if posted from there.
     ///
     /// Posted to from the main queue it calls the handler inside the post, unless a delivery of this observer is pending
-    /// ([D3](doc:Contract#D3)). `.dispatchQueue(.main)` and `.operationQueue(.main)` are the same target.
+    /// (D3). `.dispatchQueue(.main)` and `.operationQueue(.main)` are the same target.
     public static var main: DeliveryTarget {
         // Computed, because under -cross-module-optimization a client reads a stored one without its initializer.
         DeliveryTarget(kind: .main)
     }
 
-    /// The main queue, always in a later turn of it, also if posted from there ([D3](doc:Contract#D3)).
+    /// The main queue, always in a later turn of it, also if posted from there (D3).
     ///
     /// This is what `receive(on: DispatchQueue.main)` does in Combine. A view that is being updated is left before the handler
     /// runs.
     public static var mainAsync: DeliveryTarget { DeliveryTarget(kind: .mainAsync) }
 
-    /// An operation queue: one operation for each post ([D2](doc:Contract#D2)).
+    /// An operation queue: one operation for each post (D2).
     ///
     /// A queue whose `maxConcurrentOperationCount` is 1 when it becomes the target is serial. Any other may run the handlers
     /// of several posts at the same time, but never one observer's handler twice. Cancelling an operation drops what it would
@@ -72,12 +72,12 @@ public struct DeliveryTarget: Sendable {
     /// - Parameters:
     ///   - queue: The queue, which is retained as long as the observer lives. `OperationQueue.main` is `.main`.
     ///   - batching: Whether a burst costs one operation: none is added while one of this observer waits. Deliveries may
-    ///     then run ahead of other operations ([D7](doc:Contract#D7)).
+    ///     then run ahead of other operations (D7).
     public static func operationQueue(_ queue: OperationQueue, batching: Bool = false) -> DeliveryTarget {
         DeliveryTarget(kind: queue === OperationQueue.main ? .main : .operationQueue(queue), isBatching: batching)
     }
 
-    /// A dispatch queue: one block for each post ([D2](doc:Contract#D2)).
+    /// A dispatch queue: one block for each post (D2).
     ///
     /// A dispatch queue does not say whether it is concurrent. With `concurrently: true` each observer's deliveries keep
     /// posting order on a concurrent queue, and never overlap. Global queues are known to be concurrent.
@@ -85,7 +85,7 @@ public struct DeliveryTarget: Sendable {
     ///   - queue: The queue, which is retained as long as the observer lives. `DispatchQueue.main` is `.main`.
     ///   - concurrently: Whether the queue is concurrent.
     ///   - batching: Whether a burst costs one wake-up: no block is submitted while one of this observer waits. Deliveries may
-    ///     then run ahead of other work on the queue ([D7](doc:Contract#D7)).
+    ///     then run ahead of other work on the queue (D7).
     public static func dispatchQueue(
         _ queue: DispatchQueue, concurrently: Bool = false, batching: Bool = false
     ) -> DeliveryTarget {

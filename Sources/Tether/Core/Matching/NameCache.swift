@@ -101,7 +101,7 @@ internal import Synchronization
 /// The bits of a string: a small one's characters, or where a large one is stored.
 ///
 /// As long as one of two strings is kept, equal bits mean equal strings. A literal's bits are its address: its library is not
-/// to be unloaded (contract [M1](doc:Contract#M1)).
+/// to be unloaded (contract M1).
 struct StringBits: Equatable {
     private let low: UInt64
     private let high: UInt64

@@ -278,8 +278,7 @@ final class OwnerTable: Sendable {
 }
 
 extension OwnerLifetime {
-    /// Ends the observers of owners that have ended where that could not be seen as it happened
-    /// ([O10](doc:Contract#O10)).
+    /// Ends the observers of owners that have ended where that could not be seen as it happened (O10).
     ///
     /// There is nothing to do where `isExact` holds, and never a need: the sweep does the same, amortised over
     /// attachments. Complexity: O(owners of such classes). Any thread; captured values are released on it.

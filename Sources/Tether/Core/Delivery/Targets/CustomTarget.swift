@@ -3,7 +3,7 @@ internal import Synchronization
 /// Where deliveries run, for `DeliveryTarget.custom(_:)`: something that runs a job later, in a context of its own.
 ///
 /// Each post makes one job, which calls the handlers of all observers that the post reaches here (contract
-/// [D2](doc:Contract#D2)). A scheduler should run the jobs one after the other, in order. A job may be dropped without being
+/// D2). A scheduler should run the jobs one after the other, in order. A job may be dropped without being
 /// run: what it would have delivered is then dropped and counted.
 ///
 /// *Thread safety*: `schedule(_:)` is called on posting threads, and on threads that switch a target, with no lock of Tether's

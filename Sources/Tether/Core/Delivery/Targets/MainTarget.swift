@@ -11,7 +11,7 @@ internal import Foundation
 /// }
 /// ```
 public struct MainActorTarget: Sendable {
-    /// The main actor. Delivers as `DeliveryTarget.main` does ([D3](doc:Contract#D3), [P1](doc:Contract#P1)).
+    /// The main actor. Delivers as `DeliveryTarget.main` does (D3, P1).
     public static let mainActor = MainActorTarget()
 }
 

@@ -6,7 +6,7 @@ extension DeliveryTarget {
     ///
     /// A post from another thread wakes the run loop. A post from the thread itself calls the handler, unless a delivery of this
     /// observer is pending. Deliveries wait while the loop is not running. When the thread has exited, pending and later
-    /// deliveries are dropped and counted ([D5](doc:Contract#D5)).
+    /// deliveries are dropped and counted (D5).
     public static var currentThread: DeliveryTarget {
         MainQueue.isCurrent ? .main : DeliveryTarget(kind: .thread(.current, modes: [.common]))
     }

@@ -24,7 +24,7 @@ private typealias SendableAsThread = Any
 /// ```
 ///
 /// Posts from before it runs are delivered when it does. When it is cancelled, or goes without having been started,
-/// what is pending is dropped and counted ([D5](doc:Contract#D5)).
+/// what is pending is dropped and counted (D5).
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
     private let ownName: Guarded<String?>
@@ -89,7 +89,7 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     }
 
     /// Ends the thread when the handler that it runs has returned. Pending and later deliveries are dropped and counted, but
-    /// for those that its own handlers post, which are made at once ([D5](doc:Contract#D5)). A thread that was not started
+    /// for those that its own handlers post, which are made at once (D5). A thread that was not started
     /// never runs.
     ///
     /// *Thread safety*: may be called on any thread, and in a handler that the thread runs.
