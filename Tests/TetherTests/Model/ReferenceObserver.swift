@@ -21,10 +21,12 @@ final class ReferenceObserver: Counted {
     private var isLeavingTarget = false
     private(set) var pending: [Delivery] = []
     private var lastNumber = 0
-    /// The first number since the target was set. Blocks with a smaller one do nothing.
+    /// The first number since the target was set, and the last of a delivery that was moved there then.
     private var firstNumber = 1
+    private var lastMoved = 0
     /// Whether a block calls its handler, and the numbers of blocks that came meanwhile.
     private var isRunning = false
+    private var isRunningElsewhere = false
     private var skipped: [Int] = []
     /// With batching: whether a block waits.
     private var hasBlock = false
@@ -122,7 +124,9 @@ final class ReferenceObserver: Counted {
         return isCalledHere
     }
 
-    private var isCalledHere: Bool { target.map { $0.isCurrent && pending.isEmpty } ?? true }
+    private var isCalledHere: Bool {
+        !isRunningElsewhere && (target.map { $0.isCurrent && pending.isEmpty } ?? true)
+    }
 
     /// Adds a delivery, and its number to the block of its target (D2, D7, D8).
     private func append(_ notification: ReferenceNotification, _ blocks: inout ReferenceBlocks) {
@@ -160,17 +164,18 @@ final class ReferenceObserver: Counted {
         let began = target
         retain()
         var left = count(for: number)
-        while left > 0, target === began, let notification = remove(number) {
+        while left > 0, target === began, let notification = remove(number, orMoved: true) {
             left -= 1
             isRunning = true
             handle(notification)
-            isRunning = false
+            (isRunning, isRunningElsewhere) = (false, false)
             notification.release()
         }
         if target === began {
             while !skipped.isEmpty { deliver(skipped.removeFirst()) }
         } else {
             // They have come on another target, and run there.
+            lastMoved = max(lastMoved, skipped.max() ?? 0)
             for number in skipped where !hasEnded { inOwnBlock { $0.add(self, number, on: target) } }
             skipped = []
         }
@@ -178,16 +183,18 @@ final class ReferenceObserver: Counted {
         release()
     }
 
-    /// How many deliveries a block makes: that of its number, or with batching all that are pending now (D7).
+    /// How many deliveries a block makes at most: with batching, as many as are pending now (D7).
     private func count(for number: Int) -> Int {
-        guard target?.isBatching == true else { return pending.contains { $0.number == number } ? 1 : 0 }
         guard number >= firstNumber else { return 0 }
-        hasBlock = false
+        if target?.isBatching == true { hasBlock = false }
         return pending.count
     }
 
-    private func remove(_ number: Int) -> ReferenceNotification? {
-        let index = target?.isBatching == true ? pending.indices.first : pending.firstIndex { $0.number == number }
+    /// The delivery of a block's number, or with batching the oldest. Those that were moved to the target, whose blocks may
+    /// come late, are delivered before.
+    private func remove(_ number: Int, orMoved: Bool = false) -> ReferenceNotification? {
+        let isOldest = target?.isBatching == true || orMoved && (pending.first?.number ?? 0) <= min(lastMoved, number)
+        let index = isOldest ? pending.indices.first : pending.firstIndex { $0.number == number }
         return index.map { pending.remove(at: $0).notification }
     }
 
@@ -221,6 +228,8 @@ final class ReferenceObserver: Counted {
         // The deliveries get new numbers, and a block each. The old blocks find nothing.
         let moved = pending.map(\.notification)
         (pending, skipped, hasBlock, firstNumber) = ([], [], false, lastNumber + 1)
+        isRunningElsewhere = isRunning
+        lastMoved = lastNumber + moved.count
         for notification in moved { inOwnBlock { append(notification, &$0) } }
     }
 
