@@ -108,4 +108,48 @@ import Testing
             .post(center: 0, name: 0, sender: .nobody),
         ])
     }
+
+    @Test func `D6 a post in a handler on the old target does not call it inline on the new one`() {
+        expectAgreement([
+            .observe(
+                Observation(
+                    token: 0, name: 0, scheduler: 0,
+                    actions: [
+                        .redirect(token: 0, scheduler: Places.loop), .post(center: 0, name: 0, sender: .nobody),
+                    ])),
+            .post(center: 0, name: 0, sender: .nobody),
+            .run(0),
+            .run(Places.loop),
+        ])
+    }
+
+    @Test func `D6 blocks that come to the new target while the handler runs on the old one are run there after it`() {
+        expectAgreement([
+            .observe(
+                Observation(
+                    token: 0, name: 0, scheduler: 0,
+                    actions: [
+                        .redirect(token: 0, scheduler: Places.loop), .post(center: 0, name: 0, sender: .nobody),
+                        .run(Places.loop),
+                    ])),
+            .post(center: 0, name: 0, sender: .nobody),
+            .run(0),
+            .run(Places.loop),
+            .run(Places.loop),
+        ])
+    }
+
+    @Test func `D4 D6 a block that comes before those of moved deliveries does not overtake them`() {
+        expectAgreement([
+            .observe(
+                Observation(
+                    token: 1, name: 1, scheduler: 0,
+                    actions: [.post(center: 0, name: 0, sender: .nobody), .run(0)])),
+            .observe(Observation(token: 0, name: 0, scheduler: Places.batching)),
+            .post(center: 0, name: 1, sender: .nobody),
+            .post(center: 0, name: 0, sender: .nobody),
+            .redirect(token: 0, scheduler: 0),
+            .run(0),
+        ])
+    }
 }
