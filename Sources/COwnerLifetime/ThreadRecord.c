@@ -63,16 +63,14 @@ void tether_name_thread(const char *name) {
 #endif
 }
 
-// Posting threads fence what they announce until a fence for all threads is seen to work. On ARM64 they never need to.
+// Posting threads fence until a fence for all threads is seen to work. On ARM64 they never need to.
 #if defined(__aarch64__)
-#define POSTERS_FENCE_AT_FIRST 0
+uintptr_t tether_awaited = 0;
 #else
-#define POSTERS_FENCE_AT_FIRST 1
+uintptr_t tether_awaited = TETHER_POSTERS_FENCE;
 #endif
 
 static bool fence_is_ready;
-static long posters_fence = POSTERS_FENCE_AT_FIRST;
-long tether_attention = POSTERS_FENCE_AT_FIRST;
 
 #if defined(__linux__) && defined(SYS_membarrier) && !defined(__aarch64__)
 
@@ -110,49 +108,8 @@ bool tether_prove_fence(void) { return false; }
 
 #endif
 
-// Before the program's first line, so that no thread has announced anything without a fence.
+// Before the program's first line, so that no thread has posted without a fence.
 __attribute__((constructor)) static void prepare_fence(void) {
     fence_is_ready = tether_prove_fence();
-    if (!fence_is_ready) return;
-    posters_fence = 0;
-    __atomic_store_n(&tether_attention, 0, __ATOMIC_SEQ_CST);
-}
-
-bool tether_posters_fence(void) { return posters_fence != 0; }
-
-// A waiting thread keeps its place, so that a thread which looks meanwhile does not miss it.
-#define PLACES 16
-static uintptr_t waited_for[PLACES];
-static long without_place;
-
-bool tether_is_waited_for(uintptr_t registration) {
-    if (!registration) return false;
-    // The calling thread has seen to the order: who counts in after this look sees what it has announced.
-    if (__atomic_load_n(&tether_attention, __ATOMIC_SEQ_CST) <= posters_fence) return false;
-    if (__atomic_load_n(&without_place, __ATOMIC_RELAXED)) return true;
-    for (int i = 0; i < PLACES; i++) {
-        if (__atomic_load_n(&waited_for[i], __ATOMIC_RELAXED) == registration) return true;
-    }
-    return false;
-}
-
-int tether_begin_waiting(uintptr_t registration) {
-    int place = 0;
-    while (place < PLACES && waited_for[place]) place++;
-    if (place < PLACES) {
-        __atomic_store_n(&waited_for[place], registration, __ATOMIC_SEQ_CST);
-    } else {
-        __atomic_fetch_add(&without_place, 1, __ATOMIC_SEQ_CST);
-    }
-    __atomic_fetch_add(&tether_attention, 1, __ATOMIC_SEQ_CST);
-    return place;
-}
-
-void tether_end_waiting(int place) {
-    __atomic_fetch_sub(&tether_attention, 1, __ATOMIC_SEQ_CST);
-    if (place < PLACES) {
-        __atomic_store_n(&waited_for[place], 0, __ATOMIC_SEQ_CST);
-    } else {
-        __atomic_fetch_sub(&without_place, 1, __ATOMIC_SEQ_CST);
-    }
+    if (fence_is_ready) __atomic_store_n(&tether_awaited, 0, __ATOMIC_SEQ_CST);
 }

@@ -19,7 +19,7 @@ extension Benchmark {
             ) {
                 .timed(posts(threads: threads, counted: threads), posts(threads: 1, counted: 1))
             }
-        } + waiting
+        } + waiting + longHandler + idleThreads
 
     /// Many who wait at once, each for another observer's handler: one costs the same, however many there are.
     private static let waiting = [
@@ -28,6 +28,67 @@ extension Benchmark {
             clock: .elapsed, isLarge: true, hasStableInstructions: false
         ) {
             .timed(waits(4000), waits(100))
+        }
+    ]
+
+    /// Posts while the handler of an observer that has ended still runs on another thread, until the process ends.
+    private static let longHandler = [
+        Benchmark(
+            "post while another thread's long handler has ended its observer", reference: "without", goal: 1.5,
+            hasStableInstructions: false
+        ) {
+            .timed(posts(besideLongHandler: true), posts(besideLongHandler: false))
+        }
+    ]
+
+    private static func posts(besideLongHandler: Bool) -> Subject {
+        let center = ObserverCenter()
+        let token = center.observe(.measured) { _ in }
+        if besideLongHandler {
+            let (handle, hasEnded) = (Handle(), DispatchSemaphore(value: 0))
+            handle.token = center.observe(.unobserved) { _ in
+                handle.token?.stop()
+                hasEnded.signal()
+                DispatchSemaphore(value: 0).wait()
+            }
+            Thread.detachNewThread { center.post(name: .unobserved, object: nil) }
+            hasEnded.wait()
+        }
+        return Subject(count: 50_000, keeping: token) { for _ in 0..<$0 { center.post(name: .measured, object: nil) } }
+    }
+
+    /// The token of an observer, for its own handler.
+    private final class Handle: @unchecked Sendable {
+        var token: NotificationObserver?
+    }
+
+    /// A removal reads the guards of all threads that have posted and still run.
+    private static let idleThreads = [
+        Benchmark(
+            "add + remove beside n threads that once posted", size: "n = 1000", reference: "n = 0", goal: 10,
+            hasStableInstructions: false
+        ) {
+            let center = ObserverCenter()
+            let token = center.observe(.measured) { _ in }
+            func time() -> Double {
+                let (start, count) = (Clock.processor.now, 5000)
+                for _ in 0..<count { center.observe(.measured) { _ in }.stop() }
+                return (Clock.processor.now - start) / Double(count)
+            }
+            func median() -> Double { (0..<7).map { _ in time() }.sorted()[3] }
+            _ = time()
+            let alone = median()
+            let (hasPosted, mayExit) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            for _ in 0..<1000 {
+                Thread.detachNewThread {
+                    center.post(name: .measured, object: nil)
+                    hasPosted.signal()
+                    mayExit.wait()
+                }
+            }
+            for _ in 0..<1000 { hasPosted.wait() }
+            defer { for _ in 0..<1000 { mayExit.signal() } }
+            return withExtendedLifetime(token) { .counted(median(), alone, unit: "ns") }
         }
     ]
 

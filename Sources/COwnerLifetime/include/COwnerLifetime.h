@@ -1,4 +1,4 @@
-/// The few lines under `OwnerLifetime` and `PostingThread` that Swift cannot say: a function with Swift's
+/// The few lines under `OwnerLifetime` and `ThreadRecord` that Swift cannot say: a function with Swift's
 /// calling convention in a class's metadata, the runtime's unowned references, and a thread-local slot.
 #ifndef TETHER_C_OWNER_LIFETIME_H
 #define TETHER_C_OWNER_LIFETIME_H
@@ -73,35 +73,53 @@ void tether_end_thread_record(void);
 /// Gives the calling thread a name, as much of it as the system takes.
 void tether_name_thread(const char *_Nonnull name);
 
-// MARK: What posting threads look at
+// MARK: The word that posting threads read
 
-/// How many wait for handlers to return; and 1 more where posting threads fence what they announce, which is found out
-/// before the program's first line.
-extern long tether_attention;
+/// A bit for each registration whose handlers a thread waits for, and bits that other registrations share. All are cleared when
+/// nobody waits. `TETHER_POSTERS_FENCE` is set where posting threads have to fence their hazard pointers, which is known before the
+/// program's first line.
+extern uintptr_t tether_awaited;
 
-/// Whether a posting thread must do more than store what it announces.
+#define TETHER_POSTERS_FENCE ((uintptr_t)1)
+
+/// Whether a posting thread must do more than store its hazard pointer.
 ///
-/// Its order is half of a handshake: who waits counts itself in and then looks at what is announced. On ARM64 this load
-/// stays behind the store that announces, and that is all. On x86 it may pass that store, for nothing: there who waits
-/// fences all threads (`membarrier`); where it cannot, this is always true, and the posting thread fences.
+/// A posting thread stores its hazard pointer, and then loads this word. A waiter sets a bit here, and then loads hazard pointers. On
+/// ARM64 this load stays behind that store. On x86 it may pass the store, and then the waiter fences all threads (`membarrier`),
+/// or, where the system has no such fence, this is always true, and the posting thread fences.
 static inline bool tether_needs_attention(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return __builtin_expect(__atomic_load_n(&tether_attention, __ATOMIC_SEQ_CST) != 0, 0);
+    return __builtin_expect(__atomic_load_n(&tether_awaited, __ATOMIC_SEQ_CST) != 0, 0);
 }
 
-/// Whether anyone waits for a registration's handlers; true, too, where too many wait to tell.
-bool tether_is_waited_for(uintptr_t registration);
+/// Whether posting threads have to fence their hazard pointers.
+static inline bool tether_posters_fence(void) {
+    return __atomic_load_n(&tether_awaited, __ATOMIC_RELAXED) & TETHER_POSTERS_FENCE;
+}
 
-/// Counts one who waits in; sequentially consistent. The caller holds a lock that makes this exclusive.
-/// Returns what `tether_end_waiting` takes.
-int tether_begin_waiting(uintptr_t registration);
-void tether_end_waiting(int place);
+/// A registration's bit, which is none of the lowest. 0 for no registration.
+static inline uintptr_t tether_awaited_bit(uintptr_t registration) {
+    uint64_t hash = (uint64_t)registration * 0x9E3779B97F4A7C15u >> 32;
+    return registration ? (uintptr_t)1 << (1 + hash % (sizeof(uintptr_t) * 8 - 1)) : 0;
+}
 
-/// Whether posting threads have to fence what they announce.
-bool tether_posters_fence(void);
+/// Whether a thread may wait for a registration's handlers.
+static inline bool tether_is_awaited(uintptr_t registration) {
+    return __atomic_load_n(&tether_awaited, __ATOMIC_SEQ_CST) & tether_awaited_bit(registration);
+}
 
-/// A full memory fence on this thread, and on every thread of this process unless posting threads need none, or fence by
-/// themselves. False if the system refuses, which it did not at the program's start.
+/// Begins a wait; sequentially consistent.
+static inline void tether_begin_awaiting(uintptr_t registration) {
+    __atomic_fetch_or(&tether_awaited, tether_awaited_bit(registration), __ATOMIC_SEQ_CST);
+}
+
+/// Ends all waits.
+static inline void tether_end_awaiting(void) {
+    __atomic_fetch_and(&tether_awaited, TETHER_POSTERS_FENCE, __ATOMIC_SEQ_CST);
+}
+
+/// A full memory fence on this thread, and on every thread of this process unless posting threads need none, or fence
+/// themselves. False if the system refuses a fence that it allowed at the program's start.
 bool tether_fence_all_threads(void);
 
 /// Tries the system's fence for all threads; true if it worked.

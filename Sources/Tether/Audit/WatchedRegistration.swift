@@ -94,7 +94,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
     package var isBusy: Bool { pending.count > 0 || isRunning }
 
     /// Whether a handler of it is running; one that has just begun on another thread may be missed.
-    package var isRunning: Bool { Quiescence.isRunning(id) }
+    package var isRunning: Bool { HandlerWait.isRunning(id) }
 
     // MARK: Waiting
 
@@ -107,7 +107,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// Calls `action` when no handler of it runs on any thread; at once if none does.
     package func whenQuiescent(_ action: @escaping @Sendable () -> Void) {
-        if !Quiescence.whenQuiescent(id, resume: action) { action() }
+        if !HandlerWait.whenReturned(id, resume: action) { action() }
     }
 }
 
@@ -133,8 +133,8 @@ package enum RegistrationWatch {
     /// The calling thread, and the registrations whose handlers it runs, outermost first: one for each post or block on it. A
     /// post that has not reached an observer has 0.
     package static var running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID]) {
-        let thread = PostingThread.current
-        return (ObjectIdentifier(thread), thread.announced)
+        let thread = ThreadRecord.current
+        return (ObjectIdentifier(thread), thread.calledRegistrations)
     }
 
     /// Starts the listening, for the rest of the process. The listener is called with no lock held.

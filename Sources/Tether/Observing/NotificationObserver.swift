@@ -162,18 +162,18 @@ internal import Synchronization
     public enum WaitResult: Sendable {
         /// No handler of the observer runs on another thread any more.
         case finished
-        /// A handler of the observer waits, in turn, for a handler on the calling thread, or needs the main queue, which the
-        /// call would keep, so waiting for it would never have ended. The observer has stopped all the same.
+        /// A handler of the observer waits, in turn, for a handler on the calling thread. The observer has stopped all the same.
         case wouldDeadlock
     }
 
     /// Ends the observer and waits until its handlers on other threads have returned (R2).
     ///
-    /// Handlers that are on the calling thread's own stack, at any depth, or whose task called this, are not waited for. Do
-    /// not call it while holding a lock that a handler of the observer takes; nor in a handler that is called by a task's post,
-    /// for an observer with an async one: it blocks a thread that tasks share, of which there are as many as processors; nor in
-    /// code of an actor, for an observer with an async handler of that actor, which then never returns (only on the main actor
-    /// is the result `.wouldDeadlock`).
+    /// It does not wait for handlers on the calling thread's own stack, at any depth, or for the handler whose task calls it. Do
+    /// not call it where a handler of the observer needs what the caller has:
+    /// - a lock that the handler takes;
+    /// - the main thread, for a handler that runs there or on the main actor;
+    /// - an actor, for an async handler of that actor;
+    /// - a thread of Swift's tasks, for an async handler: there are only as many as processors.
     ///
     /// On Linux, but for ARM64, this rests on the system call `membarrier`, if that is there when the program starts. A
     /// program that takes it away from itself later, with a sandbox, is to be started with `TETHER_WITHOUT_MEMBARRIER=1`
@@ -189,8 +189,7 @@ internal import Synchronization
         func wait(for registration: RegistrationMemory) -> WaitResult {
             registration.end()
             if registration.hasGone { return NotificationObserver.afterAllHandlers() }
-            let blocksMain = MainQueue.isCurrent
-            return Quiescence.wait(for: registration.address, blocksMain: blocksMain) ? .finished : .wouldDeadlock
+            return HandlerWait.wait(for: registration.address) ? .finished : .wouldDeadlock
         }
         // Not covered: the second, of a token that was refused its registration.
         guard let property else { return withMemory(wait) ?? .finished }
@@ -201,8 +200,8 @@ internal import Synchronization
 
     /// Ends the observer and suspends until none of its handlers is running (R2).
     ///
-    /// In an async handler of the observer itself, and in tasks that it starts, that call of it is not waited for. A detached task
-    /// is not known to be one of those: a handler is not to await one that waits for the handler's observer.
+    /// In an async handler of the observer itself, and in tasks that it starts, it does not wait for that call. Tether does not
+    /// know which handler has started a detached task. So a handler must not await a detached task that waits for its observer.
     /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
     @discardableResult
     public func stopAndWait() async -> WaitResult {
@@ -210,7 +209,7 @@ internal import Synchronization
             registration.end()
             if registration.hasGone { return NotificationObserver.afterAllHandlers() }
             return await withCheckedContinuation { continuation in
-                let canEnd = Quiescence.whenQuiescent(registration.address) {
+                let canEnd = HandlerWait.whenReturned(registration.address) {
                     continuation.resume(returning: .finished)
                 }
                 if !canEnd { continuation.resume(returning: .wouldDeadlock) }

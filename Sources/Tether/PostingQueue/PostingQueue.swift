@@ -55,7 +55,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     /// On the main queue it is the main thread's, on whatever thread the main queue runs.
     public static var current: PostingQueue {
         if MainQueue.isCurrent { return ofMainThread }
-        let thread = PostingThread.current
+        let thread = ThreadRecord.current
         if let known = thread[ownQueue] { return known }
         let made = PostingQueue(center: .default)
         thread[ownQueue] = made
@@ -73,7 +73,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     public convenience init(center: ObserverCenter) {
         let isMain = MainQueue.isCurrent
         self.init(center: center, loop: isMain ? CFRunLoopGetMain() : CFRunLoopGetCurrent(), isMain: isMain)
-        if !isMain { PostingThread.current.closeAtExit(self) }
+        if !isMain { ThreadRecord.current.closeAtExit(self) }
     }
 
     private init(center: ObserverCenter, loop: CFRunLoop, isMain: Bool) {

@@ -100,27 +100,6 @@ struct Checking {
         return broken
     }
 
-    // MARK: The list of records
-
-    mutating func checkRecordList() {
-        protocols += 1
-        claims += 1
-        let list = RecordList()
-        executions += list.states
-        print("RecordList: Tether/Threads/PostingThread.swift")
-        print(
-            "  a look through the list passes no record over that is in use, and ends: \(list.isBroken ? "BROKEN" : "holds")"
-        )
-        if list.isBroken { surprise("A look through the list of records passes one over, or does not end.") }
-        for mistake in RecordList.Mistake.allCases {
-            mutants += 1
-            let isFound = RecordList(mistake: mistake).isBroken
-            print("    if \(mistake.rawValue): \(isFound ? "found" : ".")")
-            if !isFound { surprise("If \(mistake.rawValue), nothing is broken.") }
-        }
-        print()
-    }
-
     func conclude(after time: Duration) {
         print(
             "\(protocols) protocols, \(claims) claims, \(mutants) mutants, \(Machine.allCases.count) machines, "

@@ -33,7 +33,7 @@ enum Machine: String, CaseIterable {
         case ofWaiters
         /// Who posts fences itself.
         case ofPosters
-        /// ARM64: the load of the attention word, which is sequentially consistent there, stays behind the store that
+        /// ARM64: the load of the awaited word, which is sequentially consistent there, stays behind the store that
         /// announces, which releases.
         case none
     }

@@ -1,81 +1,79 @@
-/// What a thread tells the others while it posts: its pin, its announcements, and its look at whether anyone waits.
+/// The epoch guard of a thread that posts, and its load of the word in which waiters set bits.
 ///
-/// Most protocols have it as a part. It stands for `Pin` and `PostingThread` in `Threads`,
-/// and for the attention word and the places in `COwnerLifetime/ThreadRecord.c`.
+/// Most protocols have it as a part. It stands for `EpochGuard` in `Threads/Reclamation.swift`, and for the word
+/// `tether_awaited` in `COwnerLifetime.h`.
 struct Posting {
     let machine: Machine
 
-    /// 1: a thread's record is in the list.
-    let newest = Location("newest", initially: 1)
-    let center = Location("pin.center")
-    let epoch = Location("pin.epoch")
-    let registration = Location("pin.registration")
-    let attention: Location
-    let waitedFor = Location("waited_for")
+    /// The number of guards that are read.
+    let count = Location("count", initially: 1)
+    let center = Location("guard.center")
+    let epoch = Location("guard.epoch")
+    let registration = Location("guard.registration")
+    /// 1: posting threads fence. 2: the registration's bit.
+    let awaited: Location
 
     var centerStore = Order.sequentiallyConsistent
     var epochStore = Order.releasing
     var epochLoad = Order.acquiring
-    /// `Atomic.announce(_:)`.
-    var announcementStore: Order
-    var attentionLoad = Order.sequentiallyConsistent
+    /// `Atomic.publish(_:)`.
+    var publication: Order
+    var awaitedLoad = Order.sequentiallyConsistent
     /// Whether the fences are made: `false` is a system that refuses them, unnoticed, or a library that leaves them out.
     var isFenced = true
 
     init(on machine: Machine) {
         self.machine = machine
-        attention = Location("attention", initially: machine.fence == .ofPosters ? 1 : 0)
-        announcementStore = machine.fence == .none ? .sequentiallyConsistent : .releasing
+        awaited = Location("awaited", initially: machine.fence == .ofPosters ? 1 : 0)
+        publication = machine.fence == .none ? .sequentiallyConsistent : .releasing
     }
 
     // MARK: The thread that posts
 
-    /// `PostingThread.pin(center:epoch:)`.
+    /// `EpochGuard.begin(center:epoch:)`.
     func begin(epoch: Value) {
         self.epoch.store(epoch, epochStore)
         center.store(1, centerStore)
     }
 
-    /// `PostingThread.announce(_:after:at:)`.
-    func announce() {
-        registration.store(1, announcementStore)
+    /// `EpochGuard.setHazardPointer(_:after:)`.
+    func setHazardPointer() {
+        registration.store(1, publication)
         lookForWaiters()
     }
 
-    /// `PostingThread.unpin(_:)`.
+    /// `EpochGuard.end()`.
     func end() {
-        registration.store(0, announcementStore)
-        center.store(0, announcementStore)
+        registration.store(0, publication)
+        center.store(0, publication)
         lookForWaiters()
     }
 
-    /// `tether_needs_attention()`, and, if so, `PostingThread.attend(after:)` and `tether_is_waited_for`.
+    /// `tether_needs_attention()`, and, if so, `EpochGuard.attend(after:)` and `tether_is_awaited`.
     private func lookForWaiters() {
         signalFence()
-        guard attention.load(attentionLoad) != 0 else { return note("tells", 0) }
-        let postersFence = machine.fence == .ofPosters
-        if postersFence, isFenced { fence(.sequentiallyConsistent) }
-        guard attention.load(attentionLoad) > (postersFence ? 1 : 0) else { return note("tells", 0) }
-        note("tells", waitedFor.load(.relaxed))
+        guard awaited.load(awaitedLoad) != 0 else { return note("resumes", 0) }
+        if machine.fence == .ofPosters, isFenced { fence(.sequentiallyConsistent) }
+        note("resumes", awaited.load(awaitedLoad) >= 2 ? 1 : 0)
     }
 
-    // MARK: Who waits for others
+    /// `tether_is_awaited`, where an async handler has returned.
+    func noteAwaited() { note("is awaited", awaited.load(.sequentiallyConsistent) >= 2 ? 1 : 0) }
 
-    /// `tether_begin_waiting`
-    func beginWaiting() {
-        waitedFor.store(1, .sequentiallyConsistent)
-        attention.wrappingAdd(1, .sequentiallyConsistent)
-    }
+    // MARK: A thread that waits for others
 
-    /// `PostingThread.fenceOthers()`, `tether_fence_all_threads`
+    /// `tether_begin_awaiting`
+    func beginAwaiting() { awaited.wrappingAdd(2, .sequentiallyConsistent) }
+
+    /// `EpochGuard.fenceOthers()`, `tether_fence_all_threads`
     func fenceOthers() {
         guard isFenced else { return }
         if machine.fence == .ofWaiters { fenceAllThreads() } else { fence(.sequentiallyConsistent) }
     }
 
-    /// `PostingThread.forEachPin(_:)`, at one pin of one thread: the center that it is in use for, or 0.
+    /// `GuardTable.forEachUsed(_:)`, at one guard: the center that it is in use for, or 0.
     func visit() -> Value {
-        _ = newest.load(.sequentiallyConsistent)
+        _ = count.load(.sequentiallyConsistent)
         return center.load(.sequentiallyConsistent)
     }
 }

@@ -1,14 +1,14 @@
-/// What is taken out while a post is under way is kept in `retired`, with the epoch in which it was, until no post that
-/// began by then is under way. Of a registration that is its memory, in which posts look at the gate: what its handler
-/// captured is kept only as long as a post announces it.
+/// An object that is removed while a post is under way is kept in the garbage, with its epoch, until no post that began by then
+/// is under way. Of a registration that is its memory, in which posts read the state. What its handler captured is kept only
+/// as long as a hazard pointer leads to it.
 ///
-/// Who takes out says that something is kept, and then looks for posts; a post ends, and then looks whether something is
-/// kept: one of the two sees the other, and releases it. A pin is used again at once by the next post of its thread,
-/// so who looks may find one post's center with the next one's epoch.
+/// The removing thread stores that there is garbage, and then reads the guards. A post ends, and then loads whether there is
+/// garbage. One of the two sees the other, and releases the object. A guard is used again at once by the next post of its
+/// thread. So the removing thread may find one post's center with the next one's epoch.
 struct Reclaiming: Modelled {
     var posting: Posting
     let epoch = Location("epoch", initially: 1)
-    let newestRetired = Location("newestRetired")
+    let newestGarbage = Location("newestGarbage")
     let slot = Location("slot", initially: 1)
     let hasSenders = Location("hasSenders")
     let lock = Lock("the center's lock")
@@ -19,7 +19,7 @@ struct Reclaiming: Modelled {
     /// What the handler captured: 1 is what the handler stores, 9 that it was released.
     let captures = Location("captures")
 
-    var newestRetiredLoad = Order.sequentiallyConsistent
+    var newestGarbageLoad = Order.sequentiallyConsistent
     var slotLoad = Order.sequentiallyConsistent
     var slotStore = Order.sequentiallyConsistent
     var gateLoad = Order.sequentiallyConsistent
@@ -28,6 +28,8 @@ struct Reclaiming: Modelled {
     var countsOwnEpoch = true
     /// Whether the gate is closed before who retires looks at what posts announce.
     var closesFirst = true
+    /// Whether captures that are kept count as garbage.
+    var countsCaptures = true
 
     init(on machine: Machine) {
         posting = Posting(on: machine)
@@ -35,21 +37,21 @@ struct Reclaiming: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore+Reclaiming.swift", "func retire(", "func reclaimable(", "func reclaim(",
-            "func takeUncalled(",
-            "newestRetired.store(now, ordering: .sequentiallyConsistent)", "PostingThread.fenceOthers()"),
+            "Tether/Threads/Reclamation.swift", "func retire(", "func collect(", "func expired(", "func begin(",
+            "func end(",
+            "func earliest(", "func hazardPointers(",
+            "newestGarbage.store(now, ordering: .sequentiallyConsistent)", "EpochGuard.fenceOthers()",
+            "newestGarbage.load(ordering: .sequentiallyConsistent) >= epoch",
+            "hazardPointers.append(epochGuard.registration.load(ordering: .acquiring))",
+            "self.epoch.store(epoch, ordering: .releasing)", "epochGuard.epoch.load(ordering: .acquiring)"),
         Code(
             "Tether/Core/Matching/CenterCore+Posting.swift", "func deliver(",
-            "if newestRetired.load(ordering: .sequentiallyConsistent) >= epoch { reclaim() }",
-            "if newestRetired.load(ordering: .sequentiallyConsistent) > 0 { reclaim() }"),
+            "if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }",
+            "if reclamation.hasGarbage(since: 1) { reclaim(since: 1) }"),
         Code(
             "Tether/Core/Registration/Registration.swift", "func receive(", "func receiveSpecially(", "func close(",
             "let state = state.load(ordering: .sequentiallyConsistent)",
             "state.load(ordering: .sequentiallyConsistent) & ~State.owned == State.routed"),
-        Code(
-            "Tether/Threads/PostingThread.swift", "func pin(", "func unpin(", "func oldestPin(",
-            "func calledRegistrations(", "called.append(pin.registration.load(ordering: .acquiring))",
-            "pin.pointee.epoch.store(epoch, ordering: .releasing)", "pin.epoch.load(ordering: .acquiring)"),
     ]
 
     /// `CenterCore.post`.
@@ -60,7 +62,7 @@ struct Reclaiming: Modelled {
         if !isForeign { _ = hasSenders.load(.sequentiallyConsistent) }
         let registration = slot.load(slotLoad)
         if registration == 1 {
-            posting.announce()
+            posting.setHazardPointer()
             note("memory", memory.load(.plain, through: registration))
             if gate.load(gateLoad) == 0 {
                 note("captures", captures.load(.plain))
@@ -73,30 +75,44 @@ struct Reclaiming: Modelled {
     /// Looks for what was retired since an epoch; what a foreign center calls, since the first.
     func end(epoch: Value) {
         posting.end()
-        let newest = newestRetired.load(newestRetiredLoad)
-        note("is told", newest >= (countsOwnEpoch ? epoch : epoch + 1) ? 1 : 0)
+        let newest = newestGarbage.load(newestGarbageLoad)
+        note("collects", newest >= (countsOwnEpoch ? epoch : epoch + 1) ? 1 : 0)
     }
 
-    /// `Registration.close`, `CenterCore.retire` and `reclaimable`.
+    /// `Registration.close`, `Reclamation.retire`.
     func retire() {
         if closesFirst { close() }
         slot.store(0, slotStore)
         epoch.wrappingAdd(1, .sequentiallyConsistent)
-        newestRetired.store(1, .sequentiallyConsistent)
+        newestGarbage.store(1, .sequentiallyConsistent)
         look {
             posting.fenceOthers()
             look {
                 note("keeps")
-                takeUncalled()
+                collectCaptures()
                 if !closesFirst { close() }
             }
         }
     }
 
+    /// `Reclamation.retire` where a post may be calling the registration, with `expired`: the captures may be kept, though
+    /// the post has ended when the memory is looked at.
+    func retireCalled() {
+        close()
+        slot.store(0, slotStore)
+        epoch.wrappingAdd(1, .sequentiallyConsistent)
+        newestGarbage.store(1, .sequentiallyConsistent)
+        if posting.visit() != 0 { posting.fenceOthers() }
+        let isCalled = posting.visit() != 0 && posting.registration.load(registrationLoad) == 1
+        let isSeen = posting.visit() != 0
+        newestGarbage.store(isSeen || (isCalled && countsCaptures) ? 1 : 0, .relaxed)
+        if isCalled { note("keeps the captures") }
+    }
+
     private func close() { gate.exchange(.sequentiallyConsistent) { _ in 1 } }
 
-    /// `CenterCore.takeUncalled`, with `PostingThread.calledRegistrations`: the captures alone are released.
-    func takeUncalled() {
+    /// `Reclamation.collect`, with `EpochGuard.hazardPointers`: the captures alone are released.
+    func collectCaptures() {
         if posting.visit() != 0, posting.center.load(.acquiring) == 1, posting.registration.load(registrationLoad) == 1
         {
             return note("keeps the captures")
@@ -105,7 +121,7 @@ struct Reclaiming: Modelled {
         note("releases the captures")
     }
 
-    /// `PostingThread.oldestPin`, for what was retired in epoch 1; releases it, unless a post that may see it is under way.
+    /// `Reclamation.expired`, with `EpochGuard.earliest`, for what was retired in epoch 1; releases it, unless a post that may see it is under way.
     func look(orElse keep: () -> Void) {
         if posting.visit() != 0, posting.center.load(.acquiring) == 1 {
             let begin = posting.epoch.load(posting.epochLoad)
@@ -169,30 +185,43 @@ struct Reclaiming: Modelled {
             ]
         ) { code in
             Scenario(
-                forbidden: { $0.has("keeps") && $0["is told"] == 0 },
+                forbidden: { $0.has("keeps") && $0["collects"] == 0 },
                 .init("post") { code.post() },
                 .init("retire") { code.retire() })
+        },
+        Claim(
+            "captures that are kept for a post are released at its end",
+            mutants: [
+                Mutant("captures do not count when the memory is released", breaksOn: .all) {
+                    $0.countsCaptures = false
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0.has("keeps the captures") && $0["collects"] == 0 },
+                .init("post") { code.post() },
+                .init("retire") { code.retireCalled() })
         },
         Claim(
             "what is kept for a foreign center's delivery is released at its end",
             mutants: [
                 Mutant(
-                    "newestRetired and attention are loaded relaxed", breaksOn: .arm.union([.language, .languageOnARM])
+                    "newestGarbage and awaited are loaded relaxed", breaksOn: .arm.union([.language, .languageOnARM])
                 ) {
-                    $0.newestRetiredLoad = .relaxed
-                    $0.posting.attentionLoad = .relaxed
+                    $0.newestGarbageLoad = .relaxed
+                    $0.posting.awaitedLoad = .relaxed
                 },
-                Mutant("newestRetired and attention are acquired", breaksOn: [.armRCpc, .language, .languageOnARM]) {
-                    $0.newestRetiredLoad = .acquiring
-                    $0.posting.attentionLoad = .acquiring
+                Mutant("newestGarbage and awaited are acquired", breaksOn: [.armRCpc, .language, .languageOnARM]) {
+                    $0.newestGarbageLoad = .acquiring
+                    $0.posting.awaitedLoad = .acquiring
                 },
             ]
         ) { code in
             Scenario(
-                forbidden: { $0.has("keeps it") && $0["is told"] == 0 },
+                forbidden: { $0.has("keeps it") && $0["collects"] == 0 },
                 .init("deliver") { code.post(isForeign: true) },
                 .init("retire, in a post of its own") {
-                    code.newestRetired.store(1, .sequentiallyConsistent)
+                    code.newestGarbage.store(1, .sequentiallyConsistent)
                     // No fence is made where no other post is seen; its own post keeps what it retires.
                     if code.posting.visit() == 1 { code.posting.fenceOthers() }
                     // `CenterCore.reclaim`, at the end of its own post.

@@ -1,110 +1,110 @@
-/// A thread that posts for the first time links a record, which others look through without a lock; when it exits, the
-/// record is unlinked, and used again by another thread.
-///
-/// That no record in use is passed over while others come and go is `RecordList`'s matter; here it is whether a new record
-/// and what it says are seen at all.
+/// A thread that posts for the first time takes a record, whose guard is in a table that others read without a lock. When it
+/// exits, another thread takes the record. The table is read up to the last guard that a thread has.
 struct ThreadRecords: Modelled {
     let epoch = Location("epoch", initially: 1)
     let slot = Location("slot", initially: 1)
-    let newest = Location("newest")
     let hasSenders = Location("hasSenders")
-    let lock = Lock("PostingThread.unused")
-    /// The records 1 and 2.
-    let older = [Location("1.older"), Location("2.older")]
-    let center = [Location("1.center"), Location("2.center")]
+    let lock = Lock("ThreadRecord.pool")
+    let count = Location("GuardTable.count")
+    /// A place in the table: 1 is a guard.
+    let place = Location("place")
+    /// The guards 0 and 1.
+    let center = [Location("0.center"), Location("1.center")]
 
-    var newestStore = Order.sequentiallyConsistent
-    var newestLoad = Order.sequentiallyConsistent
-    var olderStore = Order.releasing
-    var olderLoad = Order.acquiring
-    var linksFirst = false
+    var countStore = Order.sequentiallyConsistent
+    var countLoad = Order.sequentiallyConsistent
+    /// Whether a thread that takes a record again is counted.
+    var countsAgain = true
 
     init(on machine: Machine) {}
 
     static let code = [
         Code(
-            "Tether/Threads/PostingThread.swift", "func adopt(", "func exit(", "func unlink(", "func forEachPin(",
-            "record.older.store(newest.load(ordering: .relaxed), ordering: .releasing)",
-            "newest.store(record.address, ordering: .sequentiallyConsistent)",
-            "newest.load(ordering: .sequentiallyConsistent)", "thread.older.load(ordering: .acquiring)")
+            "Tether/Threads/ThreadRecord.swift", "func adopt(", "func exit(",
+            "GuardTable.shared.setCount(pool.isInUse.count)"),
+        Code(
+            "Tether/Threads/Reclamation.swift", "func forEachUsed(", "func makePlace(",
+            "self.count.store(count, ordering: .sequentiallyConsistent)",
+            "count.load(ordering: .sequentiallyConsistent)"),
     ]
 
-    /// `PostingThread.adopt`
-    func adopt(_ record: Int) {
-        lock.withLock {
-            let next = newest.load(.relaxed)
-            if linksFirst { newest.store(Value(record), newestStore) }
-            older[record - 1].store(next, olderStore)
-            if !linksFirst { newest.store(Value(record), newestStore) }
-        }
-    }
-
-    /// `PostingThread.unlink`, of the newest record.
-    func unlinkNewest(_ record: Int) {
-        lock.withLock { newest.store(older[record - 1].load(.relaxed), newestStore) }
+    /// `ThreadRecord.adopt`, or the end of `exit`: so many guards are read from now on.
+    func setCount(_ count: Value) {
+        lock.withLock { self.count.store(count, countStore) }
     }
 
     /// A post, as far as a slot.
     func post(with record: Int) {
-        center[record - 1].store(1, .sequentiallyConsistent)
+        center[record].store(1, .sequentiallyConsistent)
         _ = hasSenders.load(.sequentiallyConsistent)
         note("slot of \(record)", slot.load(.sequentiallyConsistent))
     }
 
-    /// `PostingThread.oldestPin`, through the whole list.
-    func look() {
+    /// `CenterCore.unlink`, and `EpochGuard.earliest`, which reads the whole table.
+    func remove() {
         slot.store(0, .sequentiallyConsistent)
         epoch.wrappingAdd(1, .sequentiallyConsistent)
-        var record = newest.load(newestLoad)
-        var visited = 0
-        while record.number != 0, visited < 3 {
-            visited += 1
-            let index = record.number - 1
-            note("center of \(index + 1)", center[index].load(.sequentiallyConsistent, through: record))
-            record = older[index].load(olderLoad, through: record)
+        let count = count.load(countLoad)
+        for record in 0..<2 {
+            note("center of \(record)", record < count.number ? center[record].load(.sequentiallyConsistent) : 0)
         }
-        note("ended", record.number == 0 ? 1 : 0)
     }
 
     static let claims: [Claim<ThreadRecords>] = [
         Claim(
-            "the first post of a thread is seen by who looks for posts",
+            "the first post of a thread is seen by a removal",
             mutants: [
-                Mutant("the newest record is released and acquired only", breaksOn: .language) {
-                    $0.newestStore = .releasing
-                    $0.newestLoad = .acquiring
+                Mutant("the count is released and acquired only", breaksOn: .language) {
+                    $0.countStore = .releasing
+                    $0.countLoad = .acquiring
                 }
             ]
         ) { code in
             Scenario(
-                forbidden: { $0["slot of 1"] == 1 && $0["center of 1"] != 1 && $0["ended"] == 1 },
+                forbidden: { $0["slot of 0"] == 1 && $0["center of 0"] == 0 },
                 .init("new thread") {
-                    code.adopt(1)
-                    code.post(with: 1)
+                    code.setCount(1)
+                    code.post(with: 0)
                 },
-                .init("look") { code.look() })
+                .init("remove") { code.remove() })
         },
         Claim(
-            "a record that leads to another one, and is used again, hides none",
+            "a record that another thread takes is seen, though the table was shorter meanwhile",
             mutants: [
-                Mutant("a record is linked before it leads on", breaksOn: .all) { $0.linksFirst = true },
-                Mutant("the newest record is released and acquired only", breaksOn: .language) {
-                    $0.newestStore = .releasing
-                    $0.newestLoad = .acquiring
+                Mutant("the count is released and acquired only", breaksOn: .language) {
+                    $0.countStore = .releasing
+                    $0.countLoad = .acquiring
                 },
+                Mutant("the thread is not counted again", breaksOn: .all) { $0.countsAgain = false },
             ]
         ) { code in
             Scenario(
-                forbidden: { $0["slot of 2"] == 1 && $0["center of 2"] != 1 && $0["ended"] == 1 },
+                forbidden: { $0["slot of 1"] == 1 && $0["center of 1"] == 0 },
                 .init("threads that come and go") {
-                    code.adopt(2)
-                    code.post(with: 2)
-                    // Record 1 is in front of it, goes, and comes again.
-                    code.adopt(1)
-                    code.unlinkNewest(1)
-                    code.adopt(1)
+                    code.setCount(2)
+                    code.setCount(1)
+                    if code.countsAgain { code.setCount(2) }
+                    code.post(with: 1)
                 },
-                .init("look") { code.look() })
+                .init("remove") { code.remove() })
+        },
+        Claim(
+            "a guard that is counted is initialised",
+            mutants: [
+                Mutant("the count is loaded relaxed", breaksOn: .weak) { $0.countLoad = .relaxed },
+                Mutant("the count is stored relaxed, without a lock", breaksOn: .weak) { $0.countStore = .relaxed },
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0["count"] == 1 && $0["place"] == 0 },
+                .init("new thread") {
+                    code.place.store(1, .plain)
+                    code.count.store(1, code.countStore)
+                },
+                .init("remove") {
+                    note("count", code.count.load(code.countLoad))
+                    note("place", code.place.load(.plain))
+                })
         },
     ]
 }

@@ -29,9 +29,9 @@ struct Unlinking: Modelled {
         Code(
             "Tether/Core/Matching/CenterCore+Posting.swift", "func post(", "func quickMatch("),
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func unlink(", "PostingThread.oldestPin(on: address) == nil"),
+            "Tether/Core/Matching/CenterCore.swift", "func unlink(", "EpochGuard.earliest(on: address) == nil"),
         Code(
-            "Tether/Core/Matching/CenterCore+Reclaiming.swift", "func retire(",
+            "Tether/Threads/Reclamation.swift", "func retire(",
             "epoch.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func trim(", "func restore(",
@@ -45,8 +45,7 @@ struct Unlinking: Modelled {
             "Tether/Core/Matching/Registry.swift", "hasSenders.load(ordering: .sequentiallyConsistent)",
             "openSlots.load(ordering: .sequentiallyConsistent)", "$0.used.load(ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Threads/PostingThread.swift",
-            "pin.pointee.center.store(center, ordering: .sequentiallyConsistent)"
+            "Tether/Threads/Reclamation.swift", "self.center.store(center, ordering: .sequentiallyConsistent)"
         ),
     ]
 
@@ -64,7 +63,7 @@ struct Unlinking: Modelled {
         note("registration", slot.load(slotLoad, through: slots))
     }
 
-    /// `CenterCore.unlink`: `Bucket.remove`, `Bucket.trim`, `PostingThread.oldestPin`.
+    /// `CenterCore.unlink`: `Bucket.remove`, `Bucket.trim`, `EpochGuard.earliest`.
     func unlink() {
         slot.store(0, slotStore)
         used.store(0, trimStore)
@@ -77,7 +76,7 @@ struct Unlinking: Modelled {
         epoch.wrappingAdd(1, .sequentiallyConsistent)
     }
 
-    /// `PostingThread.oldestPin`, as a look at one thread.
+    /// `EpochGuard.earliest`, as a look at one thread.
     func lookForPosts() -> Value {
         posting.visit()
     }

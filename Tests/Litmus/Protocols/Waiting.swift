@@ -1,14 +1,14 @@
 /// `stopAndWait()`, awaited or not, returns when no handler of the registration runs on another thread (R2).
 ///
-/// The handler's thread announces the registration, and then looks at the gate; who stops closes the gate, and then looks
-/// at what is announced. The handler's thread takes back what it announced, and then looks whether someone waits; who
-/// waits says so, and then looks at what is announced. Both are store buffering, and the posting side is to cost nothing:
-/// who waits fences all threads (`membarrier`), or the load of the attention word orders (ARM64), or posts fence.
+/// The handler's thread sets its hazard pointer, and then reads the state. A stopper closes the state, and then reads the hazard
+/// pointers. The handler's thread clears its hazard pointer, and then reads the awaited word. A waiter sets its bit in that
+/// word, and then reads the hazard pointers. Both are store buffering, and the posting side is to cost nothing: the waiter
+/// fences all threads (`membarrier`), or the load of the awaited word orders (ARM64), or posts fence.
 struct Waiting: Modelled {
     var posting: Posting
     /// The gate: `Registration.state`.
     let state = Location("state")
-    let waiters = Lock("Quiescence.waiters")
+    let waiters = Lock("HandlerWait.waiters")
     /// What the handler stores for who waits for its return.
     let data = Location("data")
     /// The registration's strong references.
@@ -30,36 +30,36 @@ struct Waiting: Modelled {
 
     static let code = [
         Code(
-            "Tether/Threads/Quiescence.swift", "func handlerReturned(", "func recheck(", "func enlist(",
-            "PostingThread.fenceOthers()"),
+            "Tether/Threads/HandlerWait.swift", "func handlerReturned(", "func add(", "EpochGuard.fenceOthers()",
+            "func perform("),
         Code("Tether/Core/Registration/Registration.swift", "func receive(", "func close(", "func run("),
         Code(
             "Tether/Observing/NotificationObserver.swift", "func stopAndWait() -> ", "func stopAndWait() async",
             "atomicMemoryFence(ordering: .acquiring)"),
-        Code("Tether/Threads/AsyncRun.swift", "func perform("),
+        Code("COwnerLifetime/ThreadRecord.c", "bool tether_fence_all_threads("),
         Code(
-            "COwnerLifetime/ThreadRecord.c", "bool tether_is_waited_for(", "int tether_begin_waiting(",
-            "bool tether_fence_all_threads(", "__atomic_load_n(&tether_attention, __ATOMIC_SEQ_CST) <= posters_fence",
-            "__atomic_store_n(&waited_for[place], registration, __ATOMIC_SEQ_CST)",
-            "__atomic_fetch_add(&tether_attention, 1, __ATOMIC_SEQ_CST)"),
-        Code("COwnerLifetime/include/COwnerLifetime.h", "__atomic_load_n(&tether_attention, __ATOMIC_SEQ_CST) != 0"),
-        Code("Tether/Threads/PostingThread.swift", "func announce(", "func fenceOthers(", "registration.announce(0)"),
+            "COwnerLifetime/include/COwnerLifetime.h", "__atomic_load_n(&tether_awaited, __ATOMIC_SEQ_CST) != 0",
+            "__atomic_load_n(&tether_awaited, __ATOMIC_SEQ_CST) & tether_awaited_bit(registration)",
+            "__atomic_fetch_or(&tether_awaited, tether_awaited_bit(registration), __ATOMIC_SEQ_CST)"),
+        Code(
+            "Tether/Threads/Reclamation.swift", "func setHazardPointer(", "func fenceOthers(",
+            "registration.publish(0)"),
     ]
 
     /// `Registration.run`, in a drain; a post does the same after more loads.
     func handler() {
         posting.begin(epoch: 0)
-        posting.announce()
+        posting.setHazardPointer()
         guard state.load(stateLoad) == 0 else { return }
         note("handler runs")
         data.store(1, .plain)
         posting.end()
     }
 
-    /// `Quiescence.enlist`.
+    /// `HandlerWait.add`.
     func enlist() {
         waiters.withLock {
-            posting.beginWaiting()
+            posting.beginAwaiting()
             posting.fenceOthers()
             if posting.visit() != 0, posting.registration.load(registrationLoad) == 1 {
                 note("waits")
@@ -76,8 +76,8 @@ struct Waiting: Modelled {
                 Mutant("a fence is refused, unnoticed", breaksOn: .x86AndLanguage) {
                     $0.posting.isFenced = false
                 },
-                Mutant("attention is loaded relaxed", breaksOn: [.armRCpc, .languageOnARM]) {
-                    $0.posting.attentionLoad = .relaxed
+                Mutant("the awaited word is loaded relaxed", breaksOn: [.armRCpc, .languageOnARM]) {
+                    $0.posting.awaitedLoad = .relaxed
                 },
             ]
         ) { code in
@@ -91,27 +91,27 @@ struct Waiting: Modelled {
                 })
         },
         Claim(
-            "who waits for a handler is told of its return",
+            "a waiter is resumed when the handler returns",
             mutants: [
                 Mutant("a fence is refused, unnoticed", breaksOn: .x86.union([.language, .languageWithoutMembarrier])) {
                     $0.posting.isFenced = false
                 },
-                Mutant("attention is loaded relaxed", breaksOn: .arm.union([.languageOnARM])) {
-                    $0.posting.attentionLoad = .relaxed
+                Mutant("the awaited word is loaded relaxed", breaksOn: .arm.union([.languageOnARM])) {
+                    $0.posting.awaitedLoad = .relaxed
                 },
             ]
         ) { code in
             Scenario(
-                forbidden: { $0.has("waits") && $0["tells"] == 0 },
+                forbidden: { $0.has("waits") && $0["resumes"] == 0 },
                 .init("drain") {
                     code.posting.begin(epoch: 0)
-                    code.posting.announce()
+                    code.posting.setHazardPointer()
                     code.posting.end()
                 },
                 .init("stopAndWait") { code.enlist() })
         },
         Claim(
-            "who waits is told, though another thread looks for it",
+            "a waiter is resumed, though another handler has returned meanwhile",
             mutants: [
                 Mutant("a fence is refused, unnoticed", breaksOn: .x86.union([.language, .languageWithoutMembarrier])) {
                     $0.posting.isFenced = false
@@ -119,22 +119,22 @@ struct Waiting: Modelled {
             ]
         ) { code in
             Scenario(
-                forbidden: { $0.has("still waits") && $0["tells"] == 0 },
+                forbidden: { $0.has("still waits") && $0["resumes"] == 0 },
                 .init("drain") {
                     code.posting.begin(epoch: 0)
-                    code.posting.announce()
+                    code.posting.setHazardPointer()
                     code.posting.end()
                 },
                 .init("stopAndWait") {
                     code.waiters.withLock {
-                        code.posting.beginWaiting()
+                        code.posting.beginAwaiting()
                         code.posting.fenceOthers()
                     }
                 },
-                // `Quiescence.recheck`, for another handler that has returned.
-                .init("recheck") {
+                // `HandlerWait.handlerReturned`, for another handler that has returned.
+                .init("another return") {
                     code.waiters.withLock {
-                        guard code.posting.waitedFor.load(.relaxed) == 1 else { return }
+                        guard code.posting.awaited.load(.relaxed) >= 2 else { return }
                         if code.posting.visit() != 0, code.posting.registration.load(.acquiring) == 1 {
                             note("still waits")
                         }
@@ -142,21 +142,21 @@ struct Waiting: Modelled {
                 })
         },
         Claim(
-            "who waits is told of the return of an async handler",
+            "a waiter is resumed when an async handler returns",
             mutants: [
                 Mutant("it looks for who waits before it is taken out", breaksOn: .all) { $0.looksLast = false }
             ]
         ) { code in
             Scenario(
-                forbidden: { $0["under way"] == 1 && $0["is waited for"] == 0 },
+                forbidden: { $0["under way"] == 1 && !$0.has("is awaited") },
                 // `AsyncRun.perform`
                 .init("perform") {
-                    if !code.looksLast { note("is waited for", code.posting.waitedFor.load(.relaxed)) }
+                    if !code.looksLast { code.posting.noteAwaited() }
                     code.runs.withLock { code.underWay.store(0, .plain) }
-                    if code.looksLast { note("is waited for", code.posting.waitedFor.load(.relaxed)) }
+                    if code.looksLast { code.posting.noteAwaited() }
                 },
                 .init("stopped") {
-                    code.posting.waitedFor.store(1, .sequentiallyConsistent)
+                    code.posting.beginAwaiting()
                     code.runs.withLock { note("under way", code.underWay.load(.plain)) }
                 })
         },

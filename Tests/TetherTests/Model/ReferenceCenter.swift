@@ -4,7 +4,9 @@ class ReferenceCenter: Counted {
     var droppedPosts = 0
     /// The observer that each post under way is calling, and the observers that ended meanwhile (R8).
     private var calls: [ReferenceObserver] = []
-    private var retired: [ReferenceObserver] = []
+    /// Each with how many had been retired before it.
+    private var retired: [(observer: ReferenceObserver, number: Int)] = []
+    private var retirements = 0
 
     // R10
     override func deallocated() {
@@ -17,6 +19,7 @@ class ReferenceCenter: Counted {
 
     /// Submits the blocks, and then calls the observers that the posting thread calls, in registration order (M3, D1).
     final func deliver(_ notification: ReferenceNotification, to observers: [ReferenceObserver]) {
+        let began = retirements
         var blocks = ReferenceBlocks()
         let called = observers.filter { $0.receive(notification, in: &blocks) }
         blocks.submit()
@@ -27,13 +30,17 @@ class ReferenceCenter: Counted {
             blocks.submit()
             calls.removeLast()
         }
-        releaseRetired()
+        releaseRetired(since: began)
     }
 
-    private func releaseRetired() {
-        let released = retired.filter { observer in !calls.contains { $0 === observer } }
-        retired.removeAll { observer in released.contains { $0 === observer } }
-        for observer in released { observer.release() }
+    /// Releases the observers that ended in the post that has ended now, and that no other post is calling (R8).
+    private func releaseRetired(since began: Int) {
+        let isLeft = { [self] (observer: ReferenceObserver, number: Int) in
+            number < began || calls.contains { $0 === observer }
+        }
+        let released = retired.filter { !isLeft($0.observer, $0.number) }
+        retired.removeAll { !isLeft($0.observer, $0.number) }
+        for retired in released { retired.observer.release() }
     }
 
     /// Adds an observer in place of the one with its key (M7).
@@ -47,7 +54,9 @@ class ReferenceCenter: Counted {
     final func remove(_ observer: ReferenceObserver) {
         observers.removeAll { $0 === observer }
         removed(observer)
-        if calls.contains(where: { $0 === observer }) { retired.append(observer) } else { observer.release() }
+        guard calls.contains(where: { $0 === observer }) else { return observer.release() }
+        retired.append((observer, retirements))
+        retirements += 1
     }
 
     func added(_ observer: ReferenceObserver, replacing replaced: ReferenceObserver?) {}

@@ -30,48 +30,6 @@ import Testing
         #expect(log.entries == ["returned", "finished"])
     }
 
-    /// Waits as a function of the main actor does that is not async.
-    @MainActor private func waitOnMain(for token: NotificationObserver) -> NotificationObserver.WaitResult {
-        token.stopAndWait()
-    }
-
-    @MainActor @Test func `R2 a wait that keeps the main queue from a handler which needs it says so at once`() async {
-        let (begun, gate) = (AsyncGate(), AsyncGate())
-        let token = center.observe(.sample) { @MainActor _ in
-            begun.open()
-            await gate.pass()
-        }
-        center.post(.sample, number: 1)
-        await begun.pass()
-        #expect(waitOnMain(for: token) == .wouldDeadlock)
-        #expect(!token.isActive)
-        gate.open()
-        #expect(await token.stopAndWait() == .finished)
-    }
-
-    @MainActor @Test func `R2 so does a wait for it in a handler that is waited for on the main queue`() async throws {
-        let (log, begun, gate, isRunning) = (log, AsyncGate(), AsyncGate(), AsyncGate())
-        let needsMain = center.observe(.other) { @MainActor _ in
-            begun.open()
-            await gate.pass()
-        }
-        let address = Box<UInt>(0)
-        let waits = center.observe(.sample, on: .dispatchQueue(DispatchQueue(label: "waits"))) { _ in
-            isRunning.open()
-            while !Quiescence.isAwaited(address.value) { sched_yield() }
-            log.add("\(needsMain.stopAndWait())")
-        }
-        address.set(try #require(waits.registration).address)
-        center.post(.other, number: 1)
-        await begun.pass()
-        center.post(.sample, number: 1)
-        await isRunning.pass()
-        #expect(waitOnMain(for: waits) == .finished)
-        #expect(log.entries == ["wouldDeadlock"])
-        gate.open()
-        #expect(await needsMain.stopAndWait() == .finished)
-    }
-
     private final class TaskScheduler: DeliveryScheduler {
         func schedule(_ job: @escaping @Sendable () -> Void) { Task { job() } }
     }
@@ -211,7 +169,7 @@ import Testing
         let (watched, own) = (SharedHolder<WatchedRegistration>(), SharedHolder<UInt>())
         let two = center.observe(for: .didSave) { _ in
             begun.open()
-            while let own = own.value, !Quiescence.isAwaited(own) { await Task.yield() }
+            while let own = own.value, !HandlerWait.isAwaited(own) { await Task.yield() }
             watched.value?.whenQuiescent { log.add("told") }
             log.add("returns")
         }

@@ -170,7 +170,7 @@ import Testing
                 poster = Crew { center.post(name: .sample, object: nil) }
                 begun.pass()
                 Thread.detachNewThread {
-                    while !Quiescence.isAwaited(address) { sched_yield() }
+                    while !HandlerWait.isAwaited(address) { sched_yield() }
                     gate.open()
                 }
             }

@@ -68,7 +68,7 @@ final class PostingQueueThreadTests: XCTestCase {
         let (queues, log, hasExited) = (Log<PostingQueue>(), Log<String>(), Latch())
         Thread.detachNewThread {
             // Queues are closed before.
-            PostingThread.current.atExit { hasExited.open() }
+            ThreadRecord.current.atExit { hasExited.open() }
             let queue = PostingQueue(center: center)
             queue.enqueue(.labelled("1", object: Ending { log.add("let go of") }), postingStyle: .asap)
             queues.add(queue)

@@ -42,5 +42,5 @@ func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
 
 /// Whether someone comes in time to wait for a registration's handlers.
 func isWaitedFor(_ registration: UInt) async -> Bool {
-    await inTime { while !Quiescence.isAwaited(registration), !Task.isCancelled { await Task.yield() } }
+    await inTime { while !HandlerWait.isAwaited(registration), !Task.isCancelled { await Task.yield() } }
 }

@@ -154,10 +154,10 @@ import Testing
                 log.add("waited")
             },
             {
-                while !Quiescence.isAwaited(address) { sched_yield() }
+                while !HandlerWait.isAwaited(address) { sched_yield() }
                 mayReturn[0].open()
                 firstHasReturned.pass()
-                log.add(Quiescence.isAwaited(address) ? "waits" : "does not wait")
+                log.add(HandlerWait.isAwaited(address) ? "waits" : "does not wait")
                 mayReturn[1].open()
             })
         #expect(log.entries == ["waits", "waited"])

@@ -50,14 +50,14 @@ import Testing
         let (isRunning, isWaiting, mayReturn, isDone) = (AsyncGate(), AsyncGate(), AsyncGate(), AsyncGate())
         let one = center.observe(.sample) { _ in
             await isRunning.pass()
-            results.add(Quiescence.whenQuiescent(addresses.value[1]) { isDone.open() })
+            results.add(HandlerWait.whenReturned(addresses.value[1]) { isDone.open() })
             isWaiting.open()
             await mayReturn.pass()
         }
         let two = center.observe(.other) { _ in
             isRunning.open()
             await isWaiting.pass()
-            results.add(Quiescence.whenQuiescent(addresses.value[0]) {})
+            results.add(HandlerWait.whenReturned(addresses.value[0]) {})
             mayReturn.open()
         }
         addresses.set(try [one, two].map { try #require($0.registration).address })
@@ -194,5 +194,5 @@ import Testing
 
 /// Returns when someone waits for a registration's handlers.
 private func waitUntilWaitedFor(_ registration: Registration) {
-    while !Quiescence.isAwaited(registration.address) { sched_yield() }
+    while !HandlerWait.isAwaited(registration.address) { sched_yield() }
 }

@@ -96,7 +96,7 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     func call(_ work: @escaping AsyncRun.Work) {
         if let registration = reference?.take() {
             let work = TraceEvent.isOn ? registration.traced(work) : work
-            handler.take(AsyncRun(of: registration, isOnMain: MainQueue.isCurrent, work))
+            handler.take(AsyncRun(of: registration, work))
         }
     }
 

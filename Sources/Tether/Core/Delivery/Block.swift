@@ -23,10 +23,10 @@ struct Block: Sendable {
 
     /// Calls the handlers, on the target.
     func run() {
-        unsafe PostingThread.withPin(center: PostingThread.centerOfDrains, epoch: 0) { pin in
+        unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
             var previous: UInt = 0
-            unsafe first.pending.deliver(first.number, after: &previous, at: pin)
-            for entry in others { unsafe entry.pending.deliver(entry.number, after: &previous, at: pin) }
+            unsafe first.pending.deliver(first.number, after: &previous, at: epochGuard)
+            for entry in others { unsafe entry.pending.deliver(entry.number, after: &previous, at: epochGuard) }
         }
     }
 

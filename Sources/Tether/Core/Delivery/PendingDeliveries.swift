@@ -198,10 +198,10 @@ final class PendingDeliveries: Sendable {
 
     /// Makes the delivery of a number, in an epoch guard whose hazard pointer had `previous`, if it is still here. Makes those,
     /// too, whose blocks come while the handler runs.
-    func deliver(_ number: UInt64, after previous: inout UInt, at pin: UnsafeMutablePointer<Pin>) {
+    func deliver(_ number: UInt64, after previous: inout UInt, at epochGuard: UnsafeMutablePointer<EpochGuard>) {
         guard var call = state.withLock({ begin(number, in: &$0) }) else { return }
         while true {
-            unsafe call.registration.run(call.delivery, after: &previous, at: pin)
+            unsafe call.registration.run(call.delivery, after: &previous, at: epochGuard)
             if call.rest == 0, call.ownNumber == nil, endUnawaited() { return }
             guard let next = handlerReturned(from: call) else { return }
             call = next
@@ -436,9 +436,9 @@ final class PendingDeliveries: Sendable {
         }
         post.submit()
         for call in calls {
-            unsafe PostingThread.withPin(center: PostingThread.centerOfDrains, epoch: 0) { pin in
+            unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
                 var previous: UInt = 0
-                unsafe call.registration.run(call.delivery, after: &previous, at: pin)
+                unsafe call.registration.run(call.delivery, after: &previous, at: epochGuard)
             }
         }
         for pending in observers { pending.change { pending.settle(&$0, &$1) } }

@@ -103,7 +103,7 @@ internal import Synchronization
 ///
 /// Posts read them without a lock, and retain no registration in them: the center keeps slots, and the memory of
 /// registrations, until no post that may have read them is under way. Slots and `used` are sequentially consistent, as is the
-/// center in a post's pin: either the post sees the removal, or the removing thread sees the post. On x86 such a
+/// center in a post's epoch guard: either the post sees the removal, or the removing thread sees the post. On x86 such a
 /// load is a plain one.
 ///
 /// SAFETY: `slots` has `capacity` initialised atomics until `deinit`; slots are written under the center's lock.

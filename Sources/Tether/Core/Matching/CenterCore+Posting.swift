@@ -9,28 +9,28 @@ extension CenterCore {
         name: Notification.Name, isBare: Bool = false, sender: () -> SenderKey?,
         notify: ((Notification) -> Void) -> Void
     ) {
-        let epoch = epoch.load(ordering: .acquiring)
-        unsafe PostingThread.withPin(center: address, epoch: epoch) { pin in
+        let epoch = reclamation.epoch.load(ordering: .acquiring)
+        unsafe ThreadRecord.withGuard(center: address, epoch: epoch) { epochGuard in
             switch quickMatch(name) {
             case .nothing: break
             case .only(let entry, let cached) where isBare:
                 // SAFETY: the entry outlives this post; see `NameCache`.
                 unsafe cached._withUnsafeGuaranteedRef { cached in
                     let stored = cached.withoutPayload
-                    unsafe CenterCore.call(entry, with: stored.notification, stored: stored, at: pin)
+                    unsafe CenterCore.call(entry, with: stored.notification, stored: stored, at: epochGuard)
                 }
-            case .only(let entry, _): notify { unsafe CenterCore.call(entry, with: $0, at: pin) }
+            case .only(let entry, _): notify { unsafe CenterCore.call(entry, with: $0, at: epochGuard) }
             case .unknown:
                 let matches = match(name: name, sender: sender)
                 if matches.count == 1, let only = matches.entries.0 {
-                    notify { unsafe CenterCore.call(only, with: $0, at: pin) }
+                    notify { unsafe CenterCore.call(only, with: $0, at: epochGuard) }
                 } else if matches.count > 1 {
-                    notify { unsafe CenterCore.callMerged(matches, with: $0, at: pin) }
+                    notify { unsafe CenterCore.callMerged(matches, with: $0, at: epochGuard) }
                 }
             }
         }
         // What was unlinked before this began does not wait for it, however long it waits for another.
-        if newestRetired.load(ordering: .sequentiallyConsistent) >= epoch { reclaim() }
+        if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }
     }
 
     /// The slots that a post reaches, as far as they can be told without the lock.
@@ -44,7 +44,7 @@ extension CenterCore {
     @inline(__always)
     private func quickMatch(_ name: Notification.Name) -> QuickMatch {
         let replacement = replacements.load(ordering: .acquiring)
-        // SAFETY: cache, nodes and slots outlive every post that may see them; see `retire`.
+        // SAFETY: cache, nodes and slots outlive every post that may see them; see `Reclamation`.
         guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.fastMatch }), replacement & 1 == 0 else {
             return .unknown
         }
@@ -74,7 +74,7 @@ extension CenterCore {
             // Hidden by a trace that has been stopped, or that the process wrote from which this one was forked off.
             if cache.load(ordering: .relaxed) == 0, !TraceEvent.isOn { publishCache(of: state.registry) }
             // What is displaced is kept until the posts that are under way have ended: only so much of it, if one lasts (M9).
-            let matches = state.registry.matches(name: name, mayDisplace: state.retired.count < 64, sender: sender)
+            let matches = state.registry.matches(name: name, mayDisplace: state.garbage.count < 64, sender: sender)
             return (matches, retireUnlinked(in: &state))
         }
         withExtendedLifetime(released) {}
@@ -88,10 +88,11 @@ extension CenterCore {
         // Not covered: nil, which no registration that a center has is.
         guard let address = unsafe registration.rawAddress else { return }
         defer { withExtendedLifetime(registration) {} }
-        unsafe PostingThread.withPin(center: self.address, epoch: epoch.load(ordering: .acquiring)) { pin in
+        let epoch = reclamation.epoch.load(ordering: .acquiring)
+        unsafe ThreadRecord.withGuard(center: self.address, epoch: epoch) { epochGuard in
             // SAFETY: the memory is kept until the return; one that has gone is found ended there; see `Registration`.
             unsafe Unmanaged<Registration>.fromOpaque(address)._withUnsafeGuaranteedRef { registration in
-                unsafe PostingThread.announce(registration.address, at: pin)
+                unsafe epochGuard.pointee.setHazardPointer(registration.address)
                 if TraceEvent.isOn {
                     let begun = TraceEvent.write(.begin, "post ", notification.name.rawValue)
                     registration.receiveSpecially(notification)
@@ -102,19 +103,19 @@ extension CenterCore {
             }
         }
         // Unlike a post's, this registration may have been retired before this began.
-        if newestRetired.load(ordering: .sequentiallyConsistent) > 0 { reclaim() }
+        if reclamation.hasGarbage(since: 1) { reclaim(since: 1) }
     }
 
     @inline(__always)
     private static func call(
         _ entry: Registry.Matches.Entry, with notification: Notification, stored: StoredNotification? = nil,
-        at pin: UnsafeMutablePointer<Pin>
+        at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
-        // SAFETY: slots and the memory of registrations outlive every post that may see them, see `retire`; what is done with
+        // SAFETY: slots and the memory of registrations outlive every post that may see them, see `Reclamation`; what is done with
         // a registration that has gone, see there.
         unsafe entry.slots._withUnsafeGuaranteedRef { slots in
             if slots.hasRouted.load(ordering: .acquiring) {
-                return unsafe callInTwoParts(notification, stored: stored, isTraced: false, at: pin) { body in
+                return unsafe callInTwoParts(notification, stored: stored, isTraced: false, at: epochGuard) { body in
                     unsafe slots.forEach(ofFirst: entry.used, body)
                 }
             }
@@ -122,7 +123,7 @@ extension CenterCore {
             unsafe slots.forEach(ofFirst: entry.used) { registration in
                 unsafe registration._withUnsafeGuaranteedRef { registration in
                     let address = registration.address
-                    unsafe PostingThread.announce(address, after: previous, at: pin)
+                    unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
                     previous = address
                     registration.receive(notification, stored: stored)
                 }
@@ -131,10 +132,10 @@ extension CenterCore {
     }
 
     private static func callMerged(
-        _ matches: Registry.Matches, with notification: Notification, at pin: UnsafeMutablePointer<Pin>
+        _ matches: Registry.Matches, with notification: Notification, at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         let isTraced = matches.begun > 0
-        unsafe callInTwoParts(notification, stored: nil, isTraced: isTraced, at: pin) { body in
+        unsafe callInTwoParts(notification, stored: nil, isTraced: isTraced, at: epochGuard) { body in
             let (a, b, c, d) = matches.entries
             var cursors = [a, b, c, d].compactMap { $0 }.map { Cursor($0) }
             while let next = cursors.indices.min(by: { cursors[$0].id < cursors[$1].id }),
@@ -149,10 +150,10 @@ extension CenterCore {
 
     /// Goes through a post's registrations in registration order. Those with pending deliveries take the notification first.
     /// Then the blocks are submitted, and then the handlers of the posting thread are called (M3).
-    ///
     @inline(never)
     private static func callInTwoParts(
-        _ notification: Notification, stored: StoredNotification?, isTraced: Bool, at pin: UnsafeMutablePointer<Pin>,
+        _ notification: Notification, stored: StoredNotification?, isTraced: Bool,
+        at epochGuard: UnsafeMutablePointer<EpochGuard>,
         _ forEach: ((Unmanaged<Registration>) -> Void) -> Void
     ) {
         var post = Post(stored: stored)
@@ -162,20 +163,20 @@ extension CenterCore {
             unsafe unmanaged._withUnsafeGuaranteedRef { registration in
                 guard registration.isRouted else { return unsafe post.calls.append(unmanaged) }
                 let address = registration.address
-                unsafe PostingThread.announce(address, after: previous, at: pin)
+                unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
                 previous = address
                 if !registration.hasEnded { registration.receiveRouted(notification, in: &post, mayCall: false) }
             }
         }
         // A scheduler of the user's may wait for a handler of these.
-        if previous != 0 { unsafe PostingThread.announce(0, after: previous, at: pin) }
+        if previous != 0 { unsafe epochGuard.pointee.setHazardPointer(0, after: previous) }
         post.submit()
         previous = 0
         for index in unsafe post.calls.indices {
             let unmanaged = unsafe post.calls[index]
             unsafe unmanaged._withUnsafeGuaranteedRef { registration in
                 let address = registration.address
-                unsafe PostingThread.announce(address, after: previous, at: pin)
+                unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
                 previous = address
                 if isTraced {
                     registration.receiveSpecially(notification, stored: stored)

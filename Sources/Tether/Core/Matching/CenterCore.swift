@@ -10,7 +10,7 @@ internal import Synchronization
 /// SAFETY: what is a constant never changes; all else is under the lock or atomic.
 @safe final class CenterCore: Sendable {
     private static let numbers = Atomic<UInt64>(0)
-    /// All cores by their addresses, for threads that end inside a post.
+    /// All cores by their addresses.
     static let all = Guarded<[UInt: Unretained<CenterCore>]>([:])
     /// Stands for this center, and never for another one.
     let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
@@ -23,11 +23,8 @@ internal import Synchronization
     /// The queues that post to this center later.
     let ledger = PostingLedger()
     let state: Guarded<State>
-    /// The reclamation epoch. Each change that retires something increments it; each post records the value it begins in.
-    let epoch = Atomic<UInt64>(1)
-    /// The epoch of what was retired last and waits for posts to end; the largest while a registration waits that a post was
-    /// at, because any later post may find that it is no more; 0 if nothing waits.
-    let newestRetired = Atomic<UInt64>(0)
+    /// The release of objects that posts may still read.
+    let reclamation = Reclamation()
     /// Odd while a keyed registration is being replaced, which is one step for posts (M7).
     let replacements = Atomic<UInt>(0)
     /// The cache of names that posts read, which the registry keeps.
@@ -47,14 +44,10 @@ internal import Synchronization
     struct State: @unchecked Sendable {
         var registry: Registry
         var isClosed = false
-        /// Objects that were unlinked, each with the epoch of that, until no post that began by then is under way.
-        var retired: [(epoch: UInt64, object: Registry.Unlinked.Element)] = []
-        /// Registrations that ended while a post was at them, until none is.
-        var called: [Registration] = []
+        var garbage = Reclamation.Garbage()
     }
 
     init(usesExactLifetimes: Bool, face: Face = .own) {
-        CenterCore.followsThreadExits
         self.usesExactLifetimes = usesExactLifetimes
         self.face = face
         let registry = Registry()
@@ -85,7 +78,7 @@ internal import Synchronization
         }
     }
 
-    /// Its identity in pins.
+    /// Its identity in epoch guards.
     ///
     /// SAFETY: only compared, never read through.
     var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
@@ -151,16 +144,36 @@ internal import Synchronization
                 registration.slot = Registration.neverInASlot
                 return (registration, [])
             }
-            if state.retired.isEmpty {
+            if state.garbage.isEmpty {
                 // Before the look at who is posting: a post that begins after it must not find the old number of slots
                 // in use, and one of them used again by an observer that its own handlers add (R4).
                 // SAFETY: the registry still has the bucket, or what it has unlinked.
                 let used = unsafe bucket._withUnsafeGuaranteedRef { $0.trim() }
-                if PostingThread.oldestPin(on: address) == nil { return (kept, state.registry.takeUnlinked()) }
+                if EpochGuard.earliest(on: address) == nil { return (kept, state.registry.takeUnlinked()) }
                 unsafe bucket._withUnsafeGuaranteedRef { $0.restore(used) }
             }
             return (kept, retire(kept, in: &state))
         }
+    }
+
+    /// Retires what has been unlinked, if anything has; returns what no post under way may still see.
+    @inline(__always)
+    func retireUnlinked(in state: inout State) -> Registry.Unlinked {
+        state.registry.unlinked.isEmpty ? [] : retire(nil, in: &state)
+    }
+
+    /// Retires what has been unlinked, and a registration, whose state is closed; returns what no post under way may still
+    /// see. Posts may look at the state of a registration that is returned.
+    @inline(never)
+    private func retire(_ removed: Registration?, in state: inout State) -> Registry.Unlinked {
+        reclamation.retire(state.registry.takeUnlinked(), and: removed, of: address, in: &state.garbage)
+    }
+
+    /// Releases the garbage that waited for a post, which began in an epoch and has ended.
+    @inline(never)
+    func reclaim(since epoch: UInt64) {
+        let released = state.withLock { reclamation.collect(&$0.garbage, of: address, since: epoch) }
+        withExtendedLifetime(released) {}
     }
 
     /// Ends every registration of a sender that has gone, after what is pending for it.
@@ -230,7 +243,9 @@ internal import Synchronization
     func noteRouted(_ registration: Registration) {
         state.withLock { _ in
             // SAFETY: the registry has the bucket while the registration is in it.
-            unsafe registration.bucket?._withUnsafeGuaranteedRef { $0.slots.hasRouted.store(true, ordering: .releasing) }
+            unsafe registration.bucket?._withUnsafeGuaranteedRef {
+                $0.slots.hasRouted.store(true, ordering: .releasing)
+            }
         }
     }
 
@@ -246,6 +261,6 @@ internal import Synchronization
 
     /// Whether nothing is kept: no name, sender, key or registration, nothing that waits for a post (M9).
     var isEmpty: Bool {
-        state.withLock { $0.registry.isEmpty && $0.retired.isEmpty && $0.called.isEmpty }
+        state.withLock { $0.registry.isEmpty && $0.garbage.isEmpty }
     }
 }

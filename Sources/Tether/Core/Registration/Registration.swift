@@ -101,7 +101,7 @@ internal import Synchronization
 
     // MARK: Delivery
 
-    /// Delivers a notification, which may be stored already; called from a post, whose pin announces this registration.
+    /// Delivers a notification, which may be stored already; called from a post, whose hazard pointer this registration is.
     @inline(__always)
     final func receive(_ notification: Notification, stored: StoredNotification? = nil) {
         let state = state.load(ordering: .sequentiallyConsistent)
@@ -247,12 +247,13 @@ internal import Synchronization
         if isClaimed { end(because: .usedUp) }
     }
 
-    /// Runs the handler for a delivery that was pending, on its target, announced in a pin after the registration that was called
+    /// Runs the handler for a delivery that was pending, on its target, as the hazard pointer of a guard, after the registration that was called
     /// before.
     final func run(
-        _ delivery: PendingDeliveries.Delivery, after previous: inout UInt, at pin: UnsafeMutablePointer<Pin>
+        _ delivery: PendingDeliveries.Delivery, after previous: inout UInt,
+        at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
-        unsafe PostingThread.announce(address, after: previous, at: pin)
+        unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
         previous = address
         callOnTarget(delivery.stored.notification, posted: delivery.posted)
         if isClaimed { end(because: .usedUp) }

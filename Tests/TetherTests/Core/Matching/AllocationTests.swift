@@ -60,7 +60,7 @@ struct AllocationTests {
             waited.stopAndWait()
             hasWaited.open()
         }
-        while !Quiescence.isAwaited(address) { sched_yield() }
+        while !HandlerWait.isAwaited(address) { sched_yield() }
         let others = ObserverCenter()
         let token = others.observe(.sample) { _ in }
         let notification = Notification(name: .sample)

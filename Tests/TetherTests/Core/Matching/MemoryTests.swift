@@ -45,7 +45,7 @@ import Testing
                     let anew = Notification.Name(String(decoding: Array(name.rawValue.utf8), as: UTF8.self))
                     for _ in 0..<posts { center.post(name: anew, object: nil) }
                 }
-                kept.set(center.core.state.withLock { $0.retired.count })
+                kept.set(center.core.state.withLock { $0.garbage.count })
             },
         ]
         center.post(name: .sample, object: nil)

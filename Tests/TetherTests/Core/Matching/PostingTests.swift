@@ -68,7 +68,7 @@ import Testing
         }
         mayReturn.open()
         earlier.join()
-        #expect(center.core.state.withLock { $0.retired.isEmpty })
+        #expect(center.core.state.withLock { $0.garbage.isEmpty })
         withExtendedLifetime(tokens) {}
     }
 

@@ -64,7 +64,7 @@ final class ThreadLoop: Sendable {
     private struct State: Sendable {
         var sources: [ObjectIdentifier: Unretained<RunLoopSource>] = [:]
         var loop: Loop?
-        var thread: PostingThread?
+        var thread: ThreadRecord?
         var isClosed = false
 
         var liveSources: [RunLoopSource] { sources.values.compactMap { $0.take() } }
@@ -95,7 +95,7 @@ final class ThreadLoop: Sendable {
     /// The calling thread's, until it exits.
     static var current: ThreadLoop {
         if Thread.isMainThread { return main }
-        if let known = PostingThread.current[own] { return known }
+        if let known = ThreadRecord.current[own] { return known }
         let thread = Thread.current
         let made = ThreadLoop(of: thread)
         made.begin()
@@ -103,7 +103,7 @@ final class ThreadLoop: Sendable {
         let old = known.withLock { $0.updateValue(made, forKey: identity) }
         withExtendedLifetime(old) {}
         // The thread's object may be deallocated before its exit, and the next thread at its address be known by then.
-        PostingThread.current.atExit { known.withLock { if $0[identity] === made { $0[identity] = nil } } }
+        ThreadRecord.current.atExit { known.withLock { if $0[identity] === made { $0[identity] = nil } } }
         return made
     }
 
@@ -120,7 +120,7 @@ final class ThreadLoop: Sendable {
 
     /// Takes the calling thread's run loop, until the thread exits.
     func begin() {
-        let thread = PostingThread.current
+        let thread = ThreadRecord.current
         thread[ThreadLoop.own] = self
         thread.atExit { [self] in exit() }
         let loop = Loop(runLoop: .current, cfRunLoop: CFRunLoopGetCurrent())
@@ -150,7 +150,7 @@ final class ThreadLoop: Sendable {
     /// Whether the calling thread is this one.
     var isCurrent: Bool {
         self === ThreadLoop.main
-            ? Thread.isMainThread : state.withLock { $0.thread.map { $0 === PostingThread.current } ?? false }
+            ? Thread.isMainThread : state.withLock { $0.thread.map { $0 === ThreadRecord.current } ?? false }
     }
 
     /// Wakes the thread's run loop, if there is one.

@@ -1,4 +1,0 @@
-/// An object that is closed when the thread exits that made it.
-protocol ClosedAtThreadExit: AnyObject, Sendable {
-    func close()
-}
