@@ -76,11 +76,8 @@ extension NotificationObserver {
 
     /// Ends one muting; the last one delivers what was kept.
     ///
-    /// *Delivery*: as if it were posted now, to this observer alone: on `.poster` the handler runs before this returns,
-    /// and what other threads post meanwhile is delivered after it, by this thread, as after a switch
-    /// (D6). On a target that delivers inline here (D3) it does so, unless
-    /// something is already pending there, or was when the turn was asked for that is still to come. Else it is
-    /// enqueued.
+    /// *Delivery*: as if it were posted now, to this observer alone. On `.poster`, and on a target that calls the handler at once
+    /// here (D3), the handler runs before this returns. Otherwise the notification is enqueued.
     ///
     /// One `unmute()` more than there were `mute(keepingNewest:)` stops the program with a sentence, unless the observer
     /// has ended. Any thread. Complexity: O(1), and what the handler takes.

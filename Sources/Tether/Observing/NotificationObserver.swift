@@ -238,9 +238,9 @@ internal import Synchronization
 
     /// Where the handler runs. Setting it switches a live observer (D6).
     ///
-    /// Posts from before the switch are delivered before posts from after it. A drain that is running finishes
-    /// where it runs; otherwise what is pending moves to the new target, or, on `.poster`, is delivered first by the
-    /// next post. The setter runs no handler and never waits. On an observer that has ended it does nothing, and reads
+    /// Pending deliveries move to the new target, in order; a call that is running finishes first. A switch to `.poster` takes
+    /// effect when nothing of the observer is pending: until then posts join the old target. The setter runs no handler and
+    /// never waits. On an observer that has ended it does nothing, and reads
     /// `.poster`. An observer whose handler is isolated to an actor stays on that actor (P1), and that of an
     /// async sequence, which its owner's list has, with the sequence (S2).
     public var target: DeliveryTarget {

@@ -141,8 +141,9 @@ import Testing
             log.add("h \(message.number)")
         }
         center.post(AlbumDidSave(number: 1), subject: model)
-        #expect(log.entries.prefix(7) == ["a 1", "b 1", "c 1", "d 1", "e true1", "f true1", "g 1"])
-        #expect(await logged(8).last == "h 1")
+        let inPost = ["a 1", "b 1", "c 1", "d 1", "e true1", "f true1", "g 1"]
+        #expect(log.entries.filter { $0 != "h 1" } == inPost)
+        #expect(await logged(8).contains("h 1"))
         withExtendedLifetime((tokens, model, owner)) {}
     }
 

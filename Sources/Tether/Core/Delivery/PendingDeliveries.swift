@@ -48,8 +48,8 @@ final class PendingDeliveries: Sendable {
         var lastNumber: UInt64 = 0
         /// The first number since the target was set. Blocks with a smaller one stand for nothing.
         var firstNumber: UInt64 = 1
-        /// The last number whose block another thread than the posting one submits, after a switch: a later block may come first,
-        /// and then makes these deliveries, too.
+        /// The last number whose block another thread than the posting one submits, after a switch or an unmuting: a later block may
+        /// come first, and then makes these deliveries, too.
         var lastMoved: UInt64 = 0
         /// Whether a handler is running that was called on an earlier target.
         var isRunningElsewhere = false
@@ -154,7 +154,8 @@ final class PendingDeliveries: Sendable {
 
     /// Appends a notification, and puts its number into the post's block for the target.
     private func append(
-        _ stored: StoredNotification, for registration: Registration, to state: inout State, _ post: inout Post
+        _ stored: StoredNotification, for registration: Registration, to state: inout State, _ post: inout Post,
+        callingHere isHere: Bool = false
     ) {
         if state.backlog.keepsOldest, state.deliveries.count >= state.backlog.limit {
             return drop(stored, because: .backlogIsFull, for: registration, in: &state)
@@ -166,6 +167,8 @@ final class PendingDeliveries: Sendable {
             drop(oldest.stored, because: .backlogIsFull, for: registration, in: &state)
             post.release(oldest.stored)
         }
+        // On the posting thread deliveries wait only for an unmuting thread, which then makes all of them.
+        if isHere || state.target.isPostingThread { return }
         if state.target.order == .batch {
             if state.hasBlock { return }
             state.hasBlock = true
@@ -222,7 +225,7 @@ final class PendingDeliveries: Sendable {
     private func call(_ delivery: Delivery, rest: Int, before ownNumber: UInt64? = nil, in state: inout State) -> Call?
     {
         guard let registration = registration.take() else { return nil }
-        let awaited = state.awaitsReturn ? PendingDeliveries.awaited : 0
+        let awaited = state.awaitsReturn || state.target.isPostingThread ? PendingDeliveries.awaited : 0
         execution.store(PendingDeliveries.running | awaited, ordering: .releasing)
         return Call(
             delivery: delivery, registration: registration, target: ObjectIdentifier(state.target), rest: rest,
@@ -262,8 +265,8 @@ final class PendingDeliveries: Sendable {
             if state.hasEnded { return nil }
             state.isRunningElsewhere = false
             if call.target == ObjectIdentifier(state.target) {
-                if call.rest > 0, let delivery = state.deliveries.popFirst() {
-                    return self.call(delivery, rest: call.rest - 1, in: &state)
+                if call.rest > 0 || state.target.isPostingThread, let delivery = state.deliveries.popFirst() {
+                    return self.call(delivery, rest: max(0, call.rest - 1), in: &state)
                 }
                 if let number = call.ownNumber, let next = begin(number, in: &state) { return next }
                 while !state.skipped.isEmpty {
@@ -420,32 +423,20 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// A call of the handler with the kept notification, on the unmuting thread.
-    private struct KeptCall {
-        let pending: PendingDeliveries
-        let registration: Registration
-        let delivery: Delivery
-    }
-
     /// Ends one muting of each observer; false if the token has not muted. A kept notification is then delivered as if it were
     /// posted now, and those of several observers as if by one post.
     static func unmute(_ observers: [PendingDeliveries], by muter: Muter) -> Bool {
-        var (post, calls) = (Post(), [KeptCall]())
+        var (post, calls) = (Post(), [Block.Entry]())
         for pending in observers {
             guard pending.unmute(by: muter, in: &post, &calls) else { return false }
         }
         post.submit()
-        for call in calls {
-            unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
-                var previous: UInt = 0
-                unsafe call.registration.run(call.delivery, after: &previous, at: epochGuard)
-            }
-        }
+        for call in calls { Block(call).run() }
         for pending in observers { pending.change { pending.settle(&$0, &$1) } }
         return true
     }
 
-    private func unmute(by muter: Muter, in post: inout Post, _ calls: inout [KeptCall]) -> Bool {
+    private func unmute(by muter: Muter, in post: inout Post, _ calls: inout [Block.Entry]) -> Bool {
         state.withLock { state in
             if state.hasEnded { return true }
             switch muter {
@@ -467,10 +458,12 @@ final class PendingDeliveries: Sendable {
                     registration.traceDrop(of: kept.stored.notification.name, DropReason.usedUp.rawValue)
                 }
                 post.release(kept.stored)
-            } else if isCalledHere(state) {
-                calls.append(KeptCall(pending: self, registration: registration, delivery: kept))
             } else {
-                append(kept.stored, for: registration, to: &state, &post)
+                let isHere = isCalledHere(state)
+                // Another thread than the posting one submits its block.
+                state.lastMoved = state.lastNumber + 1
+                append(kept.stored, for: registration, to: &state, &post, callingHere: isHere)
+                if isHere { calls.append(Block.Entry(pending: self, number: state.lastNumber)) }
             }
             return true
         }

@@ -8,22 +8,6 @@ import XCTest
 final class MainThreadSyncTests: XCTestCase {
     private let queue = DispatchQueue(label: "other")
 
-    func testR2AWaitThereKeepsTheMainQueue() {
-        let (center, gate) = (ObserverCenter(), AsyncGate())
-        let (begun, returned) = (expectation(description: "begun"), expectation(description: "returned"))
-        let token = center.observe(.sample) { @MainActor _ in
-            begun.fulfill()
-            await gate.pass()
-            returned.fulfill()
-        }
-        center.post(.sample, number: 1)
-        wait(for: [begun], timeout: 300)
-        XCTAssertEqual(queue.sync { token.stopAndWait() }, .wouldDeadlock)
-        gate.open()
-        wait(for: [returned], timeout: 300)
-        XCTAssertEqual(queue.sync { token.stopAndWait() }, .finished)
-    }
-
     func testD3P1WhatIsPostedThereIsDeliveredInline() {
         let (center, log) = (ObserverCenter(), Log<String>())
         let tokens = [
