@@ -156,7 +156,9 @@ extension Audit.Row {
     }
 
     /// The elements that the inbox and that hook keep, each in one of the two.
-    private static func counts(of registration: Registration) -> (PendingDeliveries.Report, (pending: Int, dropped: Int)) {
+    private static func counts(
+        of registration: Registration
+    ) -> (PendingDeliveries.Report, (pending: Int, dropped: Int)) {
         let keeper = registration.keeper
         if let pending = registration.pending { return pending.report(with: keeper) }
         return (PendingDeliveries.Report(), keeper?.counts ?? (0, 0))

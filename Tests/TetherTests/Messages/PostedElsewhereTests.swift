@@ -146,7 +146,8 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: [false, true])
-    func `T3 D9 what an unmuting on main delivers there is synchronous, whatever was posted elsewhere`(once: Bool) async {
+    func `T3 D9 what an unmuting on main delivers there is synchronous, whatever was posted elsewhere`(once: Bool) async
+    {
         let (log, token) = observed(once: once)
         postElsewhere(1)
         token.mute(keepingNewest: true)

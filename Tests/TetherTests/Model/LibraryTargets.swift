@@ -33,7 +33,6 @@ class LibraryScheduler: LibraryTarget, DeliveryScheduler, @unchecked Sendable {
     }
 }
 
-
 final class LibraryBatchingScheduler: LibraryScheduler, @unchecked Sendable {
     override var target: DeliveryTarget { DeliveryTarget(kind: .custom(self), isBatching: true) }
 }

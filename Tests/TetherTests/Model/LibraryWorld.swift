@@ -207,7 +207,8 @@ final class LibraryWorld: World {
 
     private func makeSequence(_ asked: SequenceObservation) -> NotificationSequence<Notification> {
         centers[asked.center].notifications(
-            named: asked.name.map { LibraryWorld.names[$0] }, from: argument(asked.sender), owner: argument(asked.owner),
+            named: asked.name.map { LibraryWorld.names[$0] }, from: argument(asked.sender),
+            owner: argument(asked.owner),
             buffering: asked.buffer.inLibrary)
     }
 

@@ -83,7 +83,9 @@ struct ModelGenerator {
         add(52, isAlways: true) { .post(center: $0.anyCenter(), name: $0.name(), sender: $0.sender()) }
         add(44, isAlways: true) { .observe($0.observation()) }
         add(14) { $0.make() }
-        add(12) { .enqueue(center: $0.center(), name: $0.name(), sender: $0.sender(), style: $0.style(), mask: $0.mask()) }
+        add(12) {
+            .enqueue(center: $0.center(), name: $0.name(), sender: $0.sender(), style: $0.style(), mask: $0.mask())
+        }
         add(12) { .redirect(token: $0.token(), scheduler: $0.maybe(2, of: 3) { $0.scheduler() }) }
         add(12) { .run($0.scheduler()) }
         add(8) { .end($0.number(Places.objects)) }
@@ -96,7 +98,8 @@ struct ModelGenerator {
         add(4) { .runAll($0.scheduler()) }
         add(4) {
             .remove(
-                center: $0.anyCenter(), name: $0.maybe(1, of: 2) { $0.name() }, sender: $0.maybe(1, of: 2) { $0.object() },
+                center: $0.anyCenter(), name: $0.maybe(1, of: 2) { $0.name() },
+                sender: $0.maybe(1, of: 2) { $0.object() },
                 owner: $0.maybe(1, of: 2) { $0.object() })
         }
         add(4) { .muteAll(object: $0.object(), keepingNewest: $0.chance(1, of: 2)) }

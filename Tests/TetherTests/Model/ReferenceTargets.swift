@@ -25,7 +25,10 @@ final class ReferenceScheduler {
 
     /// Runs the blocks that wait now.
     func run() {
-        if !isLoop { return blocks.takeAll().forEach { $0.run() } }
+        if !isLoop {
+            for block in blocks.takeAll() { block.run() }
+            return
+        }
         // A run of the loop comes to its blocks twice. Each is for the oldest of these, also in a nested run.
         for _ in 0..<2 {
             var count = turns

@@ -46,7 +46,8 @@ struct Picture: Equatable {
     func differences(from found: Picture) -> [String] {
         let lines = zip([rows, found.rows], [self, found]).map { rows, picture in
             rows.enumerated().flatMap { center, rows in rows.map { "center \(center): \($0)" } }
-                + picture.centers.map { "\($0)" } + picture.tokens.enumerated().map { "token \($0): \($1.debugDescription)" }
+                + picture.centers.map { "\($0)" }
+                + picture.tokens.enumerated().map { "token \($0): \($1.debugDescription)" }
                 + picture.attached.enumerated().map { "attached to \($0): \($1)" }
         }
         return lines[0].filter { !lines[1].contains($0) }.map { "expected \($0)" }

@@ -85,7 +85,7 @@ import Tether
 
     // MARK: A thread that is cancelled
 
-    @Test func `D5 a thread that is cancelled in a handler drops what is pending, counted, and not what that handler posts`() {
+    @Test func `D5 a thread cancelled in a handler drops what is pending, counted, and not what that handler posts`() {
         let thread = RunLoopThread(name: "worker")
         let (center, log) = (center, log)
         // SAFETY: a thread may be cancelled from any thread.
