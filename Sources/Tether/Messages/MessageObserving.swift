@@ -102,7 +102,13 @@ extension ObserverCenter {
     /// The owner is retained only while the handler runs, which gets it (O1-O4).
     /// The token need not be kept. A key is one of this owner on this center. All else is as without an owner.
     /// - Parameters:
+    ///   - subject: The subject to observe; any, if left out. It is not retained.
+    ///   - identifier: The messages to observe.
     ///   - owner: The object whose life bounds the observer, which is not retained.
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     ///   - handler: The code to run, on the main actor, with the owner and the message.
     @discardableResult
     public func observe<
@@ -177,7 +183,13 @@ extension ObserverCenter {
     /// another thread, and the caller answers for that being right. The token need not be kept. All else is as without an
     /// owner.
     /// - Parameters:
+    ///   - subject: The subject to observe; any, if left out. It is not retained.
+    ///   - identifier: The messages to observe.
     ///   - owner: The object whose life bounds the observer, which is not retained.
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     ///   - handler: The code to run, with the owner and the message.
     @discardableResult
     public func observe<
@@ -205,7 +217,13 @@ extension ObserverCenter {
     /// *Delivery*: posted on the main thread, the handler runs inside the post unless something of this observer is pending
     /// (D3); posted elsewhere, it runs later. The target cannot be switched.
     /// - Parameters:
+    ///   - subject: The subject to observe; any, if left out. It is not retained.
+    ///   - identifier: The messages to observe.
     ///   - target: The main actor, as `.mainActor`.
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     ///   - handler: The code to run, on the main actor.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
@@ -225,8 +243,14 @@ extension ObserverCenter {
     /// The owner is retained only while the handler runs, which gets it (O1-O4).
     /// The token need not be kept. A key is one of this owner on this center. All else is as without an owner.
     /// - Parameters:
+    ///   - subject: The subject to observe; any, if left out. It is not retained.
+    ///   - identifier: The messages to observe.
     ///   - owner: The object whose life bounds the observer, which is not retained.
     ///   - target: The main actor, as `.mainActor`.
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     ///   - handler: The code to run, on the main actor, with the owner and the message.
     @discardableResult
     public func observe<
@@ -257,7 +281,13 @@ extension ObserverCenter {
     /// *Delivery*: as `DeliveryTarget` says; `.poster` calls the handler inside the post. The target can be switched.
     /// All else is as for a handler that is async.
     /// - Parameters:
+    ///   - subject: The subject to observe; any, if left out. It is not retained.
+    ///   - identifier: The messages to observe.
     ///   - target: Where the handler runs; `.poster` is inside the post.
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     ///   - handler: The code to run.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
@@ -277,8 +307,14 @@ extension ObserverCenter {
     /// The owner is retained only while the handler runs, which gets it (O1-O4).
     /// The token need not be kept. All else is as without an owner.
     /// - Parameters:
+    ///   - subject: The subject to observe; any, if left out. It is not retained.
+    ///   - identifier: The messages to observe.
     ///   - owner: The object whose life bounds the observer, which is not retained.
     ///   - target: Where the handler runs; `.poster` is inside the post.
+    ///   - once: Whether the observer ends after it has run once (R7).
+    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
     ///   - handler: The code to run, with the owner and the message.
     @discardableResult
     public func observe<
@@ -341,7 +377,12 @@ extension ObserverCenter {
     ///
     /// Two things differ from Foundation's. The token is a `NotificationObserver`, which ends the observer when it is
     /// released. And an optional subject does not compile, so that one which is `nil` never widens to any (M5).
-    /// - Parameter observer: The code to run, on the main actor.
+    /// - Parameters:
+    ///   - subject: The subject to observe; any, if left out. It is not retained.
+    ///   - identifier: The messages to observe.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - observer: The code to run, on the main actor.
     public func addObserver<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage
     >(
@@ -359,7 +400,12 @@ extension ObserverCenter {
     ///
     /// Two things differ from Foundation's. The token is a `NotificationObserver`, which ends the observer when it is
     /// released. And an optional subject does not compile, so that one which is `nil` never widens to any (M5).
-    /// - Parameter observer: The code to run, in a task of the observer's own, one message after the other.
+    /// - Parameters:
+    ///   - subject: The subject to observe; any, if left out. It is not retained.
+    ///   - identifier: The messages to observe.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    ///   - observer: The code to run, in a task of the observer's own, one message after the other.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
