@@ -51,7 +51,7 @@ struct Reclaiming: Modelled {
         Code(
             "Tether/Core/Registration/Registration.swift", "func receive(", "func receiveSpecially(", "func close(",
             "let state = state.load(ordering: .sequentiallyConsistent)",
-            "state.load(ordering: .sequentiallyConsistent) & ~State.owned == State.routed"),
+            "func receiveSpecially("),
     ]
 
     /// `CenterCore.post`.

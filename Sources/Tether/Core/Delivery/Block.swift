@@ -109,9 +109,9 @@ final class CancellableBlock: Sendable {
     mutating func add(_ entry: Block.Entry, on target: BoundTarget, inOwnBlock: Bool = false) {
         if first == nil {
             first = Submission(target: target, block: Block(entry))
-        } else if !inOwnBlock, first!.target.place == target.place {
+        } else if !inOwnBlock, first!.target.hasPlace(of: target) {
             first!.block.append(entry)
-        } else if !inOwnBlock, let index = others.firstIndex(where: { $0.target.place == target.place }) {
+        } else if !inOwnBlock, let index = others.firstIndex(where: { $0.target.hasPlace(of: target) }) {
             others[index].block.append(entry)
         } else {
             others.append(Submission(target: target, block: Block(entry)))

@@ -41,10 +41,13 @@ class BoundTarget: @unchecked Sendable {
 
     final var isPostingThread: Bool { self === BoundTarget.postingThread }
 
+    /// Whether the blocks of both run in one place. One object may be an actor and a scheduler: the kind counts, too.
+    @inline(__always)
+    final func hasPlace(of other: BoundTarget) -> Bool { place == other.place && type(of: self) == type(of: other) }
+
     /// Whether a switch from one to the other changes nothing.
     final func isSame(as other: BoundTarget) -> Bool {
-        place == other.place && order == other.order && mayBeCurrent == other.mayBeCurrent
-            && type(of: self) == type(of: other)
+        hasPlace(of: other) && order == other.order && mayBeCurrent == other.mayBeCurrent
     }
 
     static func bind(_ target: DeliveryTarget) -> BoundTarget {
