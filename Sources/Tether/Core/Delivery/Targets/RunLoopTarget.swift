@@ -195,6 +195,8 @@ final class RunLoopSource: @unchecked Sendable {
     private let whenUnused: @Sendable () -> Void
     private let state = Guarded(State())
     private let source: CFRunLoopSource
+    private let info = RunLoopInfo()
+    private static let known = RunLoopTable<RunLoopSource>()
 
     init(thread: ThreadLoop, modes: Set<RunLoop.Mode>, whenUnused: @escaping @Sendable () -> Void) {
         self.thread = thread
@@ -202,14 +204,16 @@ final class RunLoopSource: @unchecked Sendable {
         self.whenUnused = whenUnused
         // SAFETY: what the context has is never read through.
         var context = unsafe CFRunLoopSourceContext()
-        unsafe context.info = RunLoopInfo().pointer
-        unsafe context.perform = { _ in }
+        unsafe context.info = info.pointer
+        unsafe context.perform = { unsafe RunLoopSource.known.object($0)?.runAll() }
         source = unsafe CFRunLoopSourceCreate(nil, 0, &context)
+        RunLoopSource.known.insert(self, for: info)
     }
 
     deinit {
         whenUnused()
         thread.forget(self)
+        RunLoopSource.known.remove(info)
         CFRunLoopSourceInvalidate(source)
         // A run loop that waits does not see that there is nothing left to wait for.
         thread.wake()
@@ -237,9 +241,16 @@ final class RunLoopSource: @unchecked Sendable {
     }
 
     private func perform(in loop: ThreadLoop.Loop) {
-        loop.runLoop.perform(inModes: Array(modes)) { [weak self] in self?.runOldest() }
+        // A block of a mode that is not running keeps the run loop's later blocks from running: the source stands for it.
+        if modes.isSubset(of: [.common, .default]) {
+            loop.runLoop.perform(inModes: Array(modes)) { [weak self] in self?.runOldest() }
+        } else {
+            CFRunLoopSourceSignal(source)
+        }
         CFRunLoopWakeUp(loop.cfRunLoop)
     }
+
+    private func runAll() { for _ in 0..<state.withLock(\.blocks.count) { runOldest() } }
 
     private func runOldest() { state.withLock { $0.blocks.popFirst() }?.run() }
 
