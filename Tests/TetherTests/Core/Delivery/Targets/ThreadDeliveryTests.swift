@@ -176,8 +176,10 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         let thread = RunLoopThread(name: "worker")
         let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
         post("1", "2")
-        token.target = .poster
+        let scheduler = ManualScheduler()
+        token.target = .custom(scheduler)
         post("3")
+        scheduler.runAll()
         XCTAssertEqual(log.entries, ["1", "2", "3"])
     }
 }
