@@ -154,8 +154,7 @@ final class PendingDeliveries: Sendable {
 
     /// Appends a notification, and puts its number into the post's block for the target.
     private func append(
-        _ stored: StoredNotification, for registration: Registration, to state: inout State, _ post: inout Post,
-        callingHere isHere: Bool = false
+        _ stored: StoredNotification, for registration: Registration, to state: inout State, _ post: inout Post
     ) {
         if state.backlog.keepsOldest, state.deliveries.count >= state.backlog.limit {
             return drop(stored, because: .backlogIsFull, for: registration, in: &state)
@@ -167,8 +166,6 @@ final class PendingDeliveries: Sendable {
             drop(oldest.stored, because: .backlogIsFull, for: registration, in: &state)
             post.release(oldest.stored)
         }
-        // On the posting thread deliveries wait only for an unmuting thread, which then makes all of them.
-        if isHere || state.target.isPostingThread { return }
         if state.target.order == .batch {
             if state.hasBlock { return }
             state.hasBlock = true
@@ -225,7 +222,7 @@ final class PendingDeliveries: Sendable {
     private func call(_ delivery: Delivery, rest: Int, before ownNumber: UInt64? = nil, in state: inout State) -> Call?
     {
         guard let registration = registration.take() else { return nil }
-        let awaited = state.awaitsReturn || state.target.isPostingThread ? PendingDeliveries.awaited : 0
+        let awaited = state.awaitsReturn ? PendingDeliveries.awaited : 0
         execution.store(PendingDeliveries.running | awaited, ordering: .releasing)
         return Call(
             delivery: delivery, registration: registration, target: ObjectIdentifier(state.target), rest: rest,
@@ -265,8 +262,8 @@ final class PendingDeliveries: Sendable {
             if state.hasEnded { return nil }
             state.isRunningElsewhere = false
             if call.target == ObjectIdentifier(state.target) {
-                if call.rest > 0 || state.target.isPostingThread, let delivery = state.deliveries.popFirst() {
-                    return self.call(delivery, rest: max(0, call.rest - 1), in: &state)
+                if call.rest > 0, let delivery = state.deliveries.popFirst() {
+                    return self.call(delivery, rest: call.rest - 1, in: &state)
                 }
                 if let number = call.ownNumber, let next = begin(number, in: &state) { return next }
                 while !state.skipped.isEmpty {
@@ -426,17 +423,22 @@ final class PendingDeliveries: Sendable {
     /// Ends one muting of each observer; false if the token has not muted. A kept notification is then delivered as if it were
     /// posted now, and those of several observers as if by one post.
     static func unmute(_ observers: [PendingDeliveries], by muter: Muter) -> Bool {
-        var (post, calls) = (Post(), [Block.Entry]())
+        var (post, calls) = (Post(), [(registration: Registration, delivery: Delivery)]())
         for pending in observers {
             guard pending.unmute(by: muter, in: &post, &calls) else { return false }
         }
         post.submit()
-        for call in calls { Block(call).run() }
+        unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
+            var previous: UInt = 0
+            for call in calls { unsafe call.registration.run(call.delivery, after: &previous, at: epochGuard) }
+        }
         for pending in observers { pending.change { pending.settle(&$0, &$1) } }
         return true
     }
 
-    private func unmute(by muter: Muter, in post: inout Post, _ calls: inout [Block.Entry]) -> Bool {
+    private func unmute(
+        by muter: Muter, in post: inout Post, _ calls: inout [(registration: Registration, delivery: Delivery)]
+    ) -> Bool {
         state.withLock { state in
             if state.hasEnded { return true }
             switch muter {
@@ -458,12 +460,12 @@ final class PendingDeliveries: Sendable {
                     registration.traceDrop(of: kept.stored.notification.name, DropReason.usedUp.rawValue)
                 }
                 post.release(kept.stored)
+            } else if isCalledHere(state) {
+                calls.append((registration, kept))
             } else {
-                let isHere = isCalledHere(state)
                 // Another thread than the posting one submits its block.
                 state.lastMoved = state.lastNumber + 1
-                append(kept.stored, for: registration, to: &state, &post, callingHere: isHere)
-                if isHere { calls.append(Block.Entry(pending: self, number: state.lastNumber)) }
+                append(kept.stored, for: registration, to: &state, &post)
             }
             return true
         }
