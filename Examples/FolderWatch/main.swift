@@ -38,7 +38,7 @@ let center = ObserverCenter()
 let thread = RunLoopThread(name: "files")
 thread.start()
 var listeners = [
-    Listener("the watching thread", on: .poster, of: center),
+    Listener("the watching thread", on: .postingThread, of: center),
     Listener("the main queue", on: .main, of: center),
     Listener("a dispatch queue", on: .dispatchQueue(DispatchQueue(label: "files")), of: center),
     Listener("an operation queue", on: .operationQueue(OperationQueue()), of: center),

@@ -55,7 +55,7 @@ let network = Thread {
 network.name = "network"
 network.start()
 finished.wait()
-end.stop()
+end.cancel()
 
 decoder = nil
 print("decoder gone: \(center.audit())")

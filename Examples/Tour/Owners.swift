@@ -6,7 +6,7 @@ protocol Owner: AnyObject {
     nonisolated var journal: Journal { get }
 }
 
-/// Observes where the poster runs, inside the post: the default.
+/// Observes where the posting thread runs, inside the post: the default.
 final class Indexer: Owner {
     let journal = Journal("Indexer", is: "class", observes: "(the default)")
 
@@ -91,7 +91,7 @@ final class Speller: Owner {
     deinit { journal.end(of: self) }
 }
 
-/// Observes on a queue that is suspended: nothing runs, and the poster does not wait.
+/// Observes on a queue that is suspended: nothing runs, and the posting thread does not wait.
 final class Backup: Owner {
     let journal = Journal("Backup", is: "class", observes: "on a suspended queue")
 

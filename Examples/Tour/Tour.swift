@@ -100,7 +100,7 @@ extension Notification.Name {
                 last = center.observe(.settled, on: target, once: true) { _ in continuation.resume() }
                 center.post(name: .settled, object: nil)
             }
-            await last?.stopAndWait()
+            await last?.cancelAndWait()
         }
     }
 }

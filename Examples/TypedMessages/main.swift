@@ -85,7 +85,7 @@ actor Library {
     center.post(name: Download.DidEnd.name, object: other, userInfo: ["file": "two"])
     for await file in library.shelf.prefix(2) { print("the library has \(file)") }
 
-    plain.stop()
+    plain.cancel()
     guard center.audit().count == 1 else { fatalError("Only the library should observe: \(center.audit())") }
     withExtendedLifetime((library, bar)) {}
 }

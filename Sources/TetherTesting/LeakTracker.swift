@@ -33,7 +33,7 @@ public final class LeakTracker: Sendable {
     /// it is, though another one's post calls it. In an async handler, whose calls have a task of their own, there is none.
     public static var current: LeakTracker? {
         let running = RegistrationWatch.running
-        // An observer that nobody made in a scope does as its poster.
+        // An observer that nobody made in a scope does as its posting thread.
         for handler in running.handlers.dropFirst(scope?.countOfOuter(in: running) ?? 0).reversed() {
             if let known = Registrations.scope(of: handler) { return known.tracker }
         }

@@ -18,7 +18,7 @@ public import Tether
 ///
 /// *Thread safety*: any thread.
 public final class NotificationRecorder: @unchecked Sendable {
-    /// SAFETY: only touched under the lock; a notification in it is handed from the poster to who asks for it.
+    /// SAFETY: only touched under the lock; a notification in it is handed from the posting thread to who asks for it.
     private struct State: @unchecked Sendable {
         var notifications: [Notification] = []
         var waiters: [Int: (count: Int, resume: @Sendable () -> Void)] = [:]
@@ -55,7 +55,7 @@ public final class NotificationRecorder: @unchecked Sendable {
     ///   - line: The line of the call.
     public init<Sender: AnyObject>(
         _ center: some NotifyingCenter, _ name: Notification.Name?, from sender: Sender = Omitted.argument,
-        on target: DeliveryTarget = .poster, fileID: StaticString = #fileID, line: UInt = #line
+        on target: DeliveryTarget = .postingThread, fileID: StaticString = #fileID, line: UInt = #line
     ) {
         token = center.observe(name, from: sender, on: target, fileID: fileID, line: line) { [log] notification in
             log.add(notification)
@@ -89,7 +89,7 @@ public final class NotificationRecorder: @unchecked Sendable {
     }
 
     /// Stops recording; what was recorded stays.
-    public func stop() { token.stop() }
+    public func stop() { token.cancel() }
 
     /// Suspends until so many have been delivered in all, or the task is cancelled.
     /// - Parameters:

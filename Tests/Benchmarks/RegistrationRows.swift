@@ -10,7 +10,7 @@ extension Benchmark {
                 for _ in tokens { _ = theirs.addObserver(forName: .measured, object: nil, queue: nil) { _ in } }
                 return .timed(
                     Subject(count: 5000, keeping: tokens) {
-                        for _ in 0..<$0 { ours.observe(.measured) { _ in }.stop() }
+                        for _ in 0..<$0 { ours.observe(.measured) { _ in }.cancel() }
                     },
                     Subject(count: 5000) { addAndRemove($0, theirs) })
             }
@@ -25,7 +25,7 @@ extension Benchmark {
             for name in names { _ = theirs.addObserver(forName: name, object: nil, queue: nil) { _ in } }
             return .timed(
                 Subject(count: 5000, keeping: tokens) {
-                    for _ in 0..<$0 { ours.observe(.measured) { _ in }.stop() }
+                    for _ in 0..<$0 { ours.observe(.measured) { _ in }.cancel() }
                 },
                 Subject(count: 5000) { addAndRemove($0, theirs) })
         }
@@ -54,7 +54,7 @@ extension Benchmark {
             }
             for name in names { timed { tokens.append(center.observe(name) { _ in }) } }
             for name in names { timed { center.post(name: name, object: nil) } }
-            for token in tokens { timed { token.stop() } }
+            for token in tokens { timed { token.cancel() } }
             rounds.append(longest)
         }
         return .counted(rounds.sorted()[2], 2_000_000, unit: "ns")
@@ -100,7 +100,7 @@ extension Benchmark {
                 return Subject(count: size) { count in
                     for _ in 0..<max(1, count / size) {
                         let tokens = indices.map { _ in center.observe(.measured) { _ in } }
-                        for index in indices { tokens[index].stop() }
+                        for index in indices { tokens[index].cancel() }
                     }
                 }
             }
@@ -119,7 +119,7 @@ extension Benchmark {
                 let names = (0..<size).map { Notification.Name("name \($0)") }
                 return Subject(count: size) { count in
                     for _ in 0..<max(1, count / size) {
-                        for token in names.map({ center.observe($0, from: sender) { _ in } }) { token.stop() }
+                        for token in names.map({ center.observe($0, from: sender) { _ in } }) { token.cancel() }
                     }
                 }
             }

@@ -27,7 +27,7 @@ extension Benchmark {
             let (center, tokens, storage) = filled(size, type)
             let last = Notification.Name("name \(size - 1)")
             return .timed(
-                Subject(count: 2000, keeping: tokens) { for _ in 0..<$0 { center.observe(last) { _ in }.stop() } },
+                Subject(count: 2000, keeping: tokens) { for _ in 0..<$0 { center.observe(last) { _ in }.cancel() } },
                 Subject(count: max(2, 2000 / slowness(size, type))) {
                     for _ in 0..<$0 { storage.remove(storage.add(last.rawValue) { _ in }) }
                 })

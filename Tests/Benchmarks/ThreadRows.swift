@@ -24,7 +24,7 @@ extension Benchmark {
     /// Many who wait at once, each for another observer's handler: one costs the same, however many there are.
     private static let waiting = [
         Benchmark(
-            "n calls of await stopAndWait() at once, each", size: "n = 4000", reference: "n = 100", goal: 3,
+            "n calls of await cancelAndWait() at once, each", size: "n = 4000", reference: "n = 100", goal: 3,
             clock: .elapsed, isLarge: true, hasStableInstructions: false
         ) {
             .timed(waits(4000), waits(100))
@@ -47,7 +47,7 @@ extension Benchmark {
         if besideLongHandler {
             let (handle, hasEnded) = (Handle(), DispatchSemaphore(value: 0))
             handle.token = center.observe(.unobserved) { _ in
-                handle.token?.stop()
+                handle.token?.cancel()
                 hasEnded.signal()
                 DispatchSemaphore(value: 0).wait()
             }
@@ -72,7 +72,7 @@ extension Benchmark {
             let token = center.observe(.measured) { _ in }
             func time() -> Double {
                 let (start, count) = (Clock.processor.now, 5000)
-                for _ in 0..<count { center.observe(.measured) { _ in }.stop() }
+                for _ in 0..<count { center.observe(.measured) { _ in }.cancel() }
                 return (Clock.processor.now - start) / Double(count)
             }
             func median() -> Double { (0..<7).map { _ in time() }.sorted()[3] }
@@ -103,7 +103,7 @@ extension Benchmark {
                 center.post(name: .measured, object: nil)
                 Task {
                     await withTaskGroup { group in
-                        for token in tokens { group.addTask { _ = await token.stopAndWait() } }
+                        for token in tokens { group.addTask { _ = await token.cancelAndWait() } }
                         // Behind those that wait.
                         group.addTask { opening.finish() }
                     }

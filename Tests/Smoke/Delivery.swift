@@ -27,11 +27,11 @@ extension Smoke {
         queue.resume()
         queue.sync {}
         expect("D4", "a serial queue", log.all, is: ["one 1", "two 1", "one 2", "two 2"])
-        two.stop()
+        two.cancel()
 
         queue.suspend()
         post(3...3, on: center)
-        one.target = .poster
+        one.target = .postingThread
         expect("D6", "the switch runs nothing", log.all.count, is: 4)
         post(4...4, on: center)
         expect("D6", "a post before the switch takes effect", log.all.count, is: 4)
@@ -58,7 +58,7 @@ extension Smoke {
         jobs.runFirst()
         expect("D2", "the delivery of one job", log.all.count, is: 1)
         expect("D7", "a handler that posts to its own target", jobs.count, is: 100)
-        token.stop()
+        token.cancel()
 
         let operations = OperationQueue()
         operations.maxConcurrentOperationCount = 1
@@ -70,7 +70,7 @@ extension Smoke {
         operations.isSuspended = false
         operations.waitUntilAllOperationsAreFinished()
         expect("D7", "its deliveries", log.all.count, is: 101)
-        batched.stop()
+        batched.cancel()
     }
 
     mutating func threads() {
@@ -81,7 +81,7 @@ extension Smoke {
         Thread.detachNewThread { center.post(name: .smoke, object: nil) }
         wait("D3") { log.all.count == 2 }
         expect("D3", "main, from another thread", log.all, is: ["main", "main"])
-        main.stop()
+        main.cancel()
 
         let thread = RunLoopThread(name: "smoke")
         let token = center.observe(.smoke, on: .thread(thread)) { _ in log.add(Thread.current.name ?? "nobody") }
@@ -90,7 +90,7 @@ extension Smoke {
         wait("D5") { log.all.count == 4 }
         expect("D5", "a thread", Array(log.all.dropFirst(2)), is: ["smoke", "smoke"])
         thread.cancel()
-        token.stop()
+        token.cancel()
     }
 
     mutating func postingQueues() {
@@ -112,7 +112,7 @@ extension Smoke {
         expect("Q1", "now", log.all.count, is: 4)
         queue.flush()
         expect("Q3", "now takes out what it coalesces with", log.all.count, is: 4)
-        token.stop()
+        token.cancel()
     }
 
     /// Apart, so that what is waited for is in no frame that is left for good.

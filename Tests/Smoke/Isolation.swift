@@ -68,8 +68,8 @@ extension Smoke {
         }
         wait("T1") { numbers.value != nil }
         expect("T1, T3", "async messages", numbers.value ?? [], is: Array(1...20))
-        token.stop()
-        plain.stop()
+        token.cancel()
+        plain.cancel()
     }
 
     mutating func sequences() {

@@ -18,7 +18,7 @@ extension Smoke {
         let pending = center.observe(.smoke, on: .dispatchQueue(queue)) { [capture] _ in capture?.add("pending") }
         capture = nil
         center.post(name: .smoke, object: nil)
-        pending.stop()
+        pending.cancel()
         expect("R8", "a pending observer stopped", log.all, is: ["once", "released"])
         queue.resume()
         queue.sync {}
@@ -34,7 +34,7 @@ extension Smoke {
         Thread.detachNewThread { center.post(name: .other, object: nil) }
         started.wait()
         mayEnd.signal()
-        expect("R2", "the wait for a handler", running.stopAndWait() == .finished, is: true)
+        expect("R2", "the wait for a handler", running.cancelAndWait() == .finished, is: true)
         expect("R2", "the handler that was waited for", log.all.last, is: "ran")
     }
 

@@ -23,7 +23,7 @@ extension Smoke {
         expect("M1", "another name", reached(.other, sender.held), is: ["sender", "all"])
         expect("M2, M4", "another sender", reached(.smoke, stranger.held), is: ["name", "all"])
         expect("M2, M5", "no sender", reached(.smoke, nil), is: ["name", "all"])
-        tokens[1].stop()
+        tokens[1].cancel()
         tokens.append(center.observe(.smoke) { _ in log.add("late") })
         expect("M3", "after removal", reached(.smoke, sender.held), is: ["name, sender", "sender", "all", "late"])
 
@@ -44,7 +44,7 @@ extension Smoke {
         expect("M8", "a post of the library's on the default center", log.all, is: ["called"])
         let centers = ObserverCenter.default.audit().map(\.center)
         expect("M8", "the default center's name", centers, is: ["ObserverCenter.default"])
-        token.stop()
+        token.cancel()
     }
 
     mutating func endingSenders() {

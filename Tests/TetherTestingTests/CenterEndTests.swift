@@ -104,7 +104,7 @@ import TetherVerification
             for _ in 0..<3000 { _ = ObserverCenter() }
             let sidebar = Sidebar()
             center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.touch() }
-            for sidebar in sidebars { OwnerObservers(of: sidebar).stop() }
+            for sidebar in sidebars { OwnerObservers(of: sidebar).cancel() }
             withExtendedLifetime(center) {}
         }
         #expect(messages.count == 1)
@@ -198,7 +198,7 @@ import TetherVerification
 
     private final class Ending: Sendable {
         let sidebar = Sidebar()
-        deinit { OwnerObservers(of: sidebar).stop() }
+        deinit { OwnerObservers(of: sidebar).cancel() }
     }
 
     @Test func `L2 one that another handler's captures stop the observers of, as they go, is no leak`() async {
@@ -226,12 +226,12 @@ import TetherVerification
                 if kind == "stopping all" {
                     center.observe(.modelDidClose, owner: sidebar) { _, _ in sidebar.touch() }
                     center.observe(.modelDidChange, owner: sidebar, on: target.target) { sidebar, _ in
-                        OwnerObservers(of: sidebar).stop()
+                        OwnerObservers(of: sidebar).cancel()
                     }
                     return
                 }
                 center.observe(.modelDidChange, owner: sidebar, on: target.target, once: kind == "once") { _, _ in
-                    if kind == "stopping" { OwnerObservers(of: sidebar).stop() }
+                    if kind == "stopping" { OwnerObservers(of: sidebar).cancel() }
                     sidebar.touch()
                 }
             }

@@ -68,9 +68,9 @@ import TetherVerification
         let line = #line + 1
         let token = center.observe(.modelDidChange) { _ in }
         let told = leaks.leaks(in: center).map(\.description)
-        let expected = "still observing: modelDidChange from any sender for its token on poster, registered at"
+        let expected = "still observing: modelDidChange from any sender for its token on posting thread, registered at"
         #expect(told == ["\(expected) \(file):\(line)"])
-        token.stop()
+        token.cancel()
         #expect(leaks.leaks(in: center).isEmpty)
     }
 

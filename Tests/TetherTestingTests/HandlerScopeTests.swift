@@ -40,7 +40,7 @@ import Tether
         #expect(await second.verify(limits).map(\.message) == [])
         #expect(await first.verify(limits).count { $0.message.contains("the observer of modelDidClose") } == 1)
         #expect(second.unattributed().isEmpty && first.unattributed().isEmpty)
-        token.stop()
+        token.cancel()
         keep.drop()
     }
 

@@ -44,7 +44,7 @@ import TetherTesting
 
     @discardableResult
     private func observe(
-        owner: Sidebar, on target: DeliveryTarget = .poster, _ handler: @escaping @Sendable () -> Void
+        owner: Sidebar, on target: DeliveryTarget = .postingThread, _ handler: @escaping @Sendable () -> Void
     ) -> NotificationObserver {
         center.observe(.modelDidChange, owner: owner, on: target, fileID: "App/Sidebar.swift", line: 5) { _, _ in
             handler()
@@ -246,6 +246,6 @@ import TetherTesting
         let found = leaks.leaks(in: center).map { $0.svg() }
         #expect(found.count == 2)
         #expect(found[0].contains(">the sidebar</text>") && found[1].contains(">observer of modelDidChange</text>"))
-        token.stop()
+        token.cancel()
     }
 }

@@ -110,7 +110,7 @@ import TetherVerification
         #expect(found.count == (isPlanted ? 2 : 0))
         guard isPlanted else { return }
         #expect(found[0].hasPrefix("the sidebar is still alive"))
-        #expect(found[1].hasPrefix("still observing: one from any sender for its token on poster"))
+        #expect(found[1].hasPrefix("still observing: one from any sender for its token on posting thread"))
         #expect(found[1].hasSuffix("LeakTrackerTests.swift:\(line)"))
         center.removeObservers()
         #expect(found == [])
@@ -140,7 +140,7 @@ import TetherVerification
             let probe = leaks.probe("the handler's capture")
             token = center.observe(.one, from: sender, once: true) { _ in probe.touch() }
         }
-        if !isPlanted { token.stop() }
+        if !isPlanted { token.cancel() }
         #expect(found.count == (isPlanted ? 2 : 0))
         if isPlanted {
             #expect(found[0].hasPrefix("the handler's capture is still alive"))
@@ -157,7 +157,7 @@ import TetherVerification
         let sidebar = leaks.track(Sidebar(), "the owner")
         center.observe(.one, owner: sidebar, on: .dispatchQueue(queue)) { _, _ in }
         do { center.post(name: .one, object: leaks.track(Sidebar(), "the object")) }
-        if !isPlanted { OwnerObservers(of: sidebar).stop() }
+        if !isPlanted { OwnerObservers(of: sidebar).cancel() }
         let told = found
         #expect(told.count == (isPlanted ? 3 : 1))
         #expect(told[0].hasPrefix("the owner is still alive"))

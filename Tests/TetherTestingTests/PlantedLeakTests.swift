@@ -32,7 +32,7 @@ import TetherVerification
         #expect(messages.count == 1)
         #expect(messages.first?.contains("which captures a collection, whose `[1]` is it. ") == true)
         #expect(messages.first?.contains("Capture the collection's elements weakly there, ") == true)
-        if let leaked = unsafe leaked { OwnerObservers(of: leaked).stop() }
+        if let leaked = unsafe leaked { OwnerObservers(of: leaked).cancel() }
     }
 
     private final class Item: Hashable, Sendable {
@@ -75,7 +75,7 @@ import TetherVerification
                 == "Sidebar, an owner, observed for at \(file):\(line), is still alive: it is kept by the handler "
                 + "registered at \(file):\(line) (modelDidChange), which captures it. Use the owner that the handler is "
                 + "handed, or capture it weakly there.")
-        if let leaked = unsafe leaked { OwnerObservers(of: leaked).stop() }
+        if let leaked = unsafe leaked { OwnerObservers(of: leaked).cancel() }
         #expect(unsafe leaked == nil)
     }
 
@@ -173,7 +173,7 @@ import TetherVerification
         #expect(
             messages.first
                 == "the observer of modelDidChange registered at \(file):\(line) is still active: its own handler "
-                + "captures Sidebar, whose `token` is this observer's token. Capture Sidebar weakly there, or stop() the "
+                + "captures Sidebar, whose `token` is this observer's token. Capture Sidebar weakly there, or cancel() the "
                 + "observer before the test ends.")
         let last = unsafe leaked
         last?.token = nil

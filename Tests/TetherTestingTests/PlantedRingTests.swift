@@ -50,6 +50,6 @@ import TetherVerification
         #expect(messages.count == 2)
         #expect(messages.first?.hasPrefix("Model, tracked at ") == true)
         #expect(messages.first?.contains("which captures Sidebar, whose `model` is it.") == true)
-        if let leaked = unsafe leaked { OwnerObservers(of: leaked).stop() }
+        if let leaked = unsafe leaked { OwnerObservers(of: leaked).cancel() }
     }
 }

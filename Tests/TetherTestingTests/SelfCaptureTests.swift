@@ -27,7 +27,7 @@ import Tether
             issues.add(issue)
             return true
         }
-        OwnerObservers(of: owner).stop()
+        OwnerObservers(of: owner).cancel()
         owner.helper = nil
         return (issues.messages, issues.places)
     }
@@ -79,7 +79,7 @@ import Tether
     @Test func `L3 T1 so are handlers of messages`() {
         let (messages, _) = reports { center, owner in
             center.observe(for: .type(Message.self), owner: owner) { _, _ in owner.changes += 1 }
-            center.observe(for: .type(Message.self), owner: owner, on: .poster) { _, _ in owner.changes += 1 }
+            center.observe(for: .type(Message.self), owner: owner, on: .postingThread) { _, _ in owner.changes += 1 }
             center.observe(for: .type(MainMessage.self), owner: owner) { _, _ in owner.changes += 1 }
         }
         #if DEBUG
@@ -93,7 +93,7 @@ import Tether
     @Test func `L3 T1 handlers of messages that do not capture their owner are not`() {
         let (messages, _) = reports { center, owner in
             center.observe(of: owner, for: .type(Message.self), owner: owner) { owner, _ in owner.changes += 1 }
-            center.observe(of: owner, for: .type(Message.self), owner: owner, on: .poster) { owner, _ in
+            center.observe(of: owner, for: .type(Message.self), owner: owner, on: .postingThread) { owner, _ in
                 owner.changes += 1
             }
             center.observe(of: owner, for: .type(MainMessage.self), owner: owner, once: true) { owner, _ in
@@ -107,7 +107,7 @@ import Tether
         #expect(!ObserverCenter.warnsOfSelfCapture)
         let (center, owner) = (ObserverCenter(), Owner())
         center.observe(.modelDidChange, owner: owner) { _, _ in owner.changes += 1 }
-        OwnerObservers(of: owner).stop()
+        OwnerObservers(of: owner).cancel()
     }
 
     @Test func `L3 handlers that do not capture their owner are not reported`() {
@@ -121,7 +121,7 @@ import Tether
             }
             // Not its own owner.
             center.observe(.modelDidChange, owner: center) { _, _ in owner.changes += 1 }
-            OwnerObservers(of: center).stop()
+            OwnerObservers(of: center).cancel()
         }
         #expect(messages.isEmpty)
     }

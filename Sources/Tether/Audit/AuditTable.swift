@@ -7,7 +7,7 @@ extension Audit: CustomStringConvertible {
     /// ```
     /// name            sender  owner      target  registered at  notes
     /// modelDidChange  any     its token  main    App/V.swift:4  once
-    /// modelDidClose   any     its token  poster  App/W.swift:9
+    /// modelDidClose   any     its token  posting thread  App/W.swift:9
     /// ```
     public var description: String {
         let waiting = waitingPosts.map {

@@ -52,7 +52,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// How many deliveries wait for it, and where.
     package var pending: (count: Int, target: String) {
-        deliveries.map { ($0.count, $0.target.description) } ?? (0, "poster")
+        deliveries.map { ($0.count, $0.target.description) } ?? (0, "posting thread")
     }
 
     /// Whether it is delivered to on a thread's run loop.

@@ -143,7 +143,7 @@ extension ObserverCenter {
     /// that are pending when the observer ends are dropped. A plain notification of the message's name may make a message, in
     /// its post (`BridgedAsyncMessage`).
     ///
-    /// `stop()` cancels a call that is under way (P4); `await stopAndWait()` waits for it. The
+    /// `cancel()` cancels a call that is under way (P4); `await cancelAndWait()` waits for it. The
     /// token's `target` cannot be switched. Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - subject: The subject of the messages: an object, matched by identity and not retained, or a `Hashable` value.
@@ -278,12 +278,12 @@ extension ObserverCenter {
     /// }
     /// ```
     ///
-    /// *Delivery*: as `DeliveryTarget` says; `.poster` calls the handler inside the post. The target can be switched.
+    /// *Delivery*: as `DeliveryTarget` says; `.postingThread` calls the handler inside the post. The target can be switched.
     /// All else is as for a handler that is async.
     /// - Parameters:
     ///   - subject: The subject to observe; any, if left out. It is not retained.
     ///   - identifier: The messages to observe.
-    ///   - target: Where the handler runs; `.poster` is inside the post.
+    ///   - target: Where the handler runs; `.postingThread` is inside the post.
     ///   - once: Whether the observer ends after it has run once (R7).
     ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.
@@ -310,7 +310,7 @@ extension ObserverCenter {
     ///   - subject: The subject to observe; any, if left out. It is not retained.
     ///   - identifier: The messages to observe.
     ///   - owner: The object whose life bounds the observer, which is not retained.
-    ///   - target: Where the handler runs; `.poster` is inside the post.
+    ///   - target: Where the handler runs; `.postingThread` is inside the post.
     ///   - once: Whether the observer ends after it has run once (R7).
     ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
     ///   - fileID: The file of the call, which audits and reports name.

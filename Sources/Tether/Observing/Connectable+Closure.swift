@@ -22,7 +22,7 @@ extension Connectable {
     @discardableResult
     public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, to object: Object,
-        on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
+        on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line, _ call: @escaping @Sendable (Object) -> Void
     ) -> NotificationObserver {
         connect(

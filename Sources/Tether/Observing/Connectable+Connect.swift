@@ -70,7 +70,7 @@ extension Connectable {
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> (Notification) -> Void, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
@@ -95,7 +95,7 @@ extension Connectable {
     public func connect<Object: AnyObject, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> () -> Void, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
@@ -169,7 +169,7 @@ extension Connectable {
         let observer = property ?? NotificationObserver()
         guard let held = HeldForCalls(object, call: request.call) else {
             // An observer that was configured before is idle then, too.
-            observer.stop()
+            observer.cancel()
             return observer
         }
         let call = held.calling(call)
@@ -204,7 +204,7 @@ extension Connectable {
     public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _:
             Never? = nil
@@ -216,7 +216,7 @@ extension Connectable {
     public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: (
         ) = ()
@@ -228,7 +228,7 @@ extension Connectable {
     public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         inSwift5ModeCallTheMethodInAClosureOfObserve _: Never? = nil
     ) -> NotificationObserver { NotificationObserver() }
@@ -239,7 +239,7 @@ extension Connectable {
     public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         inSwift5ModeCallTheMethodInAClosureOfObserve _: () = ()
     ) -> NotificationObserver { NotificationObserver() }
@@ -254,7 +254,7 @@ extension Connectable {
     public func connect<Object: Actor, Method, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (isolated Object) -> Method, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver { NotificationObserver() }
 
@@ -267,7 +267,8 @@ extension Connectable {
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Method, Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Any?, to method: @escaping @Sendable (Object) -> Method,
-        of object: Object, owner: Owner = Omitted.argument, on target: DeliveryTarget = .poster, once: Bool = false,
+        of object: Object, owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver { NotificationObserver() }
 
@@ -279,7 +280,7 @@ extension Connectable {
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, to method: (Notification) -> Void,
-        of object: Object, owner: Any? = nil, on target: DeliveryTarget = .poster, once: Bool = false,
+        of object: Object, owner: Any? = nil, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver { NotificationObserver() }
 }

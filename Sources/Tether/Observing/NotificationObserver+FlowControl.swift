@@ -76,7 +76,7 @@ extension NotificationObserver {
 
     /// Ends one muting; the last one delivers what was kept.
     ///
-    /// *Delivery*: as if it were posted now, to this observer alone. On `.poster`, and on a target that calls the handler at once
+    /// *Delivery*: as if it were posted now, to this observer alone. On `.postingThread`, and on a target that calls the handler at once
     /// here (D3), the handler runs before this returns. Otherwise the notification is enqueued.
     ///
     /// One `unmute()` more than there were `mute(keepingNewest:)` stops the program with a sentence, unless the observer

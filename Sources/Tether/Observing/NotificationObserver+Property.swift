@@ -12,7 +12,7 @@ extension NotificationObserver {
     ///     [weak self] note in self?.reload(note)
     /// }
     /// observer.observe(.modelDidClose) { note in … }    // instead
-    /// observer.stop()                                   // idle again
+    /// observer.cancel()                                   // idle again
     /// ```
     ///
     /// Notifications enqueued for the old handler never reach the new one. Only for observers made with `init(center:)`.
@@ -27,7 +27,7 @@ extension NotificationObserver {
     ///   - handler: What to run. To have it end with an object, keep this observer as that object's property, and capture
     ///     the object weakly.
     public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .poster,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) {

@@ -10,7 +10,7 @@ internal import Synchronization
 /// // Ends with `token`.
 /// let token = center.observe(.modelDidChange) { note in … }
 /// token.target = .dispatchQueue(work)
-/// token.stop()                                // or ends now
+/// token.cancel()                                // or ends now
 /// ```
 ///
 /// An observer that is attached to an owner is held by the owner's side of Tether, ends when the owner does, and need
@@ -97,7 +97,7 @@ internal import Synchronization
     override init() { super.init() }
 
     deinit {
-        stop()
+        cancel()
         // SAFETY: gives back what `init(center:)` or `set` took.
         guard let address = unsafe UnsafeMutableRawPointer(bitPattern: word & ~1) else { return }
         if isProperty {
@@ -152,9 +152,9 @@ internal import Synchronization
     /// R8).
     ///
     /// Stopping again does nothing. A handler that had begun on another thread may still be running when this returns;
-    /// `stopAndWait()` excludes that. Never waits. Complexity: O(1) amortised, plus O(p) where p of its deliveries are
+    /// `cancelAndWait()` excludes that. Never waits. Complexity: O(1) amortised, plus O(p) where p of its deliveries are
     /// pending.
-    public func stop() {
+    public func cancel() {
         if let property { _ = property.end() } else { withMemory { $0.end() } }
     }
 
@@ -185,7 +185,7 @@ internal import Synchronization
             "Write 'await' before it, which suspends instead of blocking; at the top level of main.swift, in a task."
     )
     @discardableResult
-    public func stopAndWait() -> WaitResult {
+    public func cancelAndWait() -> WaitResult {
         func wait(for registration: RegistrationMemory) -> WaitResult {
             registration.end()
             if registration.hasGone { return NotificationObserver.afterAllHandlers() }
@@ -204,7 +204,7 @@ internal import Synchronization
     /// know which handler has started a detached task. So a handler must not await a detached task that waits for its observer.
     /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
     @discardableResult
-    public func stopAndWait() async -> WaitResult {
+    public func cancelAndWait() async -> WaitResult {
         func wait(for registration: RegistrationMemory) async -> WaitResult {
             registration.end()
             if registration.hasGone { return NotificationObserver.afterAllHandlers() }
@@ -238,14 +238,14 @@ internal import Synchronization
 
     /// Where the handler runs. Setting it switches a live observer (D6).
     ///
-    /// Pending deliveries move to the new target, in order; a call that is running finishes first. A switch to `.poster` takes
+    /// Pending deliveries move to the new target, in order; a call that is running finishes first. A switch to `.postingThread` takes
     /// effect when nothing of the observer is pending: until then posts join the old target. The setter runs no handler and
     /// never waits. On an observer that has ended it does nothing, and reads
-    /// `.poster`. An observer whose handler is isolated to an actor stays on that actor (P1), and that of an
+    /// `.postingThread`. An observer whose handler is isolated to an actor stays on that actor (P1), and that of an
     /// async sequence, which its owner's list has, with the sequence (S2).
     public var target: DeliveryTarget {
         get {
-            look(\.pending)?.target ?? .poster
+            look(\.pending)?.target ?? .postingThread
         }
         set {
             guard isActive else { return }

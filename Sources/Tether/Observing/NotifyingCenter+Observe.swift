@@ -24,7 +24,7 @@ extension NotifyingCenter {
     ///   - handler: What to run. It is released when the observer ends (R8).
     /// - Returns: The token. It is inactive if `sender` is being deinitialised.
     public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .poster,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {

@@ -34,7 +34,7 @@ extension NotifyingCenter {
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
-        on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
+        on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
@@ -89,10 +89,10 @@ extension NotifyingCenter {
     /// }
     /// ```
     ///
-    /// *Delivery*: the poster never waits. The handler runs in a task of the observer's own, for one notification after the
+    /// *Delivery*: the posting thread never waits. The handler runs in a task of the observer's own, for one notification after the
     /// other, in posting order: the next call begins when the last one has returned (P4). What is
     /// pending when the observer ends is dropped. A call that is under way is cancelled, unless it stopped the observer
-    /// itself, is that of a `once` observer, or the sender has ended; `await stopAndWait()` waits for it. A handler that
+    /// itself, is that of a `once` observer, or the sender has ended; `await cancelAndWait()` waits for it. A handler that
     /// is isolated to an actor (`{ @MainActor library, note in … }`) is called by that actor: what waits for it is pending,
     /// and stopped there it never runs (R1). The owner is held from when the handler is called until it
     /// has returned, and let go of on that actor (O9). The token's `target` cannot be switched.

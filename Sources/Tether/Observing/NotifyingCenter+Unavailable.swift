@@ -10,7 +10,7 @@ extension NotifyingCenter {
         message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
     )
     public func observe(
-        _ name: Notification.Name?, from sender: Any?, on target: DeliveryTarget = .poster, once: Bool = false,
+        _ name: Notification.Name?, from sender: Any?, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
@@ -22,7 +22,7 @@ extension NotifyingCenter {
         message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
     )
     public func observe<Owner: AnyObject>(
-        _ name: Notification.Name?, from sender: Any?, owner: Owner, on target: DeliveryTarget = .poster,
+        _ name: Notification.Name?, from sender: Any?, owner: Owner, on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
@@ -36,7 +36,7 @@ extension NotifyingCenter {
     )
     public func observe<Owner, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
-        on target: DeliveryTarget = .poster, once: Bool = false, key: (any Hashable)? = nil,
+        on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line, _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
@@ -78,7 +78,7 @@ extension NotifyingCenter {
     @_documentation(visibility: internal)
     @available(*, unavailable, message: "the sender is 'from:'; leave it out for any")
     public func observe(
-        _ name: Notification.Name?, object sender: Any?, on target: DeliveryTarget = .poster, once: Bool = false,
+        _ name: Notification.Name?, object sender: Any?, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
@@ -87,7 +87,7 @@ extension NotifyingCenter {
     @discardableResult
     @available(*, unavailable, message: "the sender is 'from:'; leave it out for any")
     public func observe<Owner: AnyObject>(
-        _ name: Notification.Name?, object sender: Any?, owner: Owner, on target: DeliveryTarget = .poster,
+        _ name: Notification.Name?, object sender: Any?, owner: Owner, on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
@@ -101,7 +101,7 @@ extension NotificationObserver {
         message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
     )
     public func observe(
-        _ name: Notification.Name?, from sender: Any?, on target: DeliveryTarget = .poster, once: Bool = false,
+        _ name: Notification.Name?, from sender: Any?, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) {}
@@ -131,7 +131,7 @@ extension ObserverCenter {
         *, unavailable, message: "a type of messages is given as 'for: .type(ModelDidChange.self)'"
     )
     public func observe<Message>(
-        of subject: Any? = nil, for type: Message.Type, on target: DeliveryTarget = .poster, once: Bool = false,
+        of subject: Any? = nil, for type: Message.Type, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, _ handler: @escaping (Message) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
@@ -141,7 +141,7 @@ extension ObserverCenter {
         *, unavailable, message: "a type of messages is given as 'for: .type(ModelDidChange.self)'"
     )
     public func observe<Message, Owner: AnyObject>(
-        of subject: Any? = nil, for type: Message.Type, owner: Owner, on target: DeliveryTarget = .poster,
+        of subject: Any? = nil, for type: Message.Type, owner: Owner, on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, _ handler: @escaping (Owner, Message) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
@@ -150,7 +150,7 @@ extension ObserverCenter {
         *, unavailable, message: "'of:' takes an object that the messages are about, not optional; leave it out for any"
     )
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
-        of subject: Any?, for identifier: Identifier, on target: DeliveryTarget = .poster, once: Bool = false,
+        of subject: Any?, for identifier: Identifier, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, _ handler: @escaping (Identifier.MessageType) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
@@ -160,7 +160,7 @@ extension ObserverCenter {
         *, unavailable, message: "'of:' takes an object that the messages are about, not optional; leave it out for any"
     )
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
-        of subject: Any?, for identifier: Identifier, owner: Owner, on target: DeliveryTarget = .poster,
+        of subject: Any?, for identifier: Identifier, owner: Owner, on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, _ handler: @escaping (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }

@@ -87,7 +87,7 @@ struct ObservationRequest {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)
             guard senderRecord != nil else {
                 // An observer that is configured anew is idle then, too.
-                observer.stop()
+                observer.cancel()
                 if let foreignCenter = core.foreignCenter { ForeignCenters.shared.release(foreignCenter) }
                 return
             }
@@ -111,7 +111,7 @@ struct ObservationRequest {
         }
         guard isAttached else {
             // What a property had ends all the same.
-            if observer.isProperty { observer.stop() }
+            if observer.isProperty { observer.cancel() }
             return registration.end()
         }
         func add(replacing former: [Unretained<Registration>] = []) {

@@ -6,7 +6,7 @@ extension ObserverCenter {
     /// Adds a block for a name and a sender, as Foundation's center does.
     ///
     /// Two things differ from Foundation's. The observer ends when the returned token goes, so keep it. And `queue`
-    /// never makes the poster wait: the block runs there later (D2).
+    /// never makes the posting thread wait: the block runs there later (D2).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity and not retained; a
@@ -26,7 +26,7 @@ extension ObserverCenter {
             ObservationRequest(
                 name: name,
                 sender: SenderFilter(any: object, call: "ObserverCenter.addObserver(forName:object:queue:using:)"),
-                target: queue.map { DeliveryTarget.operationQueue($0) } ?? .poster,
+                target: queue.map { DeliveryTarget.operationQueue($0) } ?? .postingThread,
                 site: RegistrationSite(file: fileID, line: line)),
             block)
     }
@@ -117,7 +117,7 @@ extension ObserverCenter {
         _ = observe(
             ObservationRequest(
                 name: name, sender: SenderFilter(any: object, call: function),
-                target: isOnMainActor ? .main : .poster, isIsolated: isOnMainActor,
+                target: isOnMainActor ? .main : .postingThread, isIsolated: isOnMainActor,
                 site: RegistrationSite(file: file, line: line), call: function),
             for: observer, call)
     }

@@ -49,7 +49,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// Posts a notification.
     ///
     /// Complexity: O(1), plus O(1) for each observer that is reached, whatever else is registered. Observers on
-    /// `.poster` have returned when this returns.
+    /// `.postingThread` have returned when this returns.
     /// - Parameter notification: The notification. Its name and its object are what observers are matched by.
     public func post(_ notification: Notification) {
         core.post(
@@ -72,7 +72,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     // MARK: NotifyingCenter
 
-    /// Registers a handler of any sender's posts, without an owner or a key, on the poster.
+    /// Registers a handler of any sender's posts, without an owner or a key, on the posting thread.
     func observeAtOnce(
         _ name: Notification.Name?, flags: UInt32, site: RegistrationSite,
         _ handler: @escaping @Sendable (Notification) -> Void
@@ -124,7 +124,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
         return OwnRegistration(
             observer: observe(
                 ObservationRequest(
-                    name: name, sender: sender ?? .any, target: .poster,
+                    name: name, sender: sender ?? .any, target: .postingThread,
                     site: RegistrationSite(file: #fileID, line: #line)),
                 handler))
     }
@@ -133,5 +133,5 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 private struct OwnRegistration: NotifyingRegistration {
     let observer: NotificationObserver
 
-    func cancel() { observer.stop() }
+    func cancel() { observer.cancel() }
 }

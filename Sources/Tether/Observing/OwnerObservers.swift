@@ -58,8 +58,8 @@ public struct OwnerObservers: Sequence, Sendable {
     // MARK: Ending
 
     /// Ends them all.
-    public func stop() {
-        for observer in attached { observer.stop() }
+    public func cancel() {
+        for observer in attached { observer.cancel() }
     }
 
     // MARK: Muting (D9)

@@ -193,7 +193,7 @@ final class SequenceSource: @unchecked Sendable {
         _ center: any NotifyingCenter, from sender: SenderFilter, for owner: AnyObject, call: StaticString
     ) -> SequenceIteration {
         let buffer = SequenceBuffer(policy, prepare: preparation)
-        var request = ObservationRequest(name: name, sender: sender, target: .poster, site: site, call: call)
+        var request = ObservationRequest(name: name, sender: sender, target: .postingThread, site: site, call: call)
         request.add(buffer)
         let observer =
             Omitted.stands(for: owner)

@@ -181,7 +181,7 @@ final class SequenceIteration: Sendable {
     deinit { cancel() }
 
     private func cancel() {
-        observer.stop()
+        observer.cancel()
         buffer.finish()
     }
 

@@ -115,7 +115,7 @@ struct Diagnosis {
             picture.close("keeps, while it lives")
             return Reason(
                 words: "its own handler \(path.sentence(from: .closure, calling: "this observer's token")). Capture "
-                    + "\(path.firstHolder ?? "it") weakly there, or stop() the observer before the test ends.",
+                    + "\(path.firstHolder ?? "it") weakly there, or cancel() the observer before the test ends.",
                 picture: picture.diagram)
         }
         if let (object, path) = holders.object(of: token.heap) {
@@ -166,7 +166,7 @@ struct Diagnosis {
                 + "looked into, such as a Mutex, an any Error or a task; if the test keeps it on purpose, say so with the "
                 + "scope's keep(_:)"
             : "\(references), which nothing of this scope holds. Look for it in a local variable outside of what is "
-                + "verified, in a global, or in an object that outlives the test; stop() it, or let it go, before the "
+                + "verified, in a global, or in an object that outlives the test; cancel() it, or let it go, before the "
                 + "test ends"
     }
 }

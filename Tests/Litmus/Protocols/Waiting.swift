@@ -1,4 +1,4 @@
-/// `stopAndWait()`, awaited or not, returns when no handler of the registration runs on another thread (R2).
+/// `cancelAndWait()`, awaited or not, returns when no handler of the registration runs on another thread (R2).
 ///
 /// The handler's thread sets its hazard pointer, and then reads the state. A stopper closes the state, and then reads the hazard
 /// pointers. The handler's thread clears its hazard pointer, and then reads the awaited word. A waiter sets its bit in that
@@ -34,7 +34,7 @@ struct Waiting: Modelled {
             "func perform("),
         Code("Tether/Core/Registration/Registration.swift", "func receive(", "func close(", "func run("),
         Code(
-            "Tether/Observing/NotificationObserver.swift", "func stopAndWait() -> ", "func stopAndWait() async",
+            "Tether/Observing/NotificationObserver.swift", "func cancelAndWait() -> ", "func cancelAndWait() async",
             "atomicMemoryFence(ordering: .acquiring)"),
         Code("COwnerLifetime/ThreadRecord.c", "bool tether_fence_all_threads("),
         Code(
@@ -71,7 +71,7 @@ struct Waiting: Modelled {
 
     static let claims: [Claim<Waiting>] = [
         Claim(
-            "no handler starts once stopAndWait() has returned",
+            "no handler starts once cancelAndWait() has returned",
             mutants: [
                 Mutant("a fence is refused, unnoticed", breaksOn: .x86AndLanguage) {
                     $0.posting.isFenced = false
@@ -84,7 +84,7 @@ struct Waiting: Modelled {
             Scenario(
                 forbidden: { $0.has("handler runs") && $0.has("returns") && $0["data"] == 0 },
                 .init("drain") { code.handler() },
-                .init("stopAndWait") {
+                .init("cancelAndWait") {
                     code.state.exchange(code.close) { _ in 1 }
                     code.enlist()
                     note("data", code.data.load(.plain))
@@ -108,7 +108,7 @@ struct Waiting: Modelled {
                     code.posting.setHazardPointer()
                     code.posting.end()
                 },
-                .init("stopAndWait") { code.enlist() })
+                .init("cancelAndWait") { code.enlist() })
         },
         Claim(
             "a waiter is resumed, though another handler has returned meanwhile",
@@ -125,7 +125,7 @@ struct Waiting: Modelled {
                     code.posting.setHazardPointer()
                     code.posting.end()
                 },
-                .init("stopAndWait") {
+                .init("cancelAndWait") {
                     code.waiters.withLock {
                         code.posting.beginAwaiting()
                         code.posting.fenceOthers()
@@ -161,7 +161,7 @@ struct Waiting: Modelled {
                 })
         },
         Claim(
-            "what a handler stored is seen after stopAndWait(), also where the registration has gone",
+            "what a handler stored is seen after cancelAndWait(), also where the registration has gone",
             mutants: [Mutant("no acquiring fence follows a failed retain", breaksOn: .weak) { $0.goneFence = nil }]
         ) { code in
             Scenario(
@@ -176,7 +176,7 @@ struct Waiting: Modelled {
                     _ = code.posting.center.await(1, .sequentiallyConsistent)
                     if code.posting.visit() == 0 { code.references.wrappingAdd(-1, .releasing) }
                 },
-                .init("stopAndWait") {
+                .init("cancelAndWait") {
                     // The runtime's `swift_tryRetain`, where it fails.
                     guard code.references.load(.relaxed) == 0 else { return }
                     note("gone")

@@ -141,7 +141,7 @@ import TetherVerification
         #expect(findings.allSatisfy { $0.message.contains("it is kept by the handler") && $0.message.count < 1000 })
         if !isSanitized { #expect(time < .seconds(30)) }
         for link in links { link.next = nil }
-        OwnerObservers(of: links[0]).stop()
+        OwnerObservers(of: links[0]).cancel()
     }
 
     @Test func `L2 each object is read once, whatever the number of handlers and of objects that are left`() {

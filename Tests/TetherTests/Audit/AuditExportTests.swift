@@ -18,9 +18,9 @@ import Testing
         ]
         #expect(
             center.audit().description == """
-                name    sender  owner      target  registered at                          notes
-                sample  any     its token  poster  \(file):\(line)  once
-                any     any     its token  main    \(file):\(line + 1)  key "a key"
+                name    sender  owner      target          registered at                          notes
+                sample  any     its token  posting thread  \(file):\(line)  once
+                any     any     its token  main            \(file):\(line + 1)  key "a key"
                 """)
         withExtendedLifetime(tokens) {}
     }

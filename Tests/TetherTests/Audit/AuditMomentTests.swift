@@ -15,7 +15,7 @@ import Testing
         let adder: @Sendable () -> Void = {
             while !isDone.load(ordering: .relaxed) {
                 let tokens = (0..<20).map { _ in center.observe(.sample, from: sender) { _ in } }
-                for token in tokens { token.stop() }
+                for token in tokens { token.cancel() }
             }
         }
         let auditor: @Sendable () -> Void = {
@@ -59,7 +59,7 @@ import Testing
         let isDone = Atomic<Bool>(false)
         let odd = Log<String>()
         let adder: @Sendable () -> Void = {
-            while !isDone.load(ordering: .relaxed) { center.observe(.sample, owner: owner) { _, _ in }.stop() }
+            while !isDone.load(ordering: .relaxed) { center.observe(.sample, owner: owner) { _, _ in }.cancel() }
         }
         let auditor: @Sendable () -> Void = {
             for _ in 0..<20_000 where odd.entries.isEmpty {

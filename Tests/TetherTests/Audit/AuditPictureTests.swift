@@ -27,7 +27,7 @@ import Testing
                     node [fontname=Helvetica, style=filled];
                     edge [fontname=Helvetica];
                     box0 [label="sample", shape=ellipse, fillcolor="#e4f3e4"];
-                    box1 [label="poster", shape=cylinder, fillcolor="#f1e6f7"];
+                    box1 [label="posting thread", shape=cylinder, fillcolor="#f1e6f7"];
                     subgraph cluster0 {
                         label="Sidebar"; style="rounded,filled"; fillcolor="#eef3fb";
                         box2 [label="\(file):\(line)", shape=box, fillcolor="#ffffff"];
@@ -44,7 +44,7 @@ import Testing
                     classDef violet fill:#f1e6f7,stroke:#555,color:#000
                     classDef white fill:#ffffff,stroke:#555,color:#000
                     box0(["sample"]):::green
-                    box1[("poster")]:::violet
+                    box1[("posting thread")]:::violet
                     subgraph frame0 ["Sidebar"]
                         box2["\(file):\(line)"]:::white
                     end
@@ -63,7 +63,7 @@ import Testing
         #expect(diagram.frames.map(\.title) == ["Sidebar", "Sidebar 2"])
         #expect(diagram.frames.map(\.boxes) == [4..<5, 5..<6] && diagram.boxes.count == 7)
         #expect(lines(.pill, in: diagram) == [["sample", "from Sidebar"], ["any name"]])
-        #expect(lines(.cylinder, in: diagram) == [["poster"], ["main"]])
+        #expect(lines(.cylinder, in: diagram) == [["posting thread"], ["main"]])
         #expect(!center.audit().dot().contains("0x"))
         withExtendedLifetime((owners, sender, token)) {}
     }
@@ -83,14 +83,14 @@ import Testing
     @Test func `L1 M4 a graph names a sender that is a value by the value`() {
         let token = center.addObserver(forName: .sample, object: 42, queue: nil) { _ in }
         #expect(lines(.pill, in: center.audit().diagram) == [["sample", "from 42"]])
-        token.stop()
+        token.cancel()
     }
 
     @Test func `L1 M4 a graph names a sender that is a value by the value also if that looks like an address`() {
         let senders = ["Sidebar 0x1f", "Sidebar 0x2f"]
         let tokens = senders.map { center.addObserver(forName: .sample, object: $0, queue: nil) { _ in } }
         #expect(lines(.pill, in: center.audit().diagram) == senders.map { ["sample", "from \"\($0)\""] })
-        for token in tokens { token.stop() }
+        for token in tokens { token.cancel() }
     }
 
     @Test func `L1 M5 a graph names a sender that has gone as such`() {
@@ -103,7 +103,7 @@ import Testing
         let token = center.observe(.sample, from: sender.object!, on: .custom(HeldJobs())) { _ in }
         sender.release()
         #expect(lines(.pill, in: center.audit().diagram) == [["sample", "from a sender that has gone"]])
-        token.stop()
+        token.cancel()
     }
 
     @Test func `L1 a picture costs the same for each observer, however many there are`() async {
@@ -123,7 +123,7 @@ import Testing
         let tokens = (0..<4).map { _ in center.observe(.sample, on: .dispatchQueue(queue)) { _ in } }
         tokens[0].backlog = .newest(1)
         tokens[2].mute()
-        tokens[3].stop()
+        tokens[3].cancel()
         center.post(name: .sample, object: nil)
         center.post(name: .sample, object: nil)
         let muted = center.observe(.other) { _ in }
@@ -141,7 +141,7 @@ import Testing
         #expect(center.audit().dot().contains(#"[label="one\ntwo", shape=ellipse, fill"#))
         #expect(center.audit().mermaid().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
         #expect(center.audit().svg().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
-        token.stop()
+        token.cancel()
     }
 
     @Test func `L1 so is what a mark that combines with it hides, and what is no text is left out`() throws {
@@ -152,7 +152,7 @@ import Testing
         #expect(center.audit().dot().unicodeScalars.contains("\\\\\u{308}    .\", shape".unicodeScalars))
         #expect(center.audit().mermaid().unicodeScalars.contains(marked.unicodeScalars))
         #expect(center.audit().svg().unicodeScalars.contains(marked.unicodeScalars))
-        token.stop()
+        token.cancel()
     }
 
     @Test func `L1 a picture is a document in which nothing lies over another box, and everything inside`() throws {

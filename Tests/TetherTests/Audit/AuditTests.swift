@@ -93,14 +93,14 @@ import Testing
         ]
         #expect(
             center.audit().map(\.target) == [
-                "poster", "main", "main", "main", "main", "operation queue operations", "dispatch queue work",
+                "posting thread", "main", "main", "main", "main", "operation queue operations", "dispatch queue work",
                 "dispatch queue work, concurrently", "custom HeldJobs", "operation queue operations",
             ])
         tokens[0].target = .dispatchQueue(work)
-        tokens[1].target = .poster
+        tokens[1].target = .postingThread
         // Isolated to the main actor, which it does not leave.
-        tokens[2].target = .poster
-        #expect(center.audit().prefix(3).map(\.target) == ["dispatch queue work", "poster", "main"])
+        tokens[2].target = .postingThread
+        #expect(center.audit().prefix(3).map(\.target) == ["dispatch queue work", "posting thread", "main"])
         withExtendedLifetime(tokens) {}
     }
 
@@ -145,7 +145,7 @@ import Testing
             center.observe(.other) { _ in },
         ]
         #expect(center.audit().count == 5)
-        tokens[0].stop()
+        tokens[0].cancel()
         center.post(name: .sample, object: nil)
         owner.drop()
         sender.drop()

@@ -41,7 +41,7 @@ final class ProcessAuditTests: XCTestCase {
         XCTAssertEqual(rows.map(\.center), ["NotificationCenter.default", describeInstance(center)])
         XCTAssertEqual(rows.map(\.owner), [nil, describeInstance(owner)])
         XCTAssertEqual(rows.map(\.sender), [describeInstance(sender), nil])
-        XCTAssertEqual(rows.map(\.target), ["main", "poster"])
+        XCTAssertEqual(rows.map(\.target), ["main", "posting thread"])
         XCTAssertEqual(rows.map(\.isOnce), [true, false])
         XCTAssertEqual(rows.map(\.key), ["1", nil])
         XCTAssertEqual(rows.first?.line, line)

@@ -62,8 +62,8 @@ import Testing
                 "center.connect(name, from: sender, to: Owner.closed, of: owner)",
                 "center.addObserver(owner, action: Owner.changed, name: name, object: nil)",
                 "let token = center.observe(name) { _ in }",
-                "token.stop()",
-                "token.stopAndWait()",
+                "token.cancel()",
+                "token.cancelAndWait()",
             ])
         #expect(text == "")
     }
@@ -112,7 +112,7 @@ import Testing
         let text = try Compiler().diagnostics(
             of: """
                 import Tether
-                func use(_ token: NotificationObserver) async { token.stopAndWait() }
+                func use(_ token: NotificationObserver) async { token.cancelAndWait() }
                 """)
         #expect(text.contains("marked with 'await'"))
     }
@@ -129,14 +129,14 @@ import Testing
             let there = center.observe(nil) { @MainActor _ in await save() }
             center.observe(nil, owner: owner) { _, _ in await save() }
             for await _ in center.notifications(named: .init("name")) { break }
-            _ = await Task { await token.stopAndWait() }.value
+            _ = await Task { await token.cancelAndWait() }.value
 
             """
         let compiler = try Compiler(mode: mode)
         let silence = try compiler.diagnostics(of: program, isMain: true)
         #expect(silence == "")
         // A compiler that takes the async form has nothing to say.
-        let text = try compiler.diagnostics(of: program + "await there.stopAndWait()", isMain: true)
+        let text = try compiler.diagnostics(of: program + "await there.cancelAndWait()", isMain: true)
         #expect(text.isEmpty || text.contains("at the top level of main.swift, in a task"))
     }
 

@@ -94,7 +94,7 @@ import Testing
 
     @Test func `P3 P1 every form of a main-actor handler compiles without a warning`() throws {
         try expectSilence([
-            "let a = center.observe(name, on: .mainActor) { [window] note in window.changed(note) }; a.stop()",
+            "let a = center.observe(name, on: .mainActor) { [window] note in window.changed(note) }; a.cancel()",
             "center.observe(name, owner: window, on: .mainActor) { window, note in window.title = note.name.rawValue }",
             "center.observe(name, from: sender, owner: window, on: .mainActor, once: true, key: 1) { window, _ in window.closed() }",
             "center.observe(name, owner: window, on: .mainActor) { [weak window] _, _ in window?.title = \"\" }",
@@ -139,7 +139,7 @@ import Testing
         try expectErrors([
             ("center.observe(name, owner: index, on: .main) { index, _ in index.generation += 1 }", "actor-isolated"),
             (
-                "center.observe(name, owner: index, on: .poster) { index, note in index.changed(note) }",
+                "center.observe(name, owner: index, on: .postingThread) { index, note in index.changed(note) }",
                 "actor-isolated"
             ),
             ("center.observe(name, owner: index) { _, _ in index.closed() }", "actor-isolated"),
@@ -184,7 +184,7 @@ import Testing
                 ("center.connect(name, to: Stove.closed, of: stove, on: .main)", remedy),
                 ("center.connect(name, to: Stove.closed, of: stove, owner: index)", remedy),
                 ("center.connect(name, to: Window.changed, of: window, on: .main)", remedy),
-                ("center.connect(name, to: Window.closed, of: window, on: .poster)", remedy),
+                ("center.connect(name, to: Window.closed, of: window, on: .postingThread)", remedy),
                 ("small.connect(name, to: Stove.changed, of: stove)", remedy),
                 ("property.connect(name, to: Stove.changed, of: stove)", remedy),
                 ("property.connect(name, to: Window.closed, of: window, on: .main)", remedy),

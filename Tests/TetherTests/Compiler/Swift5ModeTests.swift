@@ -37,7 +37,7 @@ import Testing
     /// Every form of a call that connects a method.
     private static func calls(of type: String) -> [String] {
         ["changed", "closed"].flatMap { method in
-            ["", ", on: .mainActor", ", on: .main", ", on: .poster"].flatMap { target in
+            ["", ", on: .mainActor", ", on: .main", ", on: .postingThread"].flatMap { target in
                 [
                     "center.connect(nil, to: \(type).\(method), of: object\(target))",
                     "center.connect(nil, from: center, to: \(type).\(method), of: object, owner: center\(target))",
@@ -96,7 +96,7 @@ import Testing
         let statements = Swift5ModeTests.calls(of: type)
         let texts = try diagnostics(of: statements, type: type, in: "func", mode: 6, options: options)
         for (statement, text) in zip(statements, texts) {
-            let elsewhere = statement.contains("on: .main)") || statement.contains("on: .poster)")
+            let elsewhere = statement.contains("on: .main)") || statement.contains("on: .postingThread)")
             #expect(elsewhere ? text.contains("CallItInAClosure") : text == "", "\(statement)\n\(text)")
         }
     }

@@ -66,7 +66,7 @@ import Testing
         Mistake(
             "center.addObserver(forName: name, object: nil, queue: nil) { _ in }", "result of call to 'addObserver("),
         Mistake("token.target = .mainActor", "a token's target is '.main'"),
-        Mistake("token.stopAndWait()", "is not marked with 'await'", in: "async"),
+        Mistake("token.cancelAndWait()", "is not marked with 'await'", in: "async"),
         // The sender and the subject.
         Mistake("_ = center.observe(name, from: nil) { _ in }", leaveOutSender),
         Mistake("_ = center.observe(name, from: optional) { _ in }", leaveOutSender),

@@ -52,7 +52,7 @@ extension Notification.Name {
                 print(note.name.rawValue)
             }
             center.post(name: .modelDidChange, object: nil)
-            token.stop()
+            token.cancel()
         }
         do {
             let token = center.observe(.modelDidChange, from: model) {
@@ -72,7 +72,7 @@ extension Notification.Name {
         token.target = .main
         work.sync {}
         print(center.audit())
-        await token.stopAndWait()
+        await token.cancelAndWait()
         // Pending at the switch, and so dropped by the end, unless the queue was quicker.
         #expect(log.entries.last?.contains("modelDidChange  any     its token  main") == true)
     }

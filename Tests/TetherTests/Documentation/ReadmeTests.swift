@@ -71,7 +71,7 @@ extension Notification.Name {
         center.post(name: .modelDidChange, object: nil)
         token.target = .dispatchQueue(work)
         print(center.audit())
-        token.stop()
+        token.cancel()
         center.post(name: .modelDidChange, object: nil)
         work.sync {}
         #expect(log.entries.count == 2)
@@ -140,6 +140,6 @@ extension Notification.Name {
             last = center.observe(.sample, on: .main, once: true) { _ in continuation.resume() }
             center.post(name: .sample, object: nil)
         }
-        await last?.stopAndWait()
+        await last?.cancelAndWait()
     }
 }

@@ -40,7 +40,7 @@ private final class Instantiated<Value>: Sendable {}
             weak let weakly = owner.object
             let unretained = isKept ? Unretained<Instantiated<Int>>(owner.object!) : nil
             let first = center.observe(.sample, owner: owner.object!) { _, _ in }
-            first.stop()
+            first.cancel()
             center.observe(.sample, owner: owner.object!) { _, _ in }
             #expect(center.audit().count == 1 && weakly != nil)
             owner.object = nil

@@ -64,9 +64,11 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 M4 a message may be about a value, and is matched by that`() async {
         let (log, owner) = (log, Album())
-        let token = center.observe(of: "one", for: .type(TrackDidPlay.self), on: .poster) { _ in log.add("one") }
-        center.observe(of: "two", for: .type(TrackDidPlay.self), owner: owner, on: .poster) { _, _ in log.add("two") }
-        center.observe(for: .type(TrackDidPlay.self), owner: owner, on: .poster) { _, _ in log.add("any") }
+        let token = center.observe(of: "one", for: .type(TrackDidPlay.self), on: .postingThread) { _ in log.add("one") }
+        center.observe(of: "two", for: .type(TrackDidPlay.self), owner: owner, on: .postingThread) { _, _ in
+            log.add("two")
+        }
+        center.observe(for: .type(TrackDidPlay.self), owner: owner, on: .postingThread) { _, _ in log.add("any") }
         var (two, any) = (
             center.messages(of: "two", for: .type(TrackDidPlay.self)).makeAsyncIterator(),
             center.messages(for: .type(TrackDidPlay.self)).makeAsyncIterator()
@@ -101,7 +103,7 @@ import Testing
         #expect(label.numbers == [1, -1])
         #expect(await logged(2) == ["1", "2"])
         #expect(label.numbers == [1, -1, 2, -2])
-        token.target = .poster
+        token.target = .postingThread
         #expect(center.audit().map(\.target) == ["main", "main"])
         withExtendedLifetime(owner) {}
     }
@@ -116,8 +118,8 @@ import Testing
             for _ in 0..<10 { center.post(AlbumDidSave(number: 1)) }
             return allocations_on_this_thread() - before
         }
-        var tokens = [few.observe(for: .didSave, on: .poster) { _ in }]
-        for _ in 0..<100 { tokens.append(many.observe(for: .didSave, on: .poster) { _ in }) }
+        var tokens = [few.observe(for: .didSave, on: .postingThread) { _ in }]
+        for _ in 0..<100 { tokens.append(many.observe(for: .didSave, on: .postingThread) { _ in }) }
         #expect(allocations(many) == allocations(few))
         withExtendedLifetime(tokens) {}
     }
@@ -126,14 +128,16 @@ import Testing
     @Test func `T1 D1 with a target a handler is synchronous, and runs there`() async {
         let (log, model, owner, queue) = (log, Album(), Album(), DispatchQueue(label: "work"))
         let tokens = [
-            center.observe(of: model, for: .didSave, on: .poster) { log.add("a \($0.number)") },
-            center.observe(for: .didSave, on: .poster) { log.add("b \($0.number)") },
-            center.observe(of: model, for: .type(AlbumDidSave.self), on: .poster) { log.add("c \($0.number)") },
-            center.observe(for: .type(AlbumDidSave.self), on: .poster) { log.add("d \($0.number)") },
+            center.observe(of: model, for: .didSave, on: .postingThread) { log.add("a \($0.number)") },
+            center.observe(for: .didSave, on: .postingThread) { log.add("b \($0.number)") },
+            center.observe(of: model, for: .type(AlbumDidSave.self), on: .postingThread) { log.add("c \($0.number)") },
+            center.observe(for: .type(AlbumDidSave.self), on: .postingThread) { log.add("d \($0.number)") },
         ]
-        center.observe(of: model, for: .didSave, owner: owner, on: .poster) { log.add("e \($0 === owner)\($1.number)") }
-        center.observe(for: .didSave, owner: owner, on: .poster) { log.add("f \($0 === owner)\($1.number)") }
-        center.observe(of: model, for: .type(AlbumDidSave.self), owner: owner, on: .poster) {
+        center.observe(of: model, for: .didSave, owner: owner, on: .postingThread) {
+            log.add("e \($0 === owner)\($1.number)")
+        }
+        center.observe(for: .didSave, owner: owner, on: .postingThread) { log.add("f \($0 === owner)\($1.number)") }
+        center.observe(of: model, for: .type(AlbumDidSave.self), owner: owner, on: .postingThread) {
             log.add("g \($1.number)")
         }
         center.observe(for: .type(AlbumDidSave.self), owner: owner, on: .dispatchQueue(queue)) { _, message in
@@ -195,10 +199,10 @@ import Testing
         let payloads = (1...100).map { number in Ending { log.add("payload dropped") } }
         post(payloads)
         #expect(center.audit().map(\.pending) == [100])
-        token.stop()
+        token.cancel()
         #expect(center.core.isEmpty)
         gate.open()
-        #expect(await token.stopAndWait() == .finished)
+        #expect(await token.cancelAndWait() == .finished)
         #expect(log.entries == ["called 0"])
         withExtendedLifetime(payloads) {}
     }
@@ -221,7 +225,7 @@ import Testing
         await begun.pass()
         post([Ending { log.add("payload dropped") }])
         log.add("stopping")
-        token.stop()
+        token.cancel()
         log.add("stopped")
         #expect(log.entries == ["stopping", "payload dropped", "stopped"])
         gate.open()
@@ -238,7 +242,7 @@ import Testing
         #expect(token.isActive)
         for number in 1...3 { center.post(AlbumDidLoad(number: number)) }
         await gate.pass()
-        await token.stopAndWait()
+        await token.cancelAndWait()
         #expect(log.entries == ["called 1"])
         #expect(center.core.isEmpty)
     }
@@ -283,7 +287,7 @@ import Testing
         let (log, subject) = (log, Holder(Album()))
         let tokens = [
             center.observe(of: subject.object!, for: .didSave) { log.add("async \($0.number)") },
-            center.observe(of: subject.object!, for: .didSave, on: .poster) { log.add("poster \($0.number)") },
+            center.observe(of: subject.object!, for: .didSave, on: .postingThread) { log.add("poster \($0.number)") },
         ]
         subject.release()
         #expect(tokens.allSatisfy { !$0.isActive } && center.core.isEmpty)
@@ -306,7 +310,7 @@ import Testing
         center.release()
         #expect(!token.isActive)
         gate.open()
-        await token.stopAndWait()
+        await token.cancelAndWait()
         #expect(log.entries == ["called 1"])
     }
 }

@@ -69,7 +69,7 @@ import Testing
         center.removeObserver(token)
         #expect(center.core.isEmpty)
         gate.open()
-        await token.stopAndWait()
+        await token.cancelAndWait()
         #expect(log.entries == ["0"])
     }
 

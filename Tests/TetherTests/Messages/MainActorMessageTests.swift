@@ -112,7 +112,7 @@ import Testing
                 center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": 1, "payload": payload])
             }
             #expect(center.audit().map(\.pending) == [1])
-            token.stop()
+            token.cancel()
             log.add("stopped")
         }
         await mainQueueTurns()

@@ -168,8 +168,8 @@ import Testing
     @Test func `P1 D6 the target of an async handler stays its task, that of a synchronous one can be switched`() {
         let (log, other) = (log, ManualScheduler())
         let task = center.observe(for: .didSave) { _ in }
-        let token = center.observe(for: .didSave, on: .poster) { log.add($0.number) }
-        task.target = .poster
+        let token = center.observe(for: .didSave, on: .postingThread) { log.add($0.number) }
+        task.target = .postingThread
         token.target = .custom(other)
         #expect(center.audit().map(\.target) == ["task", "custom ManualScheduler"])
         center.post(AlbumDidSave(number: 1))

@@ -49,12 +49,12 @@ import Testing
     @Test func `T2 a plain notification reaches observers of the message that is made of it, and no others`() {
         let (log, model) = (log, Album())
         let tokens = [
-            center.observe(of: model, for: .didLoad, on: .poster) { log.add("load from model \($0.number)") },
-            center.observe(for: .didLoad, on: .poster) { log.add("load \($0.number)") },
-            center.observe(for: .type(SameNameAsAlbumDidLoad.self), on: .poster) { _ in log.add("same name") },
+            center.observe(of: model, for: .didLoad, on: .postingThread) { log.add("load from model \($0.number)") },
+            center.observe(for: .didLoad, on: .postingThread) { log.add("load \($0.number)") },
+            center.observe(for: .type(SameNameAsAlbumDidLoad.self), on: .postingThread) { _ in log.add("same name") },
             center.observe(of: model, for: .didClose) { log.add("close from model \($0.number)") },
             center.observe(for: .didClose) { log.add("close \($0.number)") },
-            center.observe(for: .didSave, on: .poster) { _ in log.add("save") },
+            center.observe(for: .didSave, on: .postingThread) { _ in log.add("save") },
         ]
         center.post(name: AlbumDidLoad.name, object: model, userInfo: ["number": 1])
         center.post(name: AlbumDidLoad.name, object: nil, userInfo: ["number": 2])
@@ -73,8 +73,8 @@ import Testing
     @Test func `T2 types of one name do not get each other's messages`() {
         let log = log
         let tokens = [
-            center.observe(for: .type(SameNameAsAlbumDidLoad.self), on: .poster) { _ in log.add("same name") },
-            center.observe(for: .type(AlbumDidLoad.self), on: .poster) { log.add("load \($0.number)") },
+            center.observe(for: .type(SameNameAsAlbumDidLoad.self), on: .postingThread) { _ in log.add("same name") },
+            center.observe(for: .type(AlbumDidLoad.self), on: .postingThread) { log.add("load \($0.number)") },
             observePlain(AlbumDidLoad.name),
         ]
         center.post(SameNameAsAlbumDidLoad())
@@ -130,7 +130,7 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a message's name is asked for once, and found among many`() {
         let (log, names) = (log, Log<Notification.Name>())
-        let token = center.observe(for: .type(Counted.self), on: .poster) { _ in log.add("called") }
+        let token = center.observe(for: .type(Counted.self), on: .postingThread) { _ in log.add("called") }
         for _ in 0..<3 { center.post(Counted()) }
         #expect(log.entries.count == 3)
         #expect(Counted.asked.count == 1)
@@ -167,7 +167,7 @@ import Testing
         let log = log
         let name = Notification.Name("TetherTests.AlbumDidWake")
         let tokens = [
-            center.observe(for: .type(AlbumDidWake.self), on: .poster) { _ in log.add("wake") },
+            center.observe(for: .type(AlbumDidWake.self), on: .postingThread) { _ in log.add("wake") },
             center.observe(name) { log.add("plain \($0.userInfo?.count ?? 0)") },
         ]
         center.post(name: name, object: nil)
@@ -188,7 +188,7 @@ import Testing
         let isNested = Box(false)
         let tokens = [
             center.observe(AlbumDidLoad.name) { log.add("plain \(number($0))") },
-            center.observe(for: .didLoad, on: .poster) { message in
+            center.observe(for: .didLoad, on: .postingThread) { message in
                 log.add("load \(message.number)")
                 if isNested.value { return }
                 isNested.set(true)
@@ -197,7 +197,7 @@ import Testing
                 center.post(name: AlbumDidLoad.name, object: nil)
                 center.post(AlbumDidLoad(number: 3))
             },
-            center.observe(for: .didLoad, on: .poster) { log.add("also \($0.number)") },
+            center.observe(for: .didLoad, on: .postingThread) { log.add("also \($0.number)") },
         ]
         center.post(AlbumDidLoad(number: 1))
         #expect(
@@ -224,7 +224,7 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a name that is asked for while it is being asked for is one name`() {
         let log = log
-        let token = center.observe(for: .type(Impatient.self), on: .poster) { _ in log.add("called") }
+        let token = center.observe(for: .type(Impatient.self), on: .postingThread) { _ in log.add("called") }
         center.post(Impatient())
         #expect(log.entries == ["called"])
         #expect(Impatient.asked.count == 2)

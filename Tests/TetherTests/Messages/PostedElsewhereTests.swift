@@ -41,7 +41,7 @@ import Testing
             #expect(log.entries == (stranger.waits ? [] : [1]))
             #expect(center.audit().map(\.dropped) == (stranger.waits ? [1] : once ? [] : [0]))
             #expect(token.isActive == (stranger.waits || !once))
-            token.stop()
+            token.cancel()
         }
     }
 

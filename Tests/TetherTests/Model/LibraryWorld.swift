@@ -108,9 +108,9 @@ final class LibraryWorld: World {
     private func perform(_ operation: ModelOperation, _ number: Int, _ token: NotificationObserver?) {
         switch operation {
         case .observe(let observation): observe(observation, number)
-        case .stop: token?.stop()
+        case .stop: token?.cancel()
         case .drop(let token): release(tokens[token].take())
-        case .stopAll(let place): if let object = object(at: place) { OwnerObservers(of: object).stop() }
+        case .stopAll(let place): if let object = object(at: place) { OwnerObservers(of: object).cancel() }
         case .remove(let center, let name, let sender, let owner):
             centers[center].removeObservers(
                 named: name.map { LibraryWorld.names[$0] }, from: argument(sender), owner: argument(owner))
@@ -223,7 +223,9 @@ final class LibraryWorld: World {
         release(old)
     }
 
-    private func target(_ scheduler: Int?) -> DeliveryTarget { scheduler.map { schedulers[$0].target } ?? .poster }
+    private func target(_ scheduler: Int?) -> DeliveryTarget {
+        scheduler.map { schedulers[$0].target } ?? .postingThread
+    }
 
     @inline(never)
     private func makeObserver(_ asked: Observation, _ number: Int) -> NotificationObserver? {

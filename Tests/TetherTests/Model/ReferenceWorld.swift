@@ -198,7 +198,7 @@ final class ReferenceWorld: World {
             key: observer.key.map { String(reflecting: LibraryWorld.values[$0]) })
     }
 
-    private func describe(_ target: ReferenceScheduler?) -> String { target?.description ?? "poster" }
+    private func describe(_ target: ReferenceScheduler?) -> String { target?.description ?? "posting thread" }
 
     private func describe(_ sender: ReferenceSender) -> String? {
         switch sender {

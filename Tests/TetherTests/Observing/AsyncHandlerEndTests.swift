@@ -23,13 +23,13 @@ import Testing
         await begun.pass()
         var other: NotificationObserver?
         switch end {
-        case .stop: token.stop()
+        case .stop: token.cancel()
         case .replacement: other = center.object!.observe(.other, key: "key") { _ in }
         case .center: center.release()
         }
         #expect(!token.isActive)
         gate.open()
-        await token.stopAndWait()
+        await token.cancelAndWait()
         #expect(log.entries == ["call 1 false", "true"])
         withExtendedLifetime(other) {}
     }
@@ -44,9 +44,9 @@ import Testing
         }
         center.post(AlbumDidSave(number: 1))
         await begun.pass()
-        token.stop()
+        token.cancel()
         gate.open()
-        await token.stopAndWait()
+        await token.cancelAndWait()
         #expect(log.entries == ["call 1 true"])
     }
 
@@ -58,8 +58,8 @@ import Testing
                 do { try await Task.sleep(for: .seconds(60)) } catch { return }
                 log.add("not cancelled")
             }
-            onThreads({ center.post(.sample, number: 1) }, { token.stop() })
-            await token.stopAndWait()
+            onThreads({ center.post(.sample, number: 1) }, { token.cancel() })
+            await token.cancelAndWait()
         }
         #expect(log.entries == [])
     }
@@ -75,7 +75,7 @@ import Testing
         center.post(.sample, number: 1)
         await begun.pass()
         Thread.detachNewThread {
-            let result = token.stopAndWait()
+            let result = token.cancelAndWait()
             log.add("\(result)")
             waited.open()
         }
@@ -95,7 +95,7 @@ import Testing
         let token = SharedHolder<NotificationObserver>()
         token.set(
             center.observe(.sample) { note in
-                await token.value?.stopAndWait()
+                await token.value?.cancelAndWait()
                 log.add("stopped \(note.number) \(Task.isCancelled)")
                 gate.open()
             })
@@ -103,8 +103,8 @@ import Testing
         await gate.pass()
         // A stop prevents a call that has not begun.
         await begun.pass()
-        await once.stopAndWait()
-        await token.value?.stopAndWait()
+        await once.cancelAndWait()
+        await token.value?.cancelAndWait()
         #expect(log.entries.sorted() == ["once 1 false", "stopped 1 false"])
         #expect(center.audit().isEmpty)
         token.drop()
@@ -129,7 +129,7 @@ import Testing
         await begun.pass()
         gate.open()
         #expect(await inTime { while log.entries.count < 2, !Task.isCancelled { await Task.yield() } })
-        await token.stopAndWait()
+        await token.cancelAndWait()
         #expect(log.entries == ["call 1 false", "call 2 false"])
         #expect(center.audit().isEmpty)
     }

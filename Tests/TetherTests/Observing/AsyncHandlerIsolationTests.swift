@@ -34,7 +34,7 @@ import Testing
             await begun.pass()
             owner.release()
             gate.open()
-            await token.stopAndWait()
+            await token.cancelAndWait()
         }
         return log.entries.sorted { $0.name < $1.name }
     }
@@ -64,7 +64,7 @@ import Testing
             center.post(name: .sample, object: nil, userInfo: ["payload": ending("payload")])
             await begun.pass()
             gate.open()
-            await token.stopAndWait()
+            await token.cancelAndWait()
         }
         #expect(log.entries == ends("payload", 100))
     }
@@ -94,12 +94,12 @@ import Testing
 
     /// What ends an observer.
     private enum Cause: CaseIterable {
-        case stop, stopAndWait, removal, owner
+        case stop, cancelAndWait, removal, owner
 
         func end(_ token: NotificationObserver, of owner: Holder<LoggedObject>, on center: any PostingCenter) {
             switch self {
-            case .stop: token.stop()
-            case .stopAndWait: token.stopAndWait()
+            case .stop: token.cancel()
+            case .cancelAndWait: token.cancelAndWait()
             case .removal: center.removeObservers(owner: owner.object!)
             case .owner: owner.release()
             }
@@ -124,7 +124,7 @@ import Testing
             owner.release()
             #expect(log.entries.sorted() == ["owner deinit", "payload deinit"])
             executor.runNext()
-            await token.stopAndWait()
+            await token.cancelAndWait()
             #expect(log.entries.sorted() == ["owner deinit", "payload deinit"])
         }
     }
@@ -139,7 +139,7 @@ import Testing
             await Task.yield()
         }
         #expect(log.entries == [3])
-        token.stop()
+        token.cancel()
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -170,7 +170,7 @@ import Testing
         center.post(name: .sample, object: nil)
         center.post(AlbumDidSave(number: 1))
         for _ in tokens { await called.pass() }
-        for token in tokens { await token.stopAndWait() }
+        for token in tokens { await token.cancelAndWait() }
         #expect(names.entries.sorted() == ["message", "owned", "owned message", "plain"])
         owner.release()
         #expect(log.entries.count == 1)

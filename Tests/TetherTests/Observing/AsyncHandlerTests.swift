@@ -81,11 +81,11 @@ import Testing
         await begun.pass()
         // Which of the two calls begins first is the pool's choice, and a stop prevents one that has not begun.
         #expect(await logged(1, in: log) == ["changed 1"])
-        await Kitchen.run { stopped.stop() }
+        await Kitchen.run { stopped.cancel() }
         gate.open()
         gate.open()
-        await once.stopAndWait()
-        await stopped.stopAndWait()
+        await once.cancelAndWait()
+        await stopped.cancelAndWait()
         #expect(log.entries.sorted() == ["changed 1", "refresh"])
         #expect(center.audit().isEmpty)
         withExtendedLifetime(stove) {}
@@ -107,7 +107,7 @@ import Testing
         gate.open()
         #expect(await logged(2, in: log) == ["call 1", "owner deinit"])
         #expect(!token.isActive && center.audit().isEmpty)
-        await token.stopAndWait()
+        await token.cancelAndWait()
         #expect(log.entries == ["call 1", "owner deinit"])
     }
 
@@ -138,10 +138,10 @@ import Testing
             center.post(name: .sample, object: nil, userInfo: ["payload": Ending { log.add(name) }])
         }
         await begun.pass()
-        token.stop()
+        token.cancel()
         #expect(log.entries == ["second"])
         gate.open()
-        await token.stopAndWait()
+        await token.cancelAndWait()
         // What was captured goes behind the end that is waited for, where the task that made the call lets go of it.
         #expect(await logged(3, in: log).sorted() == ["capture", "first", "second"])
     }

@@ -20,7 +20,7 @@ import Testing
         center.post(AlbumDidSave(number: 1))
         await begun.pass()
         let waiter = Task {
-            let result = await token.stopAndWait()
+            let result = await token.cancelAndWait()
             log.add("\(result)")
         }
         #expect(await isWaitedFor(registration))
@@ -52,7 +52,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R2 stopAndWait waits for an async handler that is suspended`() async throws {
+    @Test func `R2 cancelAndWait waits for an async handler that is suspended`() async throws {
         let (log, gate, begun, ended) = (log, AsyncGate(), AsyncGate(), AsyncGate())
         let token = center.observe(for: .didSave) { _ in
             begun.open()
@@ -63,7 +63,7 @@ import Testing
         center.post(AlbumDidSave(number: 1))
         await begun.pass()
         Thread.detachNewThread {
-            let result = token.stopAndWait()
+            let result = token.cancelAndWait()
             log.add("\(result)")
             ended.open()
         }
@@ -78,8 +78,8 @@ import Testing
         let (log, gate, token) = (log, AsyncGate(), SharedHolder<NotificationObserver>())
         token.set(
             center.observe(for: .didSave) { _ in
-                let own = await token.value?.stopAndWait()
-                async let child = token.value?.stopAndWait()
+                let own = await token.value?.cancelAndWait()
+                async let child = token.value?.cancelAndWait()
                 log.add("\(own as Any) \(await child as Any)")
                 gate.open()
             })
@@ -100,14 +100,14 @@ import Testing
             center.observe(for: .didSave) { _ in
                 oneRuns.open()
                 await twoRuns.pass()
-                log.add("\(await two.value?.stopAndWait() ?? .finished)")
+                log.add("\(await two.value?.cancelAndWait() ?? .finished)")
                 gate.open()
             })
         two.set(
             center.observe(for: .didSave) { _ in
                 twoRuns.open()
                 await oneRuns.pass()
-                log.add("\(await one.value?.stopAndWait() ?? .finished)")
+                log.add("\(await one.value?.cancelAndWait() ?? .finished)")
                 gate.open()
             })
         center.post(AlbumDidSave(number: 1))
@@ -131,7 +131,7 @@ import Testing
         }()
         center.post(AlbumDidSave(number: 1))
         await done.pass()
-        await token?.stopAndWait()
+        await token?.cancelAndWait()
         token = nil
         #expect(await inTime { while log.entries.isEmpty, !Task.isCancelled { await Task.yield() } })
         gate.open()
@@ -151,10 +151,10 @@ import Testing
         }()
         post(Ending { log.add("payload released") })
         await begun.pass()
-        token.stop()
+        token.cancel()
         owner.release()
         gate.open()
-        await token.stopAndWait()
+        await token.cancelAndWait()
         #expect(log.entries.sorted() == ["capture released", "owner deinit", "payload released"])
     }
 
@@ -175,7 +175,7 @@ import Testing
         }
         let one = center.observe(for: .didSave) { _ in
             await begun.pass()
-            log.add("\(await two.stopAndWait())")
+            log.add("\(await two.cancelAndWait())")
             gate.open()
         }
         watched.set(WatchedRegistration(try #require(one.registration), name: nil, token: one))
@@ -193,7 +193,7 @@ import Testing
 
         init(_ log: Log<String>) { self.log = log }
 
-        deinit { log.add("\(String(describing: token.value?.stopAndWait()))") }
+        deinit { log.add("\(String(describing: token.value?.cancelAndWait()))") }
     }
 
     @Test(arguments: [false, true])

@@ -30,7 +30,7 @@ import Testing
     func `F1 O1 M2 D1 D2 every form observes its name and sender on its target, and ends with what holds it`(
         kind: CenterKind, holding: Holding
     ) async {
-        for target in [TargetKind.poster, .operationQueue, .dispatchQueue] {
+        for target in [TargetKind.postingThread, .operationQueue, .dispatchQueue] {
             for (hasSender, isMethod) in [(false, false), (false, true), (true, false), (true, true)] {
                 let (center, place, screen, sender) = (kind.makeCenter(), target.makePlace(), Screen(), Plain())
                 let life = observe(

@@ -149,7 +149,7 @@ import Testing
         #expect(log.entries == ["anywhere 1"])
         scheduler.runAll()
         #expect(log.entries == ["anywhere 1", "anywhere 1"])
-        queued.target = .poster
+        queued.target = .postingThread
         center.post(.sample, number: 2)
         #expect(log.entries == ["anywhere 1", "anywhere 1", "anywhere 2", "anywhere 2"])
         withExtendedLifetime(owner) {}
@@ -171,7 +171,7 @@ import Testing
         other.connect(.sample, to: Mixed.changed, of: mixed)
         center.addObserver(mixed, action: Mixed.anywhere, name: .sample, object: nil)
         center.addObserver(mixed, action: Mixed.changed, name: .sample, object: nil)
-        #expect(tokens.map(\.target.description) == ["poster", "main", "poster", "main"])
+        #expect(tokens.map(\.target.description) == ["posting thread", "main", "posting thread", "main"])
         let entries = await afterPosting(1...1, to: center, log: log, count: 8)
         // The main thread runs beside the poster.
         let isOfPoster = { (entry: String) in entry.hasPrefix("anywhere") || entry == "wherever" }
@@ -191,7 +191,7 @@ import Testing
         ]
         let before = tokens.map(\.target.description)
         for token in tokens {
-            token.target = .poster
+            token.target = .postingThread
             token.target = .custom(scheduler)
         }
         #expect(tokens.map(\.target.description) == before)

@@ -216,7 +216,7 @@ final class MainActorFormTests: XCTestCase {
             for name in ["b", "a"] {
                 center.observe(Notification.Name(name), owner: window, on: .mainActor) { window, note in
                     window.calls.append("\(note.name.rawValue)\(note.number)")
-                    // Comes after all that was kept.
+                    // Comes first, as a nested post does.
                     if note.number == 1 { center.post(Notification.Name("b"), number: 3) }
                 }
             }
@@ -226,7 +226,7 @@ final class MainActorFormTests: XCTestCase {
             center.post(Notification.Name("b"), number: 2)
             OwnerObservers(of: window).unmute()
             MainActorFormTests.drainMain()
-            XCTAssertEqual(window.calls, ["a1", "b2", "b3"])
+            XCTAssertEqual(window.calls, ["a1", "b3", "b2"])
         }
     }
 }

@@ -20,9 +20,9 @@ import Tether
         let strangers = center.observe(.sample) { _ in log.add("stranger") }
         #expect(observers.count == 2 && !observers.isEmpty && Array(observers) == tokens)
         #expect(observers.audit().map(\.center).count == 2)
-        tokens[0].stop()
+        tokens[0].cancel()
         #expect(observers.count == 1 && observers.map(\.isActive) == [true])
-        observers.stop()
+        observers.cancel()
         #expect(observers.count == 0 && Array(observers) == [])
         for center in [center, other] { center.post(name: .sample, object: nil) }
         #expect(log.entries == ["stranger"])
@@ -40,7 +40,7 @@ import Tether
         #expect(witness == nil)
         #expect(observers.count == 0 && observers.audit().isEmpty && Array(observers) == [])
         // Nothing to end, and no misuse.
-        observers.stop()
+        observers.cancel()
         observers.mute()
         observers.unmute()
         #expect(center.audit().isEmpty)
@@ -56,7 +56,7 @@ import Tether
             }
             deinit {
                 let observers = OwnerObservers(of: self)
-                observers.stop()
+                observers.cancel()
                 observers.mute(keepingNewest: true)
                 observers.unmute()
                 log.add("\(observers.count)")

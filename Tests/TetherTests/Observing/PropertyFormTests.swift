@@ -28,16 +28,16 @@ import Testing
         #expect(!observer.isActive)
         #expect(center.core.isEmpty)
         center.post(name: .sample, object: nil)
-        observer.stop()
-        observer.stopAndWait()
+        observer.cancel()
+        observer.cancelAndWait()
         observer.target = .main
-        #expect(observer.target.description == "poster")
+        #expect(observer.target.description == "posting thread")
         center.removeObserver(observer)
         #expect(!observer.isActive)
     }
 
     @Test func `R2 waiting for one that is idle returns at once`() async {
-        #expect(await NotificationObserver(center: center).stopAndWait() == .finished)
+        #expect(await NotificationObserver(center: center).cancelAndWait() == .finished)
     }
 
     @Test func `O8 configured for an owner that is being deinitialised, it is idle, and what it observed has ended`() {
@@ -60,7 +60,7 @@ import Testing
         observer.observe(.sample, record("first"))
         #expect(observer.isActive)
         center.post(name: .sample, object: nil)
-        observer.stop()
+        observer.cancel()
         #expect(!observer.isActive)
         center.post(name: .sample, object: nil)
         observer.observe(.other, record("second"))
@@ -69,7 +69,7 @@ import Testing
         center.post(name: .other, object: nil)
         #expect(log.entries == ["first sample", "second other"])
         #expect(center.core.count == 1)
-        observer.stop()
+        observer.cancel()
         #expect(center.core.isEmpty)
     }
 
@@ -78,7 +78,7 @@ import Testing
         let observer = NotificationObserver(center: center)
         observer.observe(.sample, from: sender, on: .custom(jobs), record("old"))
         observer.observe(nil, record("new"))
-        #expect(observer.target.description == "poster")
+        #expect(observer.target.description == "posting thread")
         center.post(name: .sample, object: sender)
         center.post(name: .other, object: nil)
         #expect(jobs.count == 0)
@@ -109,7 +109,7 @@ import Testing
         let observer = NotificationObserver(center: center)
         observer.observe(.sample, on: .custom(jobs), record("old"))
         center.post(name: .sample, object: nil)
-        observer.stop()
+        observer.cancel()
         observer.observe(.sample, on: .custom(jobs), record("new"))
         jobs.run()
         #expect(log.entries == [])
@@ -125,7 +125,7 @@ import Testing
         }
         observer.observe(.sample, record("new"))
         #expect(log.entries == ["released"])
-        observer.stop()
+        observer.cancel()
     }
 
     @Test func `R4 R5 its handler may configure it anew, for the next post`() {
@@ -224,7 +224,7 @@ import Testing
         }
         #expect(center.core.count == 1)
         #expect(observer.isActive)
-        observer.stop()
+        observer.cancel()
         #expect(center.core.isEmpty)
     }
 }

@@ -23,7 +23,7 @@ import Testing
         }
         observer.observe(.sample, key: key) { _ in log.add("new") }
         #expect(log.entries == ["new"])
-        observer.stop()
+        observer.cancel()
     }
 
     @Test(arguments: [1, 2], CenterKind.allCases)
@@ -48,7 +48,7 @@ import Testing
                     }
                 }
             ])
-        observer.stop()
+        observer.cancel()
     }
 
     /// Tells whether what it takes over from has ended.
@@ -68,13 +68,13 @@ import Testing
         let (log, observer) = (Log<Bool>(), NotificationObserver(center: center))
         for _ in 1...2 {
             var request = ObservationRequest(
-                name: .sample, sender: .any, target: .poster, key: key.map { ObserverKey($0) },
+                name: .sample, sender: .any, target: .postingThread, key: key.map { ObserverKey($0) },
                 site: RegistrationSite(file: #fileID, line: #line))
             request.add(Successor(log))
             request.register(observer, with: center) { _ in }
         }
         #expect(log.entries == [false])
-        observer.stop()
+        observer.cancel()
     }
 
     @Test(arguments: CenterKind.allCases)
@@ -90,7 +90,7 @@ import Testing
         center.post(name: .sample, object: nil, userInfo: nil)
         #expect(called.count == 1 && !token.isActive)
         let links = (old + [observer.foreign]).compactMap(\.self)
-        observer.stop()
+        observer.cancel()
         #expect(links.kept() == 0)
     }
 
@@ -122,7 +122,7 @@ import Testing
         let log = log
         let observer = NotificationObserver(center: center)
         do {
-            let captured = Ending { observer.stop() }
+            let captured = Ending { observer.cancel() }
             observer.observe(.sample) { _ in captured.touch() }
         }
         observer.observe(.sample) { _ in log.add("new") }
@@ -144,14 +144,14 @@ import Testing
             {
                 while !isDone.isRaised {
                     let last = configured.entries.count
-                    observer.stop()
+                    observer.cancel()
                     let before = called.entries.count
                     center.post(name: .sample, object: nil)
                     let late = called.entries.dropFirst(before).filter { $0 <= last }
                     if !late.isEmpty { Issue.record("called after a stop: \(late), configured: \(last)") }
                 }
             })
-        observer.stop()
+        observer.cancel()
         #expect(center.core.isEmpty)
     }
 
@@ -175,7 +175,7 @@ import Testing
                 }
             }
         }
-        #expect(observer.stopAndWait() == .finished)
+        #expect(observer.cancelAndWait() == .finished)
         #expect(log.entries == ["first"])
         gate.open()
         poster?.join()
@@ -193,7 +193,7 @@ import Testing
         Thread.detachNewThread { center.post(name: .sample, object: nil) }
         await begun.pass()
         observer.observe(.other) { _ in }
-        async let result = observer.stopAndWait()
+        async let result = observer.cancelAndWait()
         #expect(await isWaitedFor(address))
         gate.open()
         #expect(await result == .finished && log.entries == ["returned"])

@@ -35,7 +35,7 @@ import Testing
 
     @Test func `M9 an observer that is stopped while it is configured leaves nothing at its receiver`() {
         let (screen, observer) = (Screen(log), NotificationObserver(center: center))
-        let ending = Holder(Ending { observer.stop() })
+        let ending = Holder(Ending { observer.cancel() })
         observer.observe(.other) { [last = ending.object!] _ in last.touch() }
         ending.release()
         // Replacing the first handler releases what it captured, which stops the second one before it is attached.
@@ -52,11 +52,11 @@ import Testing
         #expect(Array(OwnerObservers(of: owner)) == [token])
         #expect(OwnerObservers(of: screen).isEmpty)
         #expect(OwnerObservers(of: screen).audit().isEmpty)
-        OwnerObservers(of: screen).stop()
+        OwnerObservers(of: screen).cancel()
         center.removeObservers(owner: screen)
         center.removeObserver(screen)
         #expect(token.isActive)
-        OwnerObservers(of: owner).stop()
+        OwnerObservers(of: owner).cancel()
         #expect(!token.isActive)
         #expect(center.core.isEmpty)
     }
@@ -74,7 +74,7 @@ import Testing
         property.connect(.sample, to: Screen.closed, of: screen)
         post(3)
         #expect(log.entries == ["changed 1", "closed"])
-        property.stop()
+        property.cancel()
         #expect(center.core.isEmpty)
     }
 

@@ -184,7 +184,7 @@ import Testing
             center.observe(.sample, owner: other) { _, _ in }, center.observe(.sample) { _ in },
         ]
         #expect(Array(OwnerObservers(of: owner)) == [tokens[0], tokens[1]])
-        OwnerObservers(of: owner).stop()
+        OwnerObservers(of: owner).cancel()
         #expect(tokens.map(\.isActive) == [false, false, true, true])
         #expect(OwnerObservers(of: owner).isEmpty)
         withExtendedLifetime((owner, other)) {}

@@ -13,7 +13,7 @@ import Testing
     /// The ways in which an observer can end while its token is kept.
     enum End: CaseIterable, Sendable {
         case stop, removeToken, removeTokenForName, removeByName, removeBySender, removeByOwner, removeOwner
-        case removeAll, stopAll, stopAndWait, ownerGoes, senderGoes, replaced
+        case removeAll, stopAll, cancelAndWait, ownerGoes, senderGoes, replaced
 
         /// A notification keeps its object, so that a sender does not go during a post of its own.
         static let duringPosts = allCases.filter { $0 != .senderGoes }
@@ -27,7 +27,10 @@ import Testing
         let replacement = SharedHolder<NotificationObserver>()
         let center: ObserverCenter
 
-        init(_ center: ObserverCenter, on target: DeliveryTarget = .poster, _ handler: @escaping @Sendable () -> Void) {
+        init(
+            _ center: ObserverCenter, on target: DeliveryTarget = .postingThread,
+            _ handler: @escaping @Sendable () -> Void
+        ) {
             self.center = center
             token = center.observe(
                 .sample, from: sender.value!, owner: owner.value!, on: target, key: 1
@@ -38,8 +41,8 @@ import Testing
 
         func end(_ end: End) {
             switch end {
-            case .stop: token.stop()
-            case .stopAndWait: token.stopAndWait()
+            case .stop: token.cancel()
+            case .cancelAndWait: token.cancelAndWait()
             case .removeToken: center.removeObserver(token)
             case .removeTokenForName: center.removeObserver(token, name: .sample, object: sender.value)
             case .removeByName: center.removeObservers(named: .sample)
@@ -47,7 +50,7 @@ import Testing
             case .removeByOwner: center.removeObservers(owner: owner.value!)
             case .removeOwner: center.removeObserver(owner.value!)
             case .removeAll: center.removeObservers()
-            case .stopAll: OwnerObservers(of: owner.value!).stop()
+            case .stopAll: OwnerObservers(of: owner.value!).cancel()
             case .ownerGoes: owner.drop()
             case .senderGoes: sender.drop()
             case .replaced: replacement.set(center.observe(.other, owner: owner.value!, key: 1) { _, _ in })
@@ -123,8 +126,8 @@ import Testing
         let log = log
         let tokens = (0..<3).map { number in center.observe(.sample) { _ in log.add("\(number)") } }
         for _ in 0..<3 {
-            tokens[1].stop()
-            tokens[1].stopAndWait()
+            tokens[1].cancel()
+            tokens[1].cancelAndWait()
             center.removeObserver(tokens[1])
         }
         center.post(name: .sample, object: nil)
@@ -137,7 +140,7 @@ import Testing
         let (stopped, other) = (
             center.observe(.sample, from: sender.value!) { _ in }, center.observe(.sample, from: sender.value!) { _ in }
         )
-        let stopping = center.observe(.other) { _ in for _ in 0..<3 { stopped.stop() } }
+        let stopping = center.observe(.other) { _ in for _ in 0..<3 { stopped.cancel() } }
         center.post(name: .other, object: nil)
         #expect(other.isActive)
         sender.drop()
@@ -153,7 +156,7 @@ import Testing
                 let captured = Ending { log.add("released") }
                 return center.observe(.sample) { _ in captured.touch() }
             }()
-            Crew.run(3) { _ in token.stop() }
+            Crew.run(3) { _ in token.cancel() }
             #expect(!token.isActive)
         }
         #expect(log.entries.count == 200)
@@ -165,12 +168,12 @@ import Testing
         var stale: [NotificationObserver] = []
         for _ in 0..<300 {
             let token = center.observe(.sample) { _ in log.add("stale") }
-            token.stop()
+            token.cancel()
             stale.append(token)
         }
         let live = center.observe(.sample) { _ in log.add("live") }
         for token in stale {
-            token.stop()
+            token.cancel()
             center.removeObserver(token)
             token.target = .custom(HeldJobs())
         }
@@ -248,8 +251,8 @@ import Testing
         let tokens = SharedHolder<[NotificationObserver]>([])
         let churning = center.observe(.sample) { _ in
             // Every other one ends, which makes the center tidy up under the post.
-            for token in tokens.value!.enumerated() where token.offset % 2 == 0 { token.element.stop() }
-            for _ in 0..<50 { center.observe(.sample) { _ in log.add("brief") }.stop() }
+            for token in tokens.value!.enumerated() where token.offset % 2 == 0 { token.element.cancel() }
+            for _ in 0..<50 { center.observe(.sample) { _ in log.add("brief") }.cancel() }
         }
         tokens.set((0..<100).map { number in center.observe(.sample) { _ in log.add("\(number)") } })
         center.post(name: .sample, object: nil)

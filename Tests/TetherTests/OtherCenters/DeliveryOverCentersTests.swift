@@ -56,7 +56,7 @@ import Testing
                 let place = kind.makePlace()
                 let token = observe(place)
                 post()
-                continuation.resume(returning: (token, { if kind != .poster { await place.settle() } }))
+                continuation.resume(returning: (token, { if kind != .postingThread { await place.settle() } }))
             }
         }
     }
@@ -210,7 +210,7 @@ import Testing
         let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
         let token = center.observe(.sample, on: .custom(jobs)) { log.add("\($0.number)") }
         center.post(.sample, number: 1)
-        token.target = .poster
+        token.target = .postingThread
         #expect(log.entries == [])
         center.post(.sample, number: 2)
         #expect(log.entries == [])
@@ -239,7 +239,7 @@ import Testing
             scheduler.runNext()
             #expect(log.entries.last == "again \(number)")
         }
-        again.stop()
+        again.cancel()
         scheduler.runAll()
         #expect(log.entries.count == 1003)
         withExtendedLifetime(token) {}
@@ -269,7 +269,7 @@ import Testing
         #expect(log.entries == [])
         token.unmute()
         #expect(log.entries == ["token 2"])
-        token.stop()
+        token.cancel()
         OwnerObservers(of: owner).unmute()
         center.post(.sample, number: 3)
         #expect(log.entries == ["token 2", "owned 3"])

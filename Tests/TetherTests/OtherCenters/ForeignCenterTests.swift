@@ -13,7 +13,7 @@ import Testing
         center.post(.sample, number: 1)
         center.post(.other, number: 2)
         #expect(token.isActive)
-        token.stop()
+        token.cancel()
         center.post(.sample, number: 3)
         #expect(log.entries == [1])
         #expect(!token.isActive)
@@ -87,7 +87,7 @@ import Testing
         center.post(.sample, number: 3)
         #expect(log.entries == [1])
         #expect(!token.isActive)
-        token.stop()
+        token.cancel()
         center.waitForCancellations(1)
         #expect(center.cancelled == [1])
     }
@@ -128,7 +128,7 @@ import Testing
         scheduler.runAll()
         #expect(log.entries == ["open1", "close1", "open2", "close2"])
         center.post(.sample, number: 3)
-        tokens[0].target = .poster
+        tokens[0].target = .postingThread
         scheduler.runAll()
         center.post(.sample, number: 4)
         #expect(log.entries.suffix(2) == ["open3", "open4"])
@@ -144,13 +144,13 @@ import Testing
             token = center.observe(.sample, on: .custom(scheduler)) { _ in capture.touch() }
         }
         center.post(.sample)
-        token.stop()
+        token.cancel()
         #expect(log.entries == ["capture"])
         scheduler.runAll()
         center.waitForCancellations(1)
     }
 
-    @Test func `F1 R2 stopAndWait waits for a handler on another thread`() {
+    @Test func `F1 R2 cancelAndWait waits for a handler on another thread`() {
         let log = Log<String>()
         let isRunning = Gate()
         let token = Box<NotificationObserver?>(nil)
@@ -165,7 +165,7 @@ import Testing
             { [center] in center.post(.sample) },
             {
                 isRunning.pass()
-                token.value?.stopAndWait()
+                token.value?.cancelAndWait()
                 log.add("stopped")
             })
         #expect(log.entries == ["returned", "stopped"])
@@ -231,7 +231,7 @@ import Testing
         // The same posts call it, so it takes the closure over.
         #expect(center.registered == 1)
         observer.observe(.other, on: .custom(scheduler)) { _ in log.add("third") }
-        observer.stop()
+        observer.cancel()
         center.waitForCancellations(2)
         #expect(center.cancelled.sorted() == [1, 2])
     }

@@ -13,7 +13,7 @@ import Testing
         center.observe(.sample, owner: owner.value!) { _, _ in }
         onThreads({ [center] in
             center.whileLocked {
-                token.stop()
+                token.cancel()
                 owner.set(nil)
             }
         })
@@ -28,8 +28,8 @@ import Testing
         let tokens = (0..<count).map { _ in center.observe(.sample) { _ in } }
         onThreads(
             { [center] in center.removeObservers(named: .sample) },
-            { for token in tokens { token.stop() } },
-            { for token in tokens.reversed() { token.stop() } })
+            { for token in tokens { token.cancel() } },
+            { for token in tokens.reversed() { token.cancel() } })
         center.waitForCancellations(count)
         #expect(center.cancelled.sorted() == Array(1...count))
         #expect(center.count == 0)
@@ -77,7 +77,7 @@ import Testing
         let observer = NotificationObserver(center: center)
         center.interruptRegistration { [center] in
             center.post(.sample, number: 1)
-            observer.stop()
+            observer.cancel()
             center.post(.sample, number: 2)
         }
         observer.observe(.sample) { log.add($0.number) }

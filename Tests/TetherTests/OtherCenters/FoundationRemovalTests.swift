@@ -34,7 +34,7 @@ import Testing
         #expect(!byKey.isActive)
         #expect(all.count == 7 && all.kept() == 7)
 
-        byStop.stop()
+        byStop.cancel()
         byToken = nil
         owner.release()
         sender.release()
@@ -42,16 +42,16 @@ import Testing
         center.removeObservers(named: .other)
         #expect(all.kept() == 1)
         #expect(center.audit().count == 1)
-        live.stop()
+        live.cancel()
         #expect(all.kept() == 0)
         withExtendedLifetime(byToken) {}
     }
 
     @Test func `F1 M9 a center is kept in mind as long as it has observers`() {
         let tokens = (0..<2).map { _ in center.observe(.sample) { _ in } }
-        tokens[0].stop()
+        tokens[0].cancel()
         #expect(ForeignCenters.shared.knownCore(of: center) != nil)
-        tokens[1].stop()
+        tokens[1].cancel()
         #expect(ForeignCenters.shared.knownCore(of: center) == nil)
         #expect(center.audit().isEmpty)
     }
@@ -60,11 +60,11 @@ import Testing
         let log = log
         let tokens = (0..<20).map { _ in center.observe(.sample) { _ in log.add("ours") } }
         let first = tokens.compactMap(\.foreign)
-        for token in tokens { token.stop() }
+        for token in tokens { token.cancel() }
         #expect(first.kept() == 0)
         // They get the keys that ours had.
         let natives = (0..<20).map { addNative("\($0)") }
-        for token in tokens { token.stop() }
+        for token in tokens { token.cancel() }
         center.removeObservers(named: .sample)
         center.removeObservers()
         for receiver in first { receiver.end() }
@@ -81,7 +81,7 @@ import Testing
             let tokens = (0..<8).map { _ in center.observe(.sample, owner: owner.object!) { _, _ in } }
             let receivers = tokens.compactMap(\.foreign)
             onThreads(
-                { for token in tokens { token.stop() } },
+                { for token in tokens { token.cancel() } },
                 { [center] in center.removeObservers(named: .sample) },
                 { owner.release() })
             #expect(receivers.kept() == 0)
@@ -101,7 +101,7 @@ import Testing
                     for _ in 0..<2000 {
                         let token = center.observe(.sample) { _ in }
                         let receivers = [token].compactMap(\.foreign)
-                        token.stop()
+                        token.cancel()
                         guard receivers.kept() == 0 else {
                             Issue.record("An observer that has ended was kept.")
                             break
@@ -191,7 +191,7 @@ import Testing
         #expect(log.entries.sorted() == ["keeper", "ours"])
 
         let receiver = token.foreign
-        token.stop()
+        token.cancel()
         #expect([receiver].compactMap(\.self).kept() == 0)
         center.post(.sample)
         #expect(log.entries.sorted() == ["keeper", "keeper", "ours"])
@@ -207,7 +207,7 @@ import Testing
         let receiver = token.foreign
         let gate = Turnstile()
         ForeignCleaner.shared.hold(until: gate)
-        token.stop()
+        token.cancel()
         center.removeObserver(stranger.token)
         // It gets the same key.
         let heir = addNative("heir")
@@ -234,7 +234,7 @@ import Testing
         #expect(log.entries == ["captured deinit", "heir"])
         let receiver = try #require(heir.foreign)
         #expect(receiver.isKept)
-        heir.stop()
+        heir.cancel()
         #expect([receiver].kept() == 0)
         withExtendedLifetime(old) {}
     }
@@ -249,7 +249,7 @@ import Testing
         ForeignCleaner.shared.hold(until: gate)
         // Ours, which has the same key; the queue that is to register it anew has not got to that.
         center.removeObserver(stranger.token)
-        token.stop()
+        token.cancel()
         log.add("stopped")
         gate.open()
         ForeignCleaner.shared.settle()

@@ -139,7 +139,7 @@ import Testing
         var second: NotificationObserver? = center.observe(.sample, key: 1) { _ in log.add("second") }
         let secondReceiver = second?.foreign
         #expect(firstReceiver?.isKept == false && secondReceiver?.isKept == true)
-        first.stop()
+        first.cancel()
         #expect([firstReceiver, secondReceiver].compactMap(\.self).kept() == 1)
         center.post(.sample)
         #expect(log.entries == ["second"])

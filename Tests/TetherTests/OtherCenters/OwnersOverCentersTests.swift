@@ -24,7 +24,7 @@ import Testing
         center.post(.sample, number: 1)
         #expect(calls.entries == [1], "\(type(of: object))")
         #expect(OwnerObservers(of: object).count == 1)
-        OwnerObservers(of: object).stop()
+        OwnerObservers(of: object).cancel()
         center.post(.sample, number: 2)
         #expect(calls.entries == [1])
     }
@@ -131,11 +131,11 @@ import Testing
         let third = foundation.observe(.sample, owner: owner.object!) { _, _ in log.add("third") }
         #expect(Array(OwnerObservers(of: owner.object!)) == [first, second, third])
         #expect(OwnerObservers(of: owner.object!).audit().count == 3)
-        third.stop()
+        third.cancel()
         own.post(.sample)
         foundation.post(name: .sample, object: nil)
         #expect(log.entries == ["own", "foundation"])
-        OwnerObservers(of: owner.object!).stop()
+        OwnerObservers(of: owner.object!).cancel()
         #expect([first, second, third].allSatisfy { !$0.isActive })
         owner.release()
     }
@@ -181,7 +181,7 @@ import Testing
         owner.release()
         #expect(!token.isActive)
         #expect(log.entries == ["captured deinit"])
-        token.stop()
+        token.cancel()
         center.post(.sample)
         #expect(log.entries == ["captured deinit"])
     }

@@ -26,7 +26,7 @@ import Testing
         await place.settle()
         #expect(center.audit().map(\.name) == [.other])
 
-        observer.stop()
+        observer.cancel()
         #expect(!observer.isActive)
         center.post(.other, number: 3)
         await place.settle()
@@ -53,7 +53,7 @@ import Testing
         await place.settle()
         observer.observe(.sample, on: .custom(jobs)) { log.add("stopped \($0.number)") }
         center.post(.sample, number: 3)
-        observer.stop()
+        observer.cancel()
         jobs.run()
         #expect(log.entries == ["new 2"])
     }
@@ -67,7 +67,7 @@ import Testing
             log.add("main \(note.number)")
         }
         // Its target is the handler's.
-        observer.target = .poster
+        observer.target = .postingThread
         onThreads({ center.post(.sample, number: 1) })
         await TargetKind.main.makePlace().settle()
         #expect(log.entries == ["main 1"])

@@ -14,7 +14,7 @@ import Testing
         var dropped: NotificationObserver? = center.observe(.sample) { log.add("dropped \($0.number)") }
         center.post(.sample, number: 1)
         #expect(log.entries.sorted() == ["dropped 1", "stopped 1"])
-        stopped.stop()
+        stopped.cancel()
         withExtendedLifetime(dropped) {}
         dropped = nil
         center.post(.sample, number: 2)
@@ -31,7 +31,7 @@ import Testing
             (0..<10).map { number in
                 center.observe(number % 2 == 0 ? .sample : nil) { _ in
                     log.add("\(number)")
-                    for (other, token) in tokens.value.enumerated() where other != number { token.stop() }
+                    for (other, token) in tokens.value.enumerated() where other != number { token.cancel() }
                 }
             })
         center.post(.sample)
@@ -68,7 +68,7 @@ import Testing
             center.post(name: .sample, object: nil, userInfo: ["payload": payload])
         }
         #expect(log.entries == [])
-        token.stop()
+        token.cancel()
         #expect(log.entries.sorted() == ["capture", "payload"])
         jobs.run()
     }
@@ -80,11 +80,11 @@ import Testing
             let captured = Ending { log.add("capture") }
             return center.observe(.sample) { note in
                 captured.touch()
-                (note.object as? NotificationObserver)?.stop()
+                (note.object as? NotificationObserver)?.cancel()
                 log.add("handler")
             }
         }
-        observe().stop()
+        observe().cancel()
         #expect(log.entries == ["capture"])
         let token = observe()
         center.post(.sample, from: token)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R2 stopAndWait waits for handlers of other threads, not for those of its own stack`(kind: CenterKind) {
+    func `F1 R2 cancelAndWait waits for handlers of other threads, not for those of its own stack`(kind: CenterKind) {
         let (log, center) = (log, kind.makeCenter())
         let (isRunning, mayReturn) = (Turnstile(), Turnstile())
         let token = Box<NotificationObserver?>(nil)
@@ -104,7 +104,7 @@ import Testing
                 } else {
                     // On its own stack; the other thread's is waited for.
                     mayReturn.open()
-                    #expect(token.value?.stopAndWait() == .finished)
+                    #expect(token.value?.cancelAndWait() == .finished)
                 }
                 log.add("\(note.number)")
             })
@@ -127,7 +127,7 @@ import Testing
             [Notification.Name.sample, .other].enumerated().map { number, name in
                 center.observe(name) { _ in
                     meeting.meet()
-                    results.add(tokens.value[1 - number].stopAndWait())
+                    results.add(tokens.value[1 - number].cancelAndWait())
                 }
             })
         onThreads({ center.post(.sample) }, { center.post(.other) })
@@ -140,9 +140,9 @@ import Testing
     func `F1 R3 stopping from many threads, and by stale tokens, touches no other observer`(kind: CenterKind) {
         let (log, center) = (log, kind.makeCenter())
         let stale = (0..<100).map { _ in center.observe(.sample) { _ in log.add("stale") } }
-        onThreads((0..<4).map { _ in { for token in stale { token.stop() } } })
+        onThreads((0..<4).map { _ in { for token in stale { token.cancel() } } })
         let live = (0..<100).map { _ in center.observe(.sample) { _ in log.add("live") } }
-        onThreads((0..<4).map { _ in { for token in stale { token.stop() } } })
+        onThreads((0..<4).map { _ in { for token in stale { token.cancel() } } })
         center.post(.sample)
         #expect(log.entries == Array(repeating: "live", count: 100))
         #expect(live.allSatisfy { $0.isActive })
@@ -164,7 +164,7 @@ import Testing
                 owner.drop()
                 tokens.set(tokens.value + [center.observe(.other) { _ in log.add("added") }])
                 center.post(.other)
-                tokens.value[0].stop()
+                tokens.value[0].cancel()
                 center.removeObservers(named: .other)
                 center.post(.other)
             }
@@ -185,12 +185,12 @@ import Testing
             let captured = Ending {
                 center.post(.other, number: 1)
                 added.set(center.observe(.other) { log.add("added \($0.number)") })
-                inner.stop()
+                inner.cancel()
                 center.post(.other, number: 2)
             }
             return center.observe(.sample) { _ in captured.touch() }
         }()
-        token.stop()
+        token.cancel()
         #expect(log.entries == ["other 1", "added 2"])
         added.set(nil)
     }
@@ -220,7 +220,7 @@ import Testing
             center.observe(.sample, on: .custom(jobs), once: true) { _ in log.add("run") }
         )
         for _ in 0..<3 { center.post(.sample) }
-        stopped.stop()
+        stopped.cancel()
         jobs.run()
         #expect(log.entries == ["run"])
         #expect(!run.isActive)

@@ -232,7 +232,7 @@ final class PostingQueueTests: XCTestCase {
             }
             XCTAssertEqual(fired.entries, [true], "\(style)")
             XCTAssertGreaterThan(log.entries.count, 1)
-            token.stop()
+            token.cancel()
             queue.flush()
         }
     }

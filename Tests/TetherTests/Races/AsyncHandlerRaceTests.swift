@@ -22,7 +22,7 @@ extension Races {
 
             func stop() {
                 for _ in 0..<delay { _ = hasSlept.isRaised }
-                token.stop()
+                token.cancel()
             }
         }
 
@@ -32,7 +32,7 @@ extension Races {
                 { fixture in fixture.center.post(name: .sample, object: nil) },
                 { fixture in fixture.stop() },
                 check: { fixture in
-                    fixture.token.stopAndWait()
+                    fixture.token.cancelAndWait()
                     try require(!fixture.hasSlept.isRaised, "The call was not cancelled.")
                 })
         }

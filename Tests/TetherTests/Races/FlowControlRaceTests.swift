@@ -16,7 +16,7 @@ extension Races {
 
             init(isAsynchronous: Bool = false, once: Bool = false) {
                 self.isAsynchronous = isAsynchronous
-                token = center.observe(.sample, on: isAsynchronous ? .custom(scheduler) : .poster, once: once) {
+                token = center.observe(.sample, on: isAsynchronous ? .custom(scheduler) : .postingThread, once: once) {
                     [log] in log.add($0.number)
                 }
             }
@@ -44,7 +44,7 @@ extension Races {
                     try require(own == own.sorted(), "Out of order: \(own).")
                 }
                 try require(Set(log.entries).count == log.entries.count, "Delivered twice: \(log.entries).")
-                token.stop()
+                token.cancel()
                 try require(center.core.isEmpty, "The center keeps something.")
             }
         }
@@ -140,7 +140,7 @@ extension Races {
                     fixture.post(0..<1)
                     return fixture
                 },
-                { $0.token.stop() },
+                { $0.token.cancel() },
                 { $0.token.unmute() },
                 { $0.post(100..<102) },
                 check: { fixture in
@@ -163,7 +163,9 @@ extension Races {
                     fixture.post(1..<3)
                 },
                 { fixture in
-                    for target in [.custom(fixture.scheduler), DeliveryTarget.poster, .custom(fixture.scheduler)] {
+                    for target in [
+                        .custom(fixture.scheduler), DeliveryTarget.postingThread, .custom(fixture.scheduler),
+                    ] {
                         fixture.token.target = target
                     }
                 },

@@ -30,7 +30,7 @@ extension Races {
             }
 
             func stop() {
-                token.stop()
+                token.cancel()
                 if isReleased.isRaised { wasReleasedAtOnce.raise() }
             }
 
@@ -61,11 +61,11 @@ extension Races {
                 Look(testDescription: "audit") { _ = $0.center.audit() },
                 Look(testDescription: "second stop") {
                     $0.waitUntilStopped()
-                    $0.token.stop()
+                    $0.token.cancel()
                 },
-                Look(testDescription: "stopAndWait") {
+                Look(testDescription: "cancelAndWait") {
                     $0.waitUntilStopped()
-                    $0.token.stopAndWait()
+                    $0.token.cancelAndWait()
                 },
                 Look(testDescription: "removeObservers") {
                     $0.waitUntilStopped()

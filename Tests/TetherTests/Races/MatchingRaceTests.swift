@@ -105,7 +105,7 @@ extension Races {
                             if name != nil, notification.name != name { stray.add() }
                         }
                     }
-                    for token in tokens { token.stop() }
+                    for token in tokens { token.cancel() }
                 }
             }
             try race(
@@ -120,7 +120,7 @@ extension Races {
                     let expected = (1...2).flatMap { [$0 * 10, $0 * 10 + 1] }
                     try require(fixture.calls.entries == expected, "Called \(fixture.calls.entries).")
                     try require(fixture.stray.count == 0, "A post reached an observer of another name.")
-                    for token in fixture.steady { token.stop() }
+                    for token in fixture.steady { token.cancel() }
                     try require(fixture.center.core.isEmpty, "The center keeps something.")
                 })
         }
@@ -144,7 +144,7 @@ extension Races {
                 },
                 { fixture in fixture.center.post(.sample, numbers: 1...2) },
                 { fixture in fixture.center.removeObservers(named: .sample) },
-                { fixture in fixture.add().stop() },
+                { fixture in fixture.add().cancel() },
                 check: { fixture in
                     try require(fixture.tokens.value.allSatisfy { !$0.isActive }, "One was left.")
                     try require(fixture.released.count == 5, "Released \(fixture.released.count) captures of 5.")

@@ -35,7 +35,7 @@ extension Races {
             poster.join()
         }
 
-        @Test func `R1 R2 after stopAndWait no handler runs, and all that it has stored is seen`() {
+        @Test func `R1 R2 after cancelAndWait no handler runs, and all that it has stored is seen`() {
             let center = ObserverCenter()
             let ended = Word()
             let late = Word()
@@ -51,7 +51,7 @@ extension Races {
                 }
                 // In some rounds the handler is under way, in others not yet.
                 for _ in 0..<(round % 97) { _ = calls.value }
-                token.stopAndWait()
+                token.cancelAndWait()
                 ended.set(round)
                 let seen = stored.value
                 for _ in 0..<50 { _ = ended.value }
@@ -74,7 +74,7 @@ extension Races {
                     looks += 1
                     if looks.isMultiple(of: 1000) { sched_yield() }
                 }
-                token.stopAndWait()
+                token.cancelAndWait()
                 if stored.value != round { unseen.advance() }
             }
             #expect(unseen.value == 0)
@@ -90,7 +90,7 @@ extension Races {
                 let before = released.value
                 let token = capturing(in: center, stored: stored, released: released, wrong: wrong)
                 for _ in 0..<(round % 97) { _ = stored.value }
-                token.stop()
+                token.cancel()
                 // The poster releases it where a post of it was under way.
                 let deadline = Date.now + 30
                 while released.value == before, Date.now < deadline {}

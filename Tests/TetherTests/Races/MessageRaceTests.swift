@@ -31,7 +31,7 @@ extension Races {
                 for number in 1...20 { fixture.center.post(AlbumDidSave(number: number)) }
             } _: { fixture in
                 sched_yield()
-                fixture.token.stopAndWait()
+                fixture.token.cancelAndWait()
                 fixture.atStop.set(fixture.log.entries)
             } check: { fixture in
                 let entries = fixture.log.entries
@@ -55,7 +55,7 @@ extension Races {
             } _: { center, _, _ in
                 center.post(AlbumDidSave(number: 2))
             } check: { center, log, token in
-                token.stopAndWait()
+                token.cancelAndWait()
                 // Unless it was stopped while it was enqueued.
                 try require(log.entries.count <= 1, "It ran for \(log.entries).")
                 try require(center.core.isEmpty, "Something was left behind.")
@@ -100,7 +100,7 @@ extension Races {
                     let known = log.entries.count + (row?.dropped ?? 0)
                     try require(row?.pending == 0 && (5...9).contains(known), "\(log.entries) of \(center.audit())")
                 }
-                token.stop()
+                token.cancel()
                 try require(center.core.isEmpty, "Something was left behind.")
             }
         }

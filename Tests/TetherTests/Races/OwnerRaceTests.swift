@@ -51,8 +51,8 @@ import Testing
                 center.observe(.other, owner: owner.object!, key: "key") { _, _ in }
                 center.post(name: .sample, object: owner.object!)
                 switch round % 4 {
-                case 0: token.stop()
-                case 1: OwnerObservers(of: owner.object!).stop()
+                case 0: token.cancel()
+                case 1: OwnerObservers(of: owner.object!).cancel()
                 case 2: center.removeObservers(from: owner.object!)
                 default: break
                 }
@@ -80,7 +80,7 @@ import Testing
                 }
                 isDone.raise()
             },
-            { while !isDone.isRaised { slot.value?.stop() } },
+            { while !isDone.isRaised { slot.value?.cancel() } },
             { while !isDone.isRaised { center.removeObservers(named: .sample) } })
         #expect(center.core.isEmpty && traces.recordCount == 0)
         #expect(ended.value == rounds)
@@ -165,7 +165,7 @@ import Testing
                     guard let sender = slot.value else { continue }
                     let token = center.observe(.sample, from: sender) { _ in }
                     _ = center.observe(.sample, from: sender) { _ in }
-                    token.stop()
+                    token.cancel()
                 }
             })
         #expect(lastPosts.value == roundsPerMode)

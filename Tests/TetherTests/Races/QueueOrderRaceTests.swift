@@ -32,7 +32,7 @@ extension Races {
                 if let operations { operations.settle() } else { queue.settle() }
                 try require(early.count == 0, "\(early.count) blocks came before what was posted before them.")
                 try require(log.entries.count == 12, "Delivered \(log.entries).")
-                token.stop()
+                token.cancel()
             }
         }
 

@@ -26,20 +26,20 @@ extension Races {
 
             /// What must hold after every race.
             func verify() throws {
-                try require(late.count == 0, "A handler started or ran after stopAndWait had returned.")
+                try require(late.count == 0, "A handler started or ran after cancelAndWait had returned.")
                 try require(released.count == 1, "The capture was released \(released.count) times.")
                 try require(center.core.isEmpty, "The center keeps something.")
             }
         }
 
-        @Test func `R1 R2 after stopAndWait no handler starts or runs on a posting thread`() throws {
+        @Test func `R1 R2 after cancelAndWait no handler starts or runs on a posting thread`() throws {
             try race(
-                setUp: { _ in Fixture { _ in .poster } },
+                setUp: { _ in Fixture { _ in .postingThread } },
                 { fixture in
                     for number in 0..<3 { fixture.center.post(.sample, number: number) }
                 },
                 { fixture in
-                    fixture.token.value?.stopAndWait()
+                    fixture.token.value?.cancelAndWait()
                     fixture.hasStopped.raise()
                 },
                 check: { try $0.verify() })
@@ -53,7 +53,7 @@ extension Races {
                     let captured = Ending { isReleased.raise() }
                     return (token: center.observe(.sample) { _ in captured.touch() }, isReleased)
                 },
-                { $0.token.stop() }, { $0.token.stop() },
+                { $0.token.cancel() }, { $0.token.cancel() },
                 check: { try require($0.1.isRaised && center.core.isEmpty, "It was not let go of.") })
         }
 
@@ -67,7 +67,7 @@ extension Races {
                     sender.set(object)
                     return (0..<2).map { _ in center.observe(.sample, from: object) { _ in } }
                 },
-                { $0[0].stop() }, { $0[0].stop() },
+                { $0[0].cancel() }, { $0[0].cancel() },
                 check: { tokens in
                     try require(tokens[1].isActive, "The other one has ended, too.")
                     sender.drop()
@@ -81,9 +81,9 @@ extension Races {
             try race(
                 setUp: { _ in property },
                 { $0.connect(.sample, to: Screen.closed, of: receiver, owner: owner) },
-                { $0.stop() },
+                { $0.cancel() },
                 check: { property in
-                    property.stop()
+                    property.cancel()
                     try require(center.core.isEmpty, "The center keeps something.")
                     for object in [receiver, owner] as [AnyObject] {
                         try require(
@@ -92,7 +92,7 @@ extension Races {
                 })
         }
 
-        @Test func `R1 R2 after stopAndWait no handler starts or runs in a drain`() throws {
+        @Test func `R1 R2 after cancelAndWait no handler starts or runs in a drain`() throws {
             try race(
                 setUp: { _ in
                     let fixture = Fixture { .custom($0) }
@@ -101,7 +101,7 @@ extension Races {
                 },
                 { fixture in fixture.scheduler.runAll() },
                 { fixture in
-                    fixture.token.value?.stopAndWait()
+                    fixture.token.value?.cancelAndWait()
                     fixture.hasStopped.raise()
                 },
                 check: { try $0.verify() })
@@ -127,11 +127,11 @@ extension Races {
 
         @Test func `R3 of several threads that stop one observer each returns to an ended one`() throws {
             let stop: @Sendable (Fixture) -> Void = { fixture in
-                fixture.token.value?.stopAndWait()
+                fixture.token.value?.cancelAndWait()
                 fixture.hasStopped.raise()
             }
             try race(
-                setUp: { _ in Fixture { _ in .poster } },
+                setUp: { _ in Fixture { _ in .postingThread } },
                 stop, stop,
                 { fixture in fixture.center.post(.sample, number: 1) },
                 check: { try $0.verify() })
@@ -150,7 +150,7 @@ extension Races {
                         (0..<2).map { index in
                             center.observe(names[index]) { [tokens, results, running] _ in
                                 running.meet()
-                                results.add(tokens.value[1 - index].stopAndWait())
+                                results.add(tokens.value[1 - index].cancelAndWait())
                             }
                         })
                 }

@@ -80,7 +80,7 @@ final class Storm: Sendable {
         private let isOnce: Bool
         private let life: Life?
         private let calls = Atomic<Int>(0)
-        /// Set when `stopAndWait` has returned: from then on no call starts (R1, R2).
+        /// Set when `cancelAndWait` has returned: from then on no call starts (R1, R2).
         let mustNotRun = Atomic<Bool>(false)
 
         init(_ storm: Storm, isOnce: Bool, life: Life?) {
@@ -93,7 +93,7 @@ final class Storm: Sendable {
         deinit { storm.alive.add(-1) }
 
         func run() {
-            if mustNotRun.load(ordering: .sequentiallyConsistent) { storm.fouls.add("R1: a call after stopAndWait") }
+            if mustNotRun.load(ordering: .sequentiallyConsistent) { storm.fouls.add("R1: a call after cancelAndWait") }
             if life?.hasBegunToEnd.load(ordering: .sequentiallyConsistent) == true {
                 storm.fouls.add("O4: a call after its owner's end")
             }
@@ -126,7 +126,7 @@ final class Storm: Sendable {
             if own.count > 40 { own.removeFirst(20) }
         }
         for (token, handler) in own {
-            token.stopAndWait()
+            token.cancelAndWait()
             handler.mustNotRun.store(true, ordering: .sequentiallyConsistent)
         }
     }
@@ -136,10 +136,10 @@ final class Storm: Sendable {
         switch Int.random(in: 0..<100, using: &dice) {
         case 0..<40: post(&dice)
         case 40..<60: observe(&dice).map { own.append($0) }
-        case 60..<66: chosen?.token.stop()
+        case 60..<66: chosen?.token.cancel()
         case 66..<72:
             guard let chosen else { break }
-            chosen.token.stopAndWait()
+            chosen.token.cancelAndWait()
             chosen.handler.mustNotRun.store(true, ordering: .sequentiallyConsistent)
         case 72..<78:
             chosen?.token.mute(keepingNewest: Bool.random(using: &dice))
@@ -151,7 +151,7 @@ final class Storm: Sendable {
         case 92..<96: senders.randomElement(using: &dice)!.set(Bool.random(using: &dice) ? Sender(alive) : nil)
         case 96: centers.randomElement(using: &dice)!.set(makeGround())
         case 97: centers.randomElement(using: &dice)!.value?.center.removeObservers(named: .stormy)
-        case 98: owners.randomElement(using: &dice)!.value.map { OwnerObservers(of: $0).stop() }
+        case 98: owners.randomElement(using: &dice)!.value.map { OwnerObservers(of: $0).cancel() }
         // Not the process's: that would hold observers of other tests for a moment.
         default: _ = centers.randomElement(using: &dice)!.value?.center.audit().count
         }

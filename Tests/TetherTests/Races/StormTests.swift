@@ -40,7 +40,7 @@ extension Races {
             storm(
                 threads, sharingNames: sharingNames,
                 on: Storm.Places(targets: [
-                    .poster, .dispatchQueue(serial), .dispatchQueue(concurrent, concurrently: true),
+                    .postingThread, .dispatchQueue(serial), .dispatchQueue(concurrent, concurrently: true),
                     .operationQueue(operations),
                 ]) {
                     serial.settle()
@@ -51,7 +51,7 @@ extension Races {
 
         @Test func `R1 R8 D2 on a queue that is suspended and resumed nothing is delivered late or kept`() {
             let queue = DispatchQueue(label: "now and then")
-            storm(4, on: Storm.Places(targets: [.poster, .dispatchQueue(queue)]) { queue.settle() }) {
+            storm(4, on: Storm.Places(targets: [.postingThread, .dispatchQueue(queue)]) { queue.settle() }) {
                 queue.suspend()
                 for _ in 0..<50 { sched_yield() }
                 queue.resume()
@@ -71,7 +71,7 @@ extension Races {
             }
             isReady.pass()
             let thread = target.value!
-            storm(4, on: Storm.Places(targets: [.poster, thread]) { settle(thread) })
+            storm(4, on: Storm.Places(targets: [.postingThread, thread]) { settle(thread) })
             mayEnd.raise()
             runner.join()
         }
@@ -82,7 +82,7 @@ extension Races {
             // SAFETY: a thread may be cancelled from any other.
             nonisolated(unsafe) let all = threads
             let next = Counter()
-            storm(4, on: Storm.Places(targets: [.poster] + threads.map { .thread($0) }) {}) {
+            storm(4, on: Storm.Places(targets: [.postingThread] + threads.map { .thread($0) }) {}) {
                 for _ in 0..<200 { sched_yield() }
                 if next.count < 6 { unsafe all[next.count].cancel() }
                 next.add()

@@ -11,6 +11,8 @@ extension Races {
             let schedulers = [ManualScheduler(), ManualScheduler()]
             let log = Log<Int>()
             let token: NotificationObserver
+            /// The turn to run jobs: a scheduler runs one at a time.
+            private let turn = NSLock()
 
             init(on target: DeliveryTarget? = nil, yields: Int = 0) {
                 token = center.observe(.sample, on: target ?? .custom(schedulers[0])) { [log] notification in
@@ -20,8 +22,10 @@ extension Races {
             }
 
             func runAll() {
-                while schedulers.contains(where: { $0.waiting > 0 }) {
-                    for scheduler in schedulers { scheduler.runAll() }
+                turn.withLock {
+                    while schedulers.contains(where: { $0.waiting > 0 }) {
+                        for scheduler in schedulers { scheduler.runAll() }
+                    }
                 }
             }
 
@@ -41,7 +45,7 @@ extension Races {
                 let audit = center.audit()
                 try require(audit.map(\.pending) == [0], "Something is pending: \(audit).")
                 try require(audit.map(\.dropped) == [0], "Something was dropped: \(audit).")
-                token.stop()
+                token.cancel()
                 try require(center.core.isEmpty, "The center keeps something.")
             }
         }
@@ -68,7 +72,7 @@ extension Races {
                 { fixture in fixture.center.post(.sample, numbers: 0..<4) },
                 { fixture in
                     for _ in 0..<2 {
-                        fixture.token.target = .poster
+                        fixture.token.target = .postingThread
                         fixture.token.target = .custom(fixture.schedulers[1])
                     }
                     fixture.runAll()
@@ -119,7 +123,7 @@ extension Races {
                     fixture.center.post(.sample, number: 200)
                     fixture.runAll()
                     try require(fixture.log.entries == entries + [200], "A later post was lost.")
-                    fixture.token.stop()
+                    fixture.token.cancel()
                     try require(fixture.center.core.isEmpty, "The center keeps something.")
                 })
         }
@@ -130,7 +134,7 @@ extension Races {
             let comeAndGo: @Sendable (Int) -> Void = { round in
                 for _ in 0..<3 {
                     let token = center.observe(.sample, on: .custom(scheduler)) { _ in }
-                    token.stop()
+                    token.cancel()
                 }
             }
             try race(

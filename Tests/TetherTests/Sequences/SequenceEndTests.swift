@@ -38,7 +38,7 @@ import Testing
         let sequence = center.notifications(named: .sample, from: sender.object!, owner: owner)
         for observer in OwnerObservers(of: owner) {
             observer.target = .custom(jobs)
-            #expect(observer.target.description == "poster")
+            #expect(observer.target.description == "posting thread")
         }
         center.post(name: .sample, object: sender.object, userInfo: ["number": 1])
         sender.release()

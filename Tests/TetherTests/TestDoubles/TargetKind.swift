@@ -6,10 +6,10 @@ import Testing
 
 /// One delivery target of each kind, to run one test on all.
 enum TargetKind: CaseIterable, CustomTestStringConvertible {
-    case poster, main, operationQueue, dispatchQueue, custom, thread
+    case postingThread, main, operationQueue, dispatchQueue, custom, thread
 
     /// Those that deliver later.
-    static let asynchronous = allCases.filter { $0 != .poster }
+    static let asynchronous = allCases.filter { $0 != .postingThread }
 
     func makePlace() -> TargetPlace { TargetPlace(self) }
 
@@ -28,8 +28,8 @@ final class TargetPlace: Sendable {
 
     fileprivate init(_ kind: TargetKind) {
         switch kind {
-        case .poster:
-            target = .poster
+        case .postingThread:
+            target = .postingThread
             let poster = ObjectIdentifier(Thread.current)
             check = { ObjectIdentifier(Thread.current) == poster }
             (run, end) = ({}, {})

@@ -54,6 +54,6 @@ import Testing
 }
 
 /// A function of its own, because an async one must not wait.
-private func waitForEnd(of token: NotificationObserver) { token.stopAndWait() }
+private func waitForEnd(of token: NotificationObserver) { token.cancelAndWait() }
 
 #endif

@@ -21,7 +21,7 @@ import Testing
             #expect(heap_bytes_in_use() < before + 50_000)
             let posts = ThreadEndTests.posting.posts.load(ordering: .relaxed)
             #expect(posts > 2000 * 2)
-            token.stop()
+            token.cancel()
         }
     }
 

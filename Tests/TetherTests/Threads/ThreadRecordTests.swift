@@ -34,6 +34,6 @@ import Testing
         for _ in 0..<70 { mayReturn.open() }
         for crew in crews { crew.join() }
         #expect(EpochGuard.threads(calling: address).isEmpty)
-        token.stop()
+        token.cancel()
     }
 }

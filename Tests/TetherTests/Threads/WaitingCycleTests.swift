@@ -22,7 +22,7 @@ import Testing
             (0..<size).map { index in
                 center.observe(Notification.Name("\(index)"), on: target(index)) { _ in
                     meeting.meet()
-                    results.add(tokens.value[(index + 1) % size].stopAndWait())
+                    results.add(tokens.value[(index + 1) % size].cancelAndWait())
                     hasReturned.open()
                 }
             })
@@ -33,11 +33,11 @@ import Testing
     }
 
     @Test func `R2 of two handlers that wait for each other the later call says so at once`() {
-        #expect(count(waitInRing(of: 2) { _ in .poster }) == [1, 1])
+        #expect(count(waitInRing(of: 2) { _ in .postingThread }) == [1, 1])
     }
 
     @Test func `R2 of three handlers that wait in a ring the last call says so at once`() {
-        #expect(count(waitInRing(of: 3) { _ in .poster }) == [2, 1])
+        #expect(count(waitInRing(of: 3) { _ in .postingThread }) == [2, 1])
     }
 
     @Test func `R2 handlers on queues that wait in a ring are detected`() {
@@ -65,7 +65,7 @@ import Testing
         center.post(.other, number: 2)
         await isDone.pass()
         #expect(results.entries == [true, false])
-        _ = await (one.stopAndWait(), two.stopAndWait())
+        _ = await (one.cancelAndWait(), two.cancelAndWait())
     }
 
     @Test func `R2 one observer's handlers on two threads that wait for each other are detected`() {
@@ -85,7 +85,7 @@ import Testing
         token.set(
             center.observe(.sample) { _ in
                 meeting.meet()
-                if let result = token.value?.stopAndWait() { results.add(result) }
+                if let result = token.value?.cancelAndWait() { results.add(result) }
             })
         onThreads((0..<threads).map { number in { center.post(.sample, number: number) } })
         token.set(nil)
@@ -101,11 +101,11 @@ import Testing
             center.observe(.sample) { [weak center] _ in center?.post(Notification.Name("inner"), number: 1) },
             center.observe(Notification.Name("inner")) { _ in
                 meeting.meet()
-                results.add(tokens.value[2].stopAndWait())
+                results.add(tokens.value[2].cancelAndWait())
             },
             center.observe(.other) { _ in
                 meeting.meet()
-                results.add(tokens.value[0].stopAndWait())
+                results.add(tokens.value[0].cancelAndWait())
             },
         ])
         onThreads({ center.post(.sample, number: 1) }, { center.post(.other, number: 1) })
@@ -124,7 +124,7 @@ import Testing
                 center.observe(Notification.Name("\(index)")) { _ in
                     meeting.meet()
                     if index < 2 {
-                        results.add(tokens.value[index + 1].stopAndWait())
+                        results.add(tokens.value[index + 1].cancelAndWait())
                     } else {
                         while tokens.value[2].isActive { sched_yield() }
                     }
@@ -149,7 +149,7 @@ import Testing
             })
         let wait = { @Sendable in
             isRunning.meet()
-            if let result = token.value?.stopAndWait() { results.add(result) }
+            if let result = token.value?.cancelAndWait() { results.add(result) }
         }
         onThreads({ center.post(.sample, number: 1) }, wait, wait)
         #expect(count(results) == [2, 0])
@@ -164,7 +164,7 @@ import Testing
         tokens.set([
             center.observe(.sample) { notification in
                 meeting.meet()
-                results.add(tokens.value[notification.number].stopAndWait())
+                results.add(tokens.value[notification.number].cancelAndWait())
             },
             center.observe(Notification.Name("outer")) { [weak center] _ in
                 center?.post(Notification.Name("inner"), number: 1)
@@ -181,7 +181,7 @@ import Testing
             {
                 // The first one's two handlers wait, for two handlers of one thread.
                 for registration in registrations.dropFirst() { waitUntilWaitedFor(registration) }
-                results.add(tokens.value[0].stopAndWait())
+                results.add(tokens.value[0].cancelAndWait())
             },
             {
                 waitUntilWaitedFor(registrations[0])

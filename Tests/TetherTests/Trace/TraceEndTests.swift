@@ -19,7 +19,7 @@ import Testing
             let token = center.observe(.sample, on: .custom(scheduler), once: true) { _ in }
             let events = try TracedEvent.events {
                 center.post(name: .sample, object: nil)
-                token.stop()
+                token.cancel()
             }
             let end = try #require(events.first { $0.name == "end of observer sample" })
             #expect(end.arguments["because"] as? String == "it was stopped or replaced")

@@ -81,8 +81,8 @@ import Testing
                 center.post(name: .other, object: nil)
                 center.post(name: .third, object: nil)
                 center.post(name: .third, object: nil)
-                token.stop()
-                unheld.stop()
+                token.cancel()
+                unheld.cancel()
             }
             #expect(
                 events.filter { $0.phase == "i" }.map { "\($0.name): \($0.arguments["because"] ?? "")" } == [
@@ -135,8 +135,8 @@ import Testing
                 center.object!.observe(nil) { _ in },
             ]
             let events = try TracedEvent.events {
-                tokens[2].stop()
-                tokens[3].stop()
+                tokens[2].cancel()
+                tokens[3].cancel()
                 sender.release()
                 center.release()
             }
@@ -176,7 +176,7 @@ import Testing
             try await Tether.Trace.record(to: file) {
                 center.post(name: .sample, object: nil)
                 await gate.pass()
-                await token.stopAndWait()
+                await token.cancelAndWait()
             }
             let events = try TracedEvent.read(file).filter { $0.name == "async handler" }
             #expect(events.map(\.phase) == ["b", "e"] && events[0].id == events[1].id && events[0].id != nil)

@@ -8,7 +8,7 @@
 ///
 /// For an observer it bounds what waits for it on its target (D8), for an async sequence what waits
 /// to be taken (S3). What is dropped is counted in the audit. A handler that is running does not
-/// count as waiting. On `.poster` only what a switch left there waits, and what is posted while that is being
+/// count as waiting. On `.postingThread` only what a switch left there waits, and what is posted while that is being
 /// delivered.
 ///
 /// Foundation's `bufferSize` is `.newest(size)`. A number of less than 1 stops the program with a sentence (X1).

@@ -10,7 +10,7 @@ public import Foundation
 /// token.target = .dispatchQueue(work)   // of a live observer
 /// ```
 ///
-/// *Delivery*: on `.poster` a post calls the handler and returns after it. Every other target is asynchronous: the posting
+/// *Delivery*: on `.postingThread` a post calls the handler and returns after it. Every other target is asynchronous: the posting
 /// thread never waits, and a post puts one block on each target that it reaches, which keeps its place among all else on
 /// that queue (contract D1-D4). A target retains its queue or scheduler as long as
 /// the observer lives. So no queue can be the target of an observer that it owns: neither would end.
@@ -18,7 +18,7 @@ public import Foundation
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable {
     enum Kind: Sendable {
-        case poster
+        case postingThread
         case main
         case mainAsync
         /// The main queue, where a post calls the handler whatever is pending.
@@ -40,14 +40,14 @@ public struct DeliveryTarget: Sendable {
     init(kind: Kind, isBatching: Bool = false) {
         self.kind = kind
         self.isBatching = isBatching
-        isPoster = if case .poster = kind { true } else { false }
+        isPoster = if case .postingThread = kind { true } else { false }
     }
 
     /// Whether it is a thread, which delivers by its run loop.
     package var usesRunLoop: Bool { if case .thread = kind { true } else { false } }
 
     /// The posting thread, inside the post. The default.
-    public static var poster: DeliveryTarget { DeliveryTarget(kind: .poster) }
+    public static var postingThread: DeliveryTarget { DeliveryTarget(kind: .postingThread) }
 
     /// The main queue, however the program runs its main thread: at once if posted from there.
     ///
@@ -105,7 +105,7 @@ extension DeliveryTarget: CustomStringConvertible {
     /// The target's kind and, where it has one, its queue's name.
     public var description: String {
         switch kind {
-        case .poster: "poster"
+        case .postingThread: "posting thread"
         case .main, .mainAlwaysInline: "main\(isBatching ? ", batching" : "")"
         case .mainAsync: "main, later"
         case .operationQueue(let queue):

@@ -331,7 +331,7 @@ final class PendingDeliveries: Sendable {
 
     /// The target as it was set last.
     var target: DeliveryTarget {
-        state.withLock { $0.isLeavingTarget ? .poster : $0.target.target }
+        state.withLock { $0.isLeavingTarget ? .postingThread : $0.target.target }
     }
 
     /// Switches the target (D6).
@@ -511,7 +511,7 @@ final class PendingDeliveries: Sendable {
 
     struct Report {
         /// Described by the reader of the report: the name of a queue is the user's code.
-        var target = DeliveryTarget.poster
+        var target = DeliveryTarget.postingThread
         var pending = 0
         var kept = 0
         var dropped = 0
@@ -522,7 +522,7 @@ final class PendingDeliveries: Sendable {
     func report(with hook: RegistrationHook?) -> (Report, (pending: Int, dropped: Int)) {
         state.withLock { state in
             let report = Report(
-                target: state.isLeavingTarget ? .poster : state.target.target, pending: state.deliveries.count,
+                target: state.isLeavingTarget ? .postingThread : state.target.target, pending: state.deliveries.count,
                 kept: state.kept == nil ? 0 : 1, dropped: state.dropped.values.reduce(0, +), muted: state.mutings)
             return (report, hook?.counts ?? (0, 0))
         }

@@ -72,7 +72,7 @@ import Tether
         center.post(.sample, numbers: 1...10)
         token.backlog = .oldest(4)
         #expect(counts == [[4, 6]])
-        token.target = .poster
+        token.target = .postingThread
         token.backlog = .oldest(2)
         #expect(counts == [[2, 8]])
         scheduler.runAll()
@@ -120,7 +120,7 @@ import Tether
     }
 
     @Test func `D8 D1 on the poster a backlog bounds nothing while nothing waits`() {
-        let token = observe(on: .poster)
+        let token = observe(on: .postingThread)
         token.backlog = .newest(1)
         center.post(.sample, numbers: 1...5)
         #expect(log.entries == [1, 2, 3, 4, 5])
@@ -130,7 +130,7 @@ import Tether
 
     @Test func `D8 D6 a backlog stays when the target is switched, and what waits moves`() {
         let second = ManualScheduler()
-        let token = observe(on: .poster)
+        let token = observe(on: .postingThread)
         token.backlog = .newest(2)
         token.target = .custom(scheduler)
         center.post(.sample, numbers: 1...4)
@@ -202,7 +202,7 @@ import Tether
         let token = observe()
         token.backlog = .newest(5)
         for _ in 1...5 { center.post(name: .sample, object: Ending { ended.add() }) }
-        token.stop()
+        token.cancel()
         #expect(ended.count == 5)
         token.backlog = .newest(1)
         #expect(token.backlog == .unbounded)

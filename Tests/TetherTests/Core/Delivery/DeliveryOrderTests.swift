@@ -165,7 +165,7 @@ import Tether
         let first = center.observe(.sample, on: .dispatchQueue(queue)) { log.add("first\($0.number)") }
         let second = center.observe(.sample) { _ in }
         second.target = .dispatchQueue(queue)
-        let third = center.observe(.sample, on: .poster) { log.add("third\($0.number)") }
+        let third = center.observe(.sample, on: .postingThread) { log.add("third\($0.number)") }
         third.target = .dispatchQueue(queue)
         queue.suspend()
         center.post(.sample, numbers: 1...2)

@@ -15,7 +15,7 @@ import Testing
         let (log, second) = (log, SharedHolder<NotificationObserver>())
         let first = center.observe(.sample, on: .custom(jobs)) { _ in
             log.add("first")
-            second.value?.stop()
+            second.value?.cancel()
         }
         second.set(center.observe(.sample, on: .custom(jobs)) { _ in log.add("second") })
         let third = center.observe(.sample, on: .custom(jobs)) { _ in log.add("third") }
@@ -33,7 +33,7 @@ import Testing
             token.set(
                 center.observe(.sample, on: .custom(jobs)) { note in
                     captured.touch()
-                    token.value?.stop()
+                    token.value?.cancel()
                     log.add("ran \(note.object ?? "none")")
                 })
         }
@@ -94,7 +94,7 @@ import Testing
 
     @Test func `R10 handlers that capture their own tokens go with the center`() {
         let (log, center) = (log, SharedHolder(ObserverCenter()))
-        for target in [DeliveryTarget.poster, .custom(jobs)] {
+        for target in [DeliveryTarget.postingThread, .custom(jobs)] {
             let (token, captured) = (SharedHolder<NotificationObserver>(), Ending { log.add("released") })
             token.set(
                 center.value!.observe(.sample, on: target) { _ in

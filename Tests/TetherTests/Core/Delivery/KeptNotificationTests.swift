@@ -10,7 +10,7 @@ import Testing
     private let scheduler = ManualScheduler()
     private let log = Log<Int>()
 
-    private func observe(on target: DeliveryTarget = .poster, once: Bool = false) -> NotificationObserver {
+    private func observe(on target: DeliveryTarget = .postingThread, once: Bool = false) -> NotificationObserver {
         center.observe(.sample, on: target, once: once) { [log] in log.add($0.number) }
     }
 
@@ -90,7 +90,7 @@ import Testing
         #expect(log.entries == [1])
         token.mute(keepingNewest: true)
         center.post(.sample, number: 2)
-        token.target = .poster
+        token.target = .postingThread
         #expect(log.entries == [1])
         token.unmute()
         #expect(log.entries == [1, 2])
@@ -98,7 +98,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `D9 R7 a once observer runs once, for what was kept`(isAsynchronous: Bool) {
-        let token = observe(on: isAsynchronous ? .custom(scheduler) : .poster, once: true)
+        let token = observe(on: isAsynchronous ? .custom(scheduler) : .postingThread, once: true)
         token.mute(keepingNewest: true)
         center.post(.sample, numbers: 1...3)
         #expect(token.isActive)
@@ -153,9 +153,9 @@ import Testing
             { token.unmute() },
             {
                 began.pass()
-                token.stop()
+                token.cancel()
                 goOn.open()
-                token.stopAndWait()
+                token.cancelAndWait()
                 log.add("waited")
             })
         #expect(log.entries == ["ran", "waited"])

@@ -38,11 +38,11 @@ import Testing
     }
 
     @Test func `D9 R8 stopping frees the kept one before it returns`() {
-        for target in [DeliveryTarget.poster, .custom(scheduler)] {
+        for target in [DeliveryTarget.postingThread, .custom(scheduler)] {
             let token = center.observe(.sample, on: target) { _ in }
             token.mute(keepingNewest: true)
             post(payload(1))
-            token.stop()
+            token.cancel()
         }
         #expect(ended.entries == [1, 1])
         #expect(center.core.isEmpty)
@@ -95,14 +95,14 @@ import Testing
         box.value?.mute(keepingNewest: true)
         for number in 1...3 { post(payload(number, touch)) }
         #expect(ended.entries == [1, 2])
-        box.value?.stop()
+        box.value?.cancel()
         #expect(ended.entries == [1, 2, 3])
         // One that finds its once observer used up when it is unmuted.
         let property = NotificationObserver(center: center)
         property.mute(keepingNewest: true)
         property.observe(.sample, on: .custom(scheduler)) { _ in }
         post(payload(4) { property.backlog = .newest(1) })
-        property.stop()
+        property.cancel()
         #expect(ended.entries == [1, 2, 3, 4])
         box.set(nil)
     }
@@ -131,7 +131,7 @@ import Testing
 
     @Test func `D9 M5 what a sender's deinit posted is kept for the unmute, and then its observer ends`() {
         let (center, log) = (center, Log<String>())
-        for target in [DeliveryTarget.poster, .custom(scheduler)] {
+        for target in [DeliveryTarget.postingThread, .custom(scheduler)] {
             let sender = SharedHolder(Poster(center: center))
             let token = center.observe(.sample, from: sender.value!, on: target) {
                 log.add($0.object == nil ? "no object" : "object")

@@ -9,7 +9,7 @@ import Tether
     private let scheduler = ManualScheduler()
     private let log = Log<Int>()
 
-    private func observe(on target: DeliveryTarget = .poster, once: Bool = false) -> NotificationObserver {
+    private func observe(on target: DeliveryTarget = .postingThread, once: Bool = false) -> NotificationObserver {
         center.observe(.sample, on: target, once: once) { [log] in log.add($0.number) }
     }
 
@@ -71,8 +71,9 @@ import Tether
     @Test func `D9 D6 muting stays when the target is switched, on every target`() {
         let token = observe()
         token.mute()
-        for target in [DeliveryTarget.custom(scheduler), .dispatchQueue(DispatchQueue(label: "queue")), .main, .poster]
-        {
+        for target in [
+            DeliveryTarget.custom(scheduler), .dispatchQueue(DispatchQueue(label: "queue")), .main, .postingThread,
+        ] {
             token.target = target
             center.post(.sample, number: 1)
             #expect(token.isMuted)
@@ -86,7 +87,7 @@ import Tether
 
     @Test(arguments: [true, false])
     func `D9 R7 what is dropped while muted does not use up a once observer`(isAsynchronous: Bool) {
-        let token = observe(on: isAsynchronous ? .custom(scheduler) : .poster, once: true)
+        let token = observe(on: isAsynchronous ? .custom(scheduler) : .postingThread, once: true)
         token.mute()
         center.post(.sample, numbers: 1...3)
         scheduler.runAll()
@@ -102,7 +103,7 @@ import Tether
 
     @Test func `D9 R5 a handler may mute itself, and the rest of what is pending is delivered`() {
         let (log, box) = (log, Box<NotificationObserver?>(nil))
-        for target in [DeliveryTarget.poster, .custom(scheduler)] {
+        for target in [DeliveryTarget.postingThread, .custom(scheduler)] {
             box.set(
                 center.observe(.sample, on: target) { notification in
                     log.add(notification.number)
@@ -147,7 +148,7 @@ import Tether
     @Test func `D9 muting and unmuting an observer that has ended does nothing`() {
         let token = observe()
         token.mute()
-        token.stop()
+        token.cancel()
         token.unmute()
         token.unmute()
         token.mute()
@@ -171,7 +172,7 @@ import Tether
         }()
         token.mute()
         center.post(.sample, number: 1)
-        token.stop()
+        token.cancel()
         #expect(released.count == 1)
         #expect(center.audit().isEmpty)
     }
@@ -188,7 +189,7 @@ import Tether
         #expect(counts == [[0, 0, 2]])
         center.post(.sample, number: 2)
         property.unmute()
-        property.stop()
+        property.cancel()
         #expect(property.isMuted)
         property.unmute()
         #expect(!property.isMuted)

@@ -88,7 +88,7 @@ import Tether
         let log = Log<String>()
         let token = onceWithCapture(center, on: .custom(scheduler), log: log)
         center.post(.sample, number: 1)
-        token.stop()
+        token.cancel()
         #expect(log.entries == ["released"])
         scheduler.runAll()
         #expect(log.entries == ["released"])
@@ -115,7 +115,7 @@ import Tether
         let log = Log<String>()
         let token = onceWithCapture(center, on: .custom(scheduler), log: log)
         center.post(.sample, number: 1)
-        token.target = .poster
+        token.target = .postingThread
         #expect(log.entries == [])
         center.post(.sample, number: 2)
         #expect(log.entries == [])

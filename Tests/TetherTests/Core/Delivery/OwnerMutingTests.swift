@@ -14,7 +14,7 @@ import Testing
     @discardableResult
     private func observe(
         _ owner: AnyObject, _ prefix: String, of name: Notification.Name = .sample,
-        on target: DeliveryTarget = .poster, center other: ObserverCenter? = nil
+        on target: DeliveryTarget = .postingThread, center other: ObserverCenter? = nil
     ) -> NotificationObserver {
         (other ?? center).observe(name, owner: owner, on: target) { [log] _, notification in
             log.add("\(prefix)\(notification.number)")
@@ -128,7 +128,7 @@ import Testing
         let (owner, log, box) = (Owner(), log, Box<NotificationObserver?>(nil))
         center.observe(.sample, owner: owner) { _, _ in
             log.add("stops")
-            box.value?.stop()
+            box.value?.cancel()
         }
         box.set(observe(owner, "a"))
         mute(owner, keepingNewest: true)
@@ -156,7 +156,7 @@ import Testing
         #expect(!trace.hasRecord)
         let token = observe(owner, "a")
         mute(owner)
-        token.stop()
+        token.cancel()
         #expect(!trace.hasRecord)
         unmute(owner)
     }

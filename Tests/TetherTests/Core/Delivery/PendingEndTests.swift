@@ -11,7 +11,7 @@ import Tether
         var dropped: NotificationObserver? = center.observe(.sample, on: .custom(scheduler)) { log.add($0.number) }
         center.post(.sample, numbers: 1...3)
         withExtendedLifetime(dropped) {}
-        stopped.stop()
+        stopped.cancel()
         dropped = nil
         scheduler.runAll()
         #expect(log.entries == [])
@@ -26,7 +26,7 @@ import Tether
         tokens.set([
             center.observe(.sample, on: .custom(scheduler)) { notification in
                 log.add("first\(notification.number)")
-                if notification.number == 2 { tokens.value.last?.stop() }
+                if notification.number == 2 { tokens.value.last?.cancel() }
             },
             center.observe(.sample, on: .custom(scheduler)) { log.add("second\($0.number)") },
         ])
@@ -44,7 +44,7 @@ import Tether
         token.set(
             center.observe(.sample, on: .custom(scheduler)) { notification in
                 log.add(notification.number)
-                token.value?.stop()
+                token.value?.cancel()
             })
         center.post(.sample, numbers: 1...3)
         scheduler.runAll()
@@ -59,7 +59,7 @@ import Tether
         let token = observer(of: center, on: scheduler, log: log)
         center.post(name: .sample, object: nil, userInfo: ["payload": Ending { log.add("payload") }])
         #expect(log.entries == [])
-        token.stop()
+        token.cancel()
         #expect(log.entries.sorted() == ["capture", "payload"])
         #expect(scheduler.waiting == 1)
         scheduler.runAll()
@@ -73,7 +73,7 @@ import Tether
         center.post(name: .sample, object: nil, userInfo: ["payload": Ending { log.add("payload") }])
         scheduler.runAll()
         #expect(log.entries == ["payload"])
-        token.stop()
+        token.cancel()
         #expect(log.entries == ["payload", "capture"])
     }
 

@@ -16,8 +16,8 @@ import Tether
     @Test func `D6 after a switch to the posting thread posts join the old target until nothing is pending there`() {
         let token = observe()
         center.post(.sample, numbers: 1...2)
-        token.target = .poster
-        #expect(token.target.description == "poster")
+        token.target = .postingThread
+        #expect(token.target.description == "posting thread")
         center.post(.sample, number: 3)
         #expect(log.entries == [])
         scheduler.runNext()
@@ -32,7 +32,7 @@ import Tether
 
     @Test func `D6 with nothing pending the switch to the posting thread takes effect at once`() {
         let token = observe()
-        token.target = .poster
+        token.target = .postingThread
         center.post(.sample, number: 1)
         #expect(log.entries == [1])
     }
@@ -43,7 +43,7 @@ import Tether
             center.observe(.sample, on: .custom(scheduler)) { [log, center] notification in
                 log.add(notification.number)
                 if notification.number == 1 {
-                    token.value?.target = .poster
+                    token.value?.target = .postingThread
                     center.post(.sample, number: 2)
                 }
                 log.add(-notification.number)
@@ -61,7 +61,7 @@ import Tether
         queue.isSuspended = true
         let token = center.observe(.sample, on: .operationQueue(queue)) { [log] in log.add($0.number) }
         center.post(.sample, numbers: 1...2)
-        token.target = .poster
+        token.target = .postingThread
         queue.cancelAllOperations()
         center.post(.sample, number: 3)
         #expect(log.entries == [3])
@@ -74,7 +74,7 @@ import Tether
         let second = ManualScheduler()
         let token = observe()
         center.post(.sample, numbers: 1...2)
-        token.target = .poster
+        token.target = .postingThread
         token.target = .custom(second)
         center.post(.sample, number: 3)
         scheduler.runAll()
@@ -86,7 +86,7 @@ import Tether
     @Test func `D6 a switch to the posting thread that is taken back leaves what is pending in its place`() {
         let token = observe()
         center.post(.sample, number: 1)
-        token.target = .poster
+        token.target = .postingThread
         token.target = .custom(scheduler)
         center.post(.sample, number: 2)
         #expect(scheduler.scheduled == 2)
@@ -99,7 +99,7 @@ import Tether
         let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add($0.number) }
         queue.suspend()
         center.post(.sample, number: 1)
-        onThreads({ token.target = .poster })
+        onThreads({ token.target = .postingThread })
         onThreads({ token.target = .dispatchQueue(queue) })
         #expect(log.entries == [])
         queue.resume()
@@ -109,11 +109,11 @@ import Tether
 
     @Test func `D6 R1 an observer that is stopped after a switch delivers nothing that was pending`() {
         let second = ManualScheduler()
-        for target in [DeliveryTarget.poster, .custom(second)] {
+        for target in [DeliveryTarget.postingThread, .custom(second)] {
             let token = observe()
             center.post(.sample, number: 1)
             token.target = target
-            token.stop()
+            token.cancel()
             center.post(.sample, number: 2)
             scheduler.runAll()
             second.runAll()
@@ -123,9 +123,9 @@ import Tether
 
     @Test func `D6 switching an observer that has ended does nothing, and it reads as poster`() {
         let token = observe()
-        token.stop()
+        token.cancel()
         token.target = .custom(scheduler)
-        #expect(token.target.description == "poster")
+        #expect(token.target.description == "posting thread")
         center.post(.sample, number: 1)
         scheduler.runAll()
         #expect(log.entries == [])
@@ -139,13 +139,13 @@ import Tether
             center.observe(.sample) { [scheduler] _ in
                 token.value?.target = .custom(scheduler)
                 log.add(token.value?.target.description ?? "")
-                token.value?.stop()
+                token.value?.cancel()
                 log.add(token.value?.target.description ?? "")
                 token.value?.target = .custom(scheduler)
                 log.add(token.value?.target.description ?? "")
             })
         center.post(.sample, number: 1)
-        #expect(log.entries == ["custom ManualScheduler", "poster", "poster"])
+        #expect(log.entries == ["custom ManualScheduler", "posting thread", "posting thread"])
         token.set(nil)
     }
 }

@@ -57,7 +57,7 @@ struct AllocationTests {
         let hasWaited = Gate()
         let address = waited.registration!.address
         Thread.detachNewThread {
-            waited.stopAndWait()
+            waited.cancelAndWait()
             hasWaited.open()
         }
         while !HandlerWait.isAwaited(address) { sched_yield() }

@@ -10,7 +10,7 @@ import Testing
     private let log = Log<String>()
 
     /// An observer whose handler captures something that logs its release.
-    private func observe(_ center: ObserverCenter, on target: DeliveryTarget = .poster) -> NotificationObserver {
+    private func observe(_ center: ObserverCenter, on target: DeliveryTarget = .postingThread) -> NotificationObserver {
         let log = log
         let captured = Ending { log.add("released") }
         return center.observe(.sample, on: target) { _ in
@@ -37,9 +37,9 @@ import Testing
         #expect(OwnerObservers(of: owner).isEmpty)
         #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
         for token in tokens {
-            token.stop()
+            token.cancel()
             token.target = .main
-            #expect(token.target.description == "poster")
+            #expect(token.target.description == "posting thread")
         }
         withExtendedLifetime(owner) {}
     }

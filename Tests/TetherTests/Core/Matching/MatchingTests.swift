@@ -112,7 +112,7 @@ import Tether
         let tokens = (0..<3).map { _ in observe(.sample, nil, "again") }
         center.post(name: .sample, object: nil)
         #expect(log.entries == ["again", "again", "again"])
-        tokens[1].stop()
+        tokens[1].cancel()
         center.post(name: .sample, object: nil)
         #expect(log.entries.count == 5)
         withExtendedLifetime(tokens) {}

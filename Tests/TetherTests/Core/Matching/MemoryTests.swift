@@ -30,7 +30,7 @@ import Testing
             center.post(name: .sample, object: Object())
         }
         #expect(center.core.count == 4)
-        for token in tokens { token.stop() }
+        for token in tokens { token.cancel() }
         #expect(center.core.isEmpty)
     }
 
@@ -51,7 +51,7 @@ import Testing
         center.post(name: .sample, object: nil)
         #expect(calls.entries.count == 5000 * posts)
         #expect(kept.value < 200)
-        for token in tokens { token.stop() }
+        for token in tokens { token.cancel() }
         #expect(center.core.isEmpty)
     }
 
@@ -61,17 +61,17 @@ import Testing
             let name = Notification.Name("a name that comes and goes, number \(number)")
             let token = center.observe(name) { _ in }
             for _ in 0..<2 { center.post(name: name, object: nil) }
-            token.stop()
+            token.cancel()
         }
         #expect(center.core.state.withLock { $0.registry.nameCount } == 100)
-        for token in staying { token.stop() }
+        for token in staying { token.cancel() }
         #expect(center.core.isEmpty)
     }
 
     @Test func `M9 a center with an observer is not empty`() {
         let token = center.observe(.sample) { _ in }
         #expect(!center.core.isEmpty)
-        token.stop()
+        token.cancel()
         #expect(center.core.isEmpty)
     }
 
@@ -94,7 +94,7 @@ import Testing
             case 5: center.observe(name, owner: object, key: Key(number: number % 5)) { _, _ in }
             case 6: tokens.append(center.observe(name, from: object, on: .custom(jobs), once: true) { _ in })
             case 7: tokens.append(center.addObserver(forName: name, object: number % 7, queue: nil) { _ in })
-            case 8: if !tokens.isEmpty { tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice)).stop() }
+            case 8: if !tokens.isEmpty { tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice)).cancel() }
             case 9: if !tokens.isEmpty { tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice)) }
             case 10: objects[Int.random(in: 0..<4, using: &dice)] = Object()
             case 11: center.removeObservers(named: name, from: object)
@@ -113,7 +113,7 @@ import Testing
         let token = center.observe(.sample, from: sender, owner: owner) { _, _ in }
         #expect(OwnerTable.shared.hasRecord(of: ObjectIdentifier(sender)))
         #expect(OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
-        token.stop()
+        token.cancel()
         #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(sender)))
         #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
         withExtendedLifetime((sender, owner)) {}

@@ -31,7 +31,7 @@ import Tether
         for number in 0..<400 {
             // More are added than removed at first, then more removed.
             if !live.isEmpty, Int.random(in: 0..<400, using: &dice) < 100 + number / 2 {
-                live.remove(at: Int.random(in: 0..<live.count, using: &dice)).token.stop()
+                live.remove(at: Int.random(in: 0..<live.count, using: &dice)).token.cancel()
             } else {
                 let kind = Int.random(in: 0..<6, using: &dice)
                 live.append((number, kind, observe(number, kind: kind, object: object)))
@@ -49,7 +49,7 @@ import Tether
 
     @Test func `M3 what is added again goes to the end`() {
         var tokens = (0..<4).map { observe($0, kind: 4, object: Sender()) }
-        tokens[1].stop()
+        tokens[1].cancel()
         tokens[1] = observe(1, kind: 5, object: Sender())
         tokens[0] = observe(0, kind: 4, object: Sender())
         center.post(name: .sample, object: nil)

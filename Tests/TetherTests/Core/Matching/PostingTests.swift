@@ -25,7 +25,7 @@ import Testing
             let observer = Box<NotificationObserver?>(nil)
             observer.set(
                 center.observe(name) { [weak center] notification in
-                    observer.value?.stop()
+                    observer.value?.cancel()
                     observer.set(nil)
                     // Drives the name out of the cache, which nobody observes any more.
                     for number in 0..<1000 {
@@ -56,7 +56,7 @@ import Testing
         for _ in 0..<2 { center.post(name: .sample, object: nil) }
         let earlier = SystemThread { center.post(name: .other, object: nil) }
         isPosting.pass()
-        center.observe(.sample) { _ in }.stop()
+        center.observe(.sample) { _ in }.cancel()
         // Its own end is counted, and what follows begins after it.
         center.post(name: .sample, object: nil)
         center.core.state.withLock { _ in

@@ -23,7 +23,7 @@ import Testing
         }
         Crew(stackSize: 256 << 20) { center.post(name: .sample, object: 0) }.join()
         #expect(depth.value == levels)
-        token.stop()
+        token.cancel()
         #expect(center.core.isEmpty)
     }
 
@@ -32,8 +32,8 @@ import Testing
         token.set(
             center.observe(.sample) { _ in
                 log.add("begins")
-                token.value?.stop()
-                token.value?.stopAndWait()
+                token.value?.cancel()
+                token.value?.cancelAndWait()
                 log.add("ends")
             })
         center.post(name: .sample, object: nil)
@@ -80,14 +80,14 @@ import Testing
                 center.observe(.other, owner: sender, key: level) { _, _ in },
             ]
             if level < 20 { center.post(name: .sample, object: level + 1) }
-            for token in brief { token.stop() }
+            for token in brief { token.cancel() }
             center.removeObservers(named: .other, owner: sender)
         }
         center.post(name: .sample, object: 0)
         // At level n the n brief observers of the levels above it are called, after the first.
         #expect(log.entries.count { $0 == "brief" } == (1...20).reduce(0, +))
         #expect(log.entries.filter { $0 != "brief" } == (0...20).map(String.init))
-        token.stop()
+        token.cancel()
         #expect(center.core.isEmpty)
         withExtendedLifetime(sender) {}
     }
@@ -125,7 +125,7 @@ import Testing
         back.set(
             b.observe(.sample) { _ in
                 count.set(count.value! + 1)
-                if count.value! == 100 { back.value?.stop() }
+                if count.value! == 100 { back.value?.cancel() }
                 a.post(name: .sample, object: nil)
             })
         a.post(name: .sample, object: nil)

@@ -85,7 +85,7 @@ import Testing
         let (owner, ended) = (recorder(), Counter())
         let token = center.observe(.sample, owner: owner) { owner, _ in owner.record("ran") }
         center.post(name: .sample, object: Ending { ended.add() })
-        token.stop()
+        token.cancel()
         #expect(ended.count == 1)
         executor.runNext()
         #expect(log.entries == [])
@@ -124,7 +124,7 @@ import Testing
         let (owner, scheduler) = (recorder(), ManualScheduler())
         let token = center.observe(.sample, owner: owner) { owner, _ in owner.record("ran") }
         token.target = .custom(scheduler)
-        token.target = .poster
+        token.target = .postingThread
         center.post(.sample, number: 1)
         #expect(log.entries == [] && scheduler.scheduled == 0)
         executor.runNext()
@@ -134,7 +134,7 @@ import Testing
 
     @Test func `P2 O1 with a target, the same actor's handler is not isolated`() {
         let (log, owner, scheduler) = (log, recorder(), ManualScheduler())
-        center.observe(.sample, owner: owner, on: .poster) { _, note in log.add("poster \(note.number)") }
+        center.observe(.sample, owner: owner, on: .postingThread) { _, note in log.add("poster \(note.number)") }
         center.observe(.sample, owner: owner, on: .custom(scheduler)) { _, note in log.add("queue \(note.number)") }
         center.post(.sample, number: 1)
         #expect(log.entries == ["poster 1"])
@@ -220,6 +220,6 @@ import Testing
             DispatchQueue.main.async { DispatchQueue.main.async { continuation.resume() } }
         }
         #expect(log.entries == ["main 1"])
-        wish.stop()
+        wish.cancel()
     }
 }

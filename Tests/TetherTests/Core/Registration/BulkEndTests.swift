@@ -12,7 +12,7 @@ import Testing
         isAlive.raise()
         let first = Holder<Ending>()
         first.object = Ending {
-            second.object?.stop()
+            second.object?.cancel()
             seen.add(isAlive.isRaised)
         }
         let token = center.observe(.sample) { [ending = first.object!] _ in ending.touch() }

@@ -48,7 +48,7 @@ import Testing
         let sender = lastWordSender(center)
         let token = observe(center, sender, on: .custom(scheduler))
         sender.release()
-        token.stop()
+        token.cancel()
         #expect(log.entries == ["sender deinit", "capture deinit"])
         scheduler.run()
         #expect(log.entries == ["sender deinit", "capture deinit"])
@@ -135,7 +135,7 @@ import Testing
             })
         token.object = center.observe(.sample, from: sender.object!, on: .custom(scheduler)) { [log] _ in
             log.add("handler")
-            token.object?.stop()
+            token.object?.cancel()
         }
         sender.release()
         scheduler.run()
@@ -149,7 +149,7 @@ import Testing
         let sender = lastWordSender(center)
         let token = observe(center, sender, on: .custom(scheduler))
         sender.release()
-        token.target = .poster
+        token.target = .postingThread
         #expect(log.entries == ["sender deinit"])
         scheduler.run()
         #expect(log.entries == ["sender deinit", "handler, object none", "capture deinit"])

@@ -152,7 +152,7 @@ import Testing
 
     @Test func `M7 a key is free again once its observer has stopped, run once or lost its owner`() {
         let stopped = center.observe(.sample, key: 1) { _ in }
-        stopped.stop()
+        stopped.cancel()
         let once = center.observe(.sample, once: true, key: 1) { _ in }
         #expect(once.isActive)
         center.post(name: .sample, object: nil)
@@ -168,12 +168,12 @@ import Testing
     @Test func `M7 R3 the token of a replaced observer does nothing to its successor`() {
         var first: NotificationObserver? = center.observe(.sample, key: 1) { _ in }
         let second = center.observe(.sample, key: 1) { _ in }
-        first?.stop()
+        first?.cancel()
         center.removeObserver(first as Any)
         first?.target = .main
         first = nil
         #expect(second.isActive)
-        #expect(center.audit().map(\.target) == ["poster"])
+        #expect(center.audit().map(\.target) == ["posting thread"])
         withExtendedLifetime(second) {}
     }
 
@@ -187,7 +187,7 @@ import Testing
         func observe(_ label: String) -> NotificationObserver {
             let tag = Ending {
                 center.post(name: .other, object: nil)
-                center.observe(.other, key: Key.b) { _ in }.stop()
+                center.observe(.other, key: Key.b) { _ in }.cancel()
                 log.add(label)
             }
             return center.observe(.sample, key: Tagged(tag: tag)) { _ in }
@@ -196,7 +196,7 @@ import Testing
         let second = observe("second")
         #expect(log.entries == ["first"])
         let third = observe("third")
-        third.stop()
+        third.cancel()
         #expect(log.entries == ["first", "second", "third"])
         #expect(center.core.isEmpty)
         withExtendedLifetime((first, second)) {}

@@ -108,7 +108,7 @@ import Testing
         let (log, jobs) = (log, HeldJobs())
         let token = center.observe(.sample, on: .custom(jobs), once: true) { _ in log.add("called") }
         center.post(name: .sample, object: nil)
-        token.stop()
+        token.cancel()
         jobs.run()
         #expect(log.entries == [])
     }
@@ -130,7 +130,7 @@ import Testing
         holder.set(
             center.observe(.sample, once: true) { _ in
                 log.add("called")
-                holder.value?.stop()
+                holder.value?.cancel()
                 holder.drop()
             })
         center.post(name: .sample, object: nil)

@@ -81,7 +81,7 @@ import Testing
             tokens.append(
                 centers[index / 2].observe(.sample, owner: owner.object!) { [log] _, _ in log.add("\(index)") })
         }
-        tokens[2].stop()
+        tokens[2].cancel()
         for center in centers { center.post(name: .sample, object: nil) }
         #expect(log.entries == ["0", "1", "3", "4", "5"])
         #expect(centers.map(\.core.count) == [2, 1, 2])
@@ -102,7 +102,7 @@ import Testing
         var left = Array(tokens.indices)
         var generator = SplitMix64(seed: 6)
         while !left.isEmpty {
-            tokens[left.remove(at: Int.random(in: left.indices, using: &generator))].stop()
+            tokens[left.remove(at: Int.random(in: left.indices, using: &generator))].cancel()
             #expect(Array(OwnerObservers(of: owner)) == left.map { tokens[$0] })
         }
         #expect(center.core.isEmpty)
@@ -111,7 +111,7 @@ import Testing
 
     @Test func `O3 O5 an owner whose observers were stopped ends those that are added again`() {
         let (center, owner) = (ObserverCenter(), Holder(Plain()))
-        for _ in 0..<3 { center.observe(.sample, owner: owner.object!) { _, _ in }.stop() }
+        for _ in 0..<3 { center.observe(.sample, owner: owner.object!) { _, _ in }.cancel() }
         let token = center.observe(.sample, owner: owner.object!) { _, _ in }
         #expect(token.isActive)
         owner.release()
@@ -137,7 +137,7 @@ import Testing
         gone.release()
         #expect(staying.isActive && !going.isActive)
         #expect(Array(OwnerObservers(of: owner)) == [staying])
-        staying.stop()
+        staying.cancel()
         #expect(!trace.hasRecord)
         withExtendedLifetime(owner) {}
     }
@@ -155,9 +155,9 @@ import Testing
         let three = first.observe(.other, owner: owner) { [log] _, _ in log.add("three") }
         let other = first.observe(.sample, owner: stranger) { [log] _, _ in log.add("other") }
         #expect(Array(OwnerObservers(of: owner)) == [one, two, three])
-        two.stop()
+        two.cancel()
         #expect(Array(OwnerObservers(of: owner)) == [one, three])
-        OwnerObservers(of: owner).stop()
+        OwnerObservers(of: owner).cancel()
         #expect(OwnerObservers(of: owner).isEmpty)
         #expect([one, two, three, other].map(\.isActive) == [false, false, false, true])
         #expect(!trace.hasRecord)
@@ -181,7 +181,7 @@ import Testing
         #expect(audit.allSatisfy { $0.owner?.hasPrefix("LoggedObject 0x") == true })
         #expect(audit.map { $0.sender?.hasPrefix("LoggedObject 0x") ?? false } == [false, true])
         #expect(audit.map(\.isOnce) == [false, true])
-        OwnerObservers(of: owner).stop()
+        OwnerObservers(of: owner).cancel()
         #expect(OwnerObservers(of: owner).audit().isEmpty)
         withExtendedLifetime(owner) {}
     }
@@ -200,7 +200,7 @@ import Testing
         owner.release()
         mode.expectAfterEnd(log.entries.contains("capture deinit") && !token.isActive && center.core.isEmpty)
         #expect(Set(log.entries) == ["capture deinit", "owner deinit"])
-        token.stop()
+        token.cancel()
         token.target = .main
         #expect(!token.isActive)
     }
@@ -224,10 +224,10 @@ import Testing
         let trace = Trace(owner.object!)
         let token = center.observe(.sample, owner: owner.object!) { _, _ in }
         #expect(trace.hasRecord)
-        token.stop()
+        token.cancel()
         #expect(!trace.hasRecord && center.core.isEmpty)
         owner.release()
-        token.stop()
+        token.cancel()
         #expect(log.entries == ["owner deinit"])
     }
 }

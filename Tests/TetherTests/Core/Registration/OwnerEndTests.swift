@@ -234,7 +234,7 @@ import Testing
                 allAtOnce {
                     let token = center.observe(.other) { _ in log.add("other") }
                     center.post(name: .other, object: nil)
-                    token.stop()
+                    token.cancel()
                     center.post(name: .sample, object: nil)
                 }
             })

@@ -28,7 +28,7 @@ import Testing
         let token = observeCapturing()
         center.post(name: .sample, object: nil)
         #expect(log.entries == [])
-        token.stop()
+        token.cancel()
         #expect(log.entries == ["released"])
         withExtendedLifetime(token) {}
     }
@@ -48,7 +48,7 @@ import Testing
     @Test func `R8 posts of another center do not keep it`() {
         let (log, token, elsewhere) = (log, observeCapturing(), ObserverCenter())
         let stopping = elsewhere.observe(.sample) { _ in
-            token.stop()
+            token.cancel()
             log.add("stopped")
         }
         elsewhere.post(name: .sample, object: nil)
@@ -60,14 +60,14 @@ import Testing
         let (log, token) = (log, SharedHolder<NotificationObserver>())
         token.set(
             observeCapturing {
-                token.value!.stop()
+                token.value!.cancel()
                 log.add("stopped")
             })
         let later = center.observe(.sample) { _ in log.add("later") }
         center.post(name: .sample, object: nil)
         #expect(log.entries == ["stopped", "later", "released"])
         #expect(!center.core.isEmpty)
-        later.stop()
+        later.cancel()
         #expect(center.core.isEmpty)
         token.drop()
     }
@@ -81,7 +81,7 @@ import Testing
                 // Some builds hold what a handler captured while it runs, whatever the center does.
                 #expect(!center.core.isEmpty)
             })
-        let stopping = center.observe(.other) { _ in token.value!.stop() }
+        let stopping = center.observe(.other) { _ in token.value!.cancel() }
         center.post(name: .sample, object: nil)
         #expect(log.entries == ["inner post ended", "released"])
         withExtendedLifetime(stopping) {}
@@ -91,7 +91,7 @@ import Testing
     @Test
     func `R8 stopped in its own handler in a nested post, it is released when that ends, though the outer goes on`() {
         let (log, center, token) = (log, center, SharedHolder<NotificationObserver>())
-        token.set(observeCapturing(.other) { token.value!.stop() })
+        token.set(observeCapturing(.other) { token.value!.cancel() })
         let nesting = center.observe(.sample) { _ in
             center.post(name: .other, object: nil)
             log.add("outer post goes on")
@@ -107,7 +107,7 @@ import Testing
     {
         let (log, token) = (log, SharedHolder<NotificationObserver>())
         let stopping = center.observe(.sample) { _ in
-            token.value!.stop()
+            token.value!.cancel()
             log.add("stopped")
         }
         token.set(observeCapturing(name) { log.add("called") })
@@ -122,7 +122,7 @@ import Testing
         let adding = center.observe(.sample) { _ in
             do {
                 let captured = Ending { log.add("released") }
-                center.observe(.other) { _ in captured.touch() }.stop()
+                center.observe(.other) { _ in captured.touch() }.cancel()
             }
             log.add("post goes on")
         }
@@ -136,7 +136,7 @@ import Testing
         let kept = { center.core.state.withLock(\.garbage.count) }
         let holding = HeldPost.observer(on: center)
         let post = HeldPost(on: center)
-        token.stop()
+        token.cancel()
         #expect(log.entries == ["released"])
         // The memory, in which that post may look at the gate; and the name, which had no other observer.
         #expect(kept() == 2)
@@ -182,7 +182,7 @@ import Testing
         let log = log
         let token = HeldPost.observer(on: center) { log.add("released") }
         let post = HeldPost(on: center)
-        token.stop()
+        token.cancel()
         #expect(log.entries == [])
         post.end()
         #expect(log.entries == ["released"])
@@ -197,7 +197,7 @@ import Testing
         let first = HeldPost(on: center)
         let second = HeldPost(on: center)
         let other = HeldPost(.third, on: center)
-        token.stop()
+        token.cancel()
         let later = HeldPost(.third, on: center)
         second.end()
         #expect(log.entries == [])
@@ -214,7 +214,7 @@ import Testing
         let token = HeldPost.observer(on: center) { log.add("released") }
         let holding = HeldPost.observer(.third, on: center)
         let earlier = HeldPost(on: center)
-        token.stop()
+        token.cancel()
         let later = HeldPost(.third, on: center)
         later.end()
         center.post(name: .sample, object: nil)
@@ -227,7 +227,7 @@ import Testing
     @Test func `R8 a post that begins after the stop has nothing to collect, while the handler goes on`() {
         let token = HeldPost.observer(on: center)
         let post = HeldPost(on: center)
-        token.stop()
+        token.cancel()
         let reclamation = { [core = center.core] epoch in core.reclamation.hasGarbage(since: epoch) }
         let epoch = center.core.reclamation.epoch.load(ordering: .acquiring)
         #expect(reclamation(epoch - 1) && !reclamation(epoch))
@@ -240,7 +240,7 @@ import Testing
         let names = [Notification.Name.sample, .other, .third]
         let tokens = names.map { name in HeldPost.observer(name, on: center) { log.add(name.rawValue) } }
         let posts = names.map { HeldPost($0, on: center) }
-        for token in tokens { token.stop() }
+        for token in tokens { token.cancel() }
         for index in [1, 0, 2] { posts[index].end() }
         #expect(log.entries == [1, 0, 2].map { names[$0].rawValue })
         #expect(center.core.isEmpty)
@@ -256,7 +256,7 @@ import Testing
             center.post(name: .sample, object: nil, userInfo: ["payload": payload])
         }
         #expect(log.entries == [])
-        token.stop()
+        token.cancel()
         #expect(log.entries.sorted() == ["payload", "released"])
         jobs.run()
         withExtendedLifetime(token) {}

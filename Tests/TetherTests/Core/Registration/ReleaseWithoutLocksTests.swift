@@ -28,13 +28,13 @@ import Testing
             let owner = Object()
             center.post(name: .sample, object: owner)
             center.post(name: .other, object: 7)
-            center.observe(.sample, from: owner, key: "in a deinit") { _ in }.stop()
+            center.observe(.sample, from: owner, key: "in a deinit") { _ in }.cancel()
             center.observe(.sample, owner: owner, key: "in a deinit") { _, _ in }
             _ = center.addObserver(forName: .other, object: 7, queue: OperationQueue()) { _ in }
             center.removeObservers(named: Notification.Name("nobody's"))
             center.removeObserver(owner)
             _ = center.audit().description
-            OwnerObservers(of: owner).stop()
+            OwnerObservers(of: owner).cancel()
             OwnerLifetime.purge()
         }
     }
@@ -45,7 +45,7 @@ import Testing
 
     @Test func `R6 R8 a captured object that goes with stop may use the center`() {
         let token = center.observe(.sample, handler(capturing: tag()))
-        token.stop()
+        token.cancel()
         #expect(releases.entries == ["released"])
         #expect(center.core.isEmpty)
     }
@@ -115,7 +115,7 @@ import Testing
             token.set(
                 center.observe(.sample) { _ in
                     captured.touch()
-                    token.value?.stop()
+                    token.value?.cancel()
                     releases.add("stopped")
                 })
         }
@@ -130,13 +130,13 @@ import Testing
         do {
             let captured = Ending { [unowned observer] in
                 log.add("released \(observer.isActive)")
-                observer.target = .poster
+                observer.target = .postingThread
             }
             observer.observe(.sample, handler(capturing: captured))
         }
         observer.observe(.other) { _ in }
         #expect(releases.entries == ["released true"])
-        observer.stop()
+        observer.cancel()
     }
 
     @Test func `R6 R8 the payload of what was enqueued is dropped at the stop and may use the center`() {
@@ -145,7 +145,7 @@ import Testing
         center.post(name: .other, object: tag("object"))
         center.post(name: .other, object: nil, userInfo: ["payload": tag("payload")])
         #expect(releases.entries.isEmpty)
-        token.stop()
+        token.cancel()
         #expect(releases.entries.sorted() == ["object", "payload"])
         jobs.run()
     }
@@ -173,7 +173,7 @@ import Testing
             },
             {
                 isRunning.wait()
-                token.stop()
+                token.cancel()
             })
         #expect(releases.entries == ["payload"])
         #expect(center.core.isEmpty)
@@ -184,7 +184,7 @@ import Testing
             let sender = Tagged(number: number / 2, tag: tag("\(number)"))
             return center.addObserver(forName: number == 1 ? nil : .sample, object: sender, queue: nil) { _ in }
         }
-        for token in tokens { token.stop() }
+        for token in tokens { token.cancel() }
         #expect(releases.entries.sorted() == ["0", "1", "2"])
         #expect(center.core.isEmpty)
     }
@@ -207,7 +207,7 @@ import Testing
         let second = center.observe(.sample, key: Tagged(number: 1, tag: tag("second"))) { _ in }
         center.observe(.sample, owner: owner.value!, key: Tagged(number: 1, tag: tag("owned"))) { _, _ in }
         #expect(releases.entries == ["first"])
-        second.stop()
+        second.cancel()
         #expect(releases.entries == ["first", "second"])
         owner.drop()
         #expect(releases.entries == ["first", "second", "owned"])
@@ -226,7 +226,7 @@ import Testing
         }
         token.target = .custom(scheduler("first"))
         token.target = .custom(scheduler("second"))
-        token.target = .poster
+        token.target = .postingThread
         #expect(releases.entries == ["first true", "second true"])
     }
 
@@ -246,7 +246,7 @@ import Testing
                 center.observe(.sample, on: .custom(jobs)) { note in
                     token.value?.target = .custom(scheduler("replaced"))
                     token.value?.target = .custom(scheduler("stopped"))
-                    if note.object == nil { token.value?.stop() }
+                    if note.object == nil { token.value?.cancel() }
                 })
             center.post(name: .sample, object: nil)
             jobs.run()

@@ -64,7 +64,7 @@ extension DeliveryTarget {
     static func actor<Owner: Actor>(_ actor: Owner) -> DeliveryTarget {
         if actor === MainActor.shared { return .main }
         // An actor that is being deinitialised gets no observer attached, on whatever target (O8).
-        guard let reference = ActorReference(actor) else { return .poster }
+        guard let reference = ActorReference(actor) else { return .postingThread }
         return DeliveryTarget(kind: .actor(reference))
     }
 }

@@ -11,7 +11,8 @@ class BoundTarget: @unchecked Sendable {
     /// What a block takes of the pending deliveries; see `PendingDeliveries`.
     enum Order { case serial, concurrent, batch }
 
-    static let postingThread = BoundTarget(.poster, place: ObjectIdentifier(BoundTarget.self), mayBeCurrent: true)
+    static let postingThread = BoundTarget(
+        .postingThread, place: ObjectIdentifier(BoundTarget.self), mayBeCurrent: true)
 
     final let target: DeliveryTarget
     /// The identity of the queue. A post makes one block for each place.
@@ -52,7 +53,7 @@ class BoundTarget: @unchecked Sendable {
 
     static func bind(_ target: DeliveryTarget) -> BoundTarget {
         switch target.kind {
-        case .poster: .postingThread
+        case .postingThread: .postingThread
         case .main: MainQueueTarget(target)
         case .mainAsync: MainQueueTarget(target, mayBeCurrent: false)
         case .mainAlwaysInline: MainQueueTarget(target, isAlwaysInline: true)

@@ -50,7 +50,7 @@ import Tether
         }
         center.post(.sample, numbers: 1...500)
         isDone.pass()
-        token.stopAndWait()
+        token.cancelAndWait()
         #expect(overlap.most == 1)
         #expect(log.entries == Array(1...500))
     }
@@ -68,7 +68,7 @@ import Tether
         let second = center.observe(.sample, on: target) { _ in secondRan.open() }
         center.post(.sample, number: 1)
         firstRan.pass()
-        first.stopAndWait()
-        second.stopAndWait()
+        first.cancelAndWait()
+        second.cancelAndWait()
     }
 }

@@ -25,7 +25,7 @@ import Tether
         }
         center.post(.sample, number: 1)
         for _ in 0..<100 { queue.settle() }
-        token.stopAndWait()
+        token.cancelAndWait()
         queue.settle()
     }
 
@@ -37,7 +37,7 @@ import Tether
         }
         center.post(.sample, number: 1)
         for _ in 0..<20 { queue.settle() }
-        token.stopAndWait()
+        token.cancelAndWait()
         queue.settle()
     }
 
@@ -130,7 +130,7 @@ import Tether
                 DispatchQueue.main.sync {
                     isOnMain.open()
                     scheduler.isScheduling.pass()
-                    #expect(token.stopAndWait() == .finished)
+                    #expect(token.cancelAndWait() == .finished)
                 }
             })
     }

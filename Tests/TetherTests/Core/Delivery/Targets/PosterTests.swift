@@ -19,14 +19,14 @@ import Tether
         })
         #expect(log.entries == ["handler", "posted"])
         #expect(threads.entries == [true])
-        #expect(token.target.description == "poster")
+        #expect(token.target.description == "posting thread")
         withExtendedLifetime(token) {}
     }
 
     @Test func `D1 a post returns after every handler, in registration order, nested posts included`() {
         let center = ObserverCenter()
         let log = Log<String>()
-        let first = center.observe(.sample, on: .poster) { [weak center] _ in
+        let first = center.observe(.sample, on: .postingThread) { [weak center] _ in
             log.add("first begins")
             center?.post(.other, number: 1)
             log.add("first ends")
@@ -58,7 +58,7 @@ import Tether
         let token = center.observe(.sample) { log.add($0.number) }
         let scheduler = ManualScheduler()
         token.target = .custom(scheduler)
-        token.target = .poster
+        token.target = .postingThread
         center.post(.sample, number: 1)
         #expect(log.entries == [1])
         #expect(scheduler.scheduled == 0)

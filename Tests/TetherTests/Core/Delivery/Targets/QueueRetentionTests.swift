@@ -34,7 +34,7 @@ import Tether
         center.post(.sample, number: 2)
         isDelivered.pass()
         #expect(queue.object != nil)
-        token?.stop()
+        token?.cancel()
         token = nil
         // On whichever thread the last operation ends.
         hasEnded.pass()
@@ -55,7 +55,7 @@ import Tether
         isDelivered.pass()
         center.post(.sample, number: 2)
         isDelivered.pass()
-        token?.stop()
+        token?.cancel()
         token = nil
         // A queue lets go of its specific values when it ends.
         hasEnded.pass()
@@ -73,7 +73,7 @@ import Tether
         #expect(scheduler.object != nil)
         center.post(.sample, number: 1)
         #expect(scheduler.object?.waiting == 1)
-        token?.stop()
+        token?.cancel()
         #expect(scheduler.object == nil)
         token = nil
     }
@@ -92,7 +92,7 @@ import Tether
             token = center.observe(.sample, on: .operationQueue(made)) { log.add($0.number) }
         }
         center.post(.sample, number: 1)
-        token?.stop()
+        token?.cancel()
         token = nil
         queue.object?.isSuspended = false
         hasEnded.pass()
@@ -119,7 +119,7 @@ import Tether
         center.post(.sample, number: 1)
         new.object?.runAll()
         #expect(log.entries == [1])
-        token.stop()
+        token.cancel()
         #expect(new.object == nil)
     }
 }

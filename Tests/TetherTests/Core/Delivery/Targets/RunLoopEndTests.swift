@@ -33,8 +33,8 @@ import Tether
         }
         center.post(.sample, number: 1)
         delivered.pass()
-        tokens.value[1].stop()
-        tokens.value[0].stop()
+        tokens.value[1].cancel()
+        tokens.value[0].cancel()
         hasEnded.pass()
         #expect(log.entries == [1, 11])
     }
@@ -45,7 +45,7 @@ import Tether
             token.set(
                 center.observe(.sample, on: .currentThread) { notification in
                     log.add(notification.number)
-                    if notification.number == 2 { token.value?.stop() }
+                    if notification.number == 2 { token.value?.cancel() }
                 })
         }
         center.post(.sample, numbers: 1...3)
@@ -72,7 +72,7 @@ import Tether
             token.set(
                 center.observe(.sample, on: target.entries[0]) { [log] notification in
                     log.add(notification.number)
-                    token.value?.stop()
+                    token.value?.cancel()
                 })
             center.post(.sample, number: number)
             mayRun.open()

@@ -159,7 +159,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         post("1")
         mayRun.open()
         isDone.wait()
-        prepared.stop()
+        prepared.cancel()
         let main = center.observe(.sample, on: .thread(.mainThread)) { [log] notification in
             XCTAssertTrue(Thread.isMainThread)
             log.add("main " + notification.label)

@@ -159,7 +159,7 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
             center.post(.labelled("1", object: object))
         }
         XCTAssertNotNil(payload)
-        token.stop()
+        token.cancel()
         owner = nil
         XCTAssertNil(payload)
         let last = center.observe(.other, on: .thread(thread)) { _ in done.open() }

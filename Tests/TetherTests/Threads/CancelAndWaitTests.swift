@@ -4,9 +4,9 @@ import Testing
 
 @testable import Tether
 
-@Suite(.ownThread) struct StopAndWaitTests {
+@Suite(.ownThread) struct CancelAndWaitTests {
     private static let targets: [@Sendable () -> DeliveryTarget] = [
-        { .poster },
+        { .postingThread },
         { .main },
         { .dispatchQueue(DispatchQueue(label: "serial")) },
         { .dispatchQueue(.global()) },
@@ -30,17 +30,17 @@ import Testing
     }
 
     @Test(arguments: targets.indices)
-    func `R2 stopAndWait waits until a handler on another thread has returned`(_ index: Int) {
+    func `R2 cancelAndWait waits until a handler on another thread has returned`(_ index: Int) {
         let center = ObserverCenter()
         let log = Log<String>()
         let isRunning = Gate()
         let token = slowObserver(
-            of: center, on: StopAndWaitTests.targets[index](), isRunning: isRunning, log: log)
+            of: center, on: CancelAndWaitTests.targets[index](), isRunning: isRunning, log: log)
         onThreads(
             { center.post(.sample, number: 1) },
             {
                 isRunning.pass()
-                let result = token.value?.stopAndWait()
+                let result = token.value?.cancelAndWait()
                 log.add("\(result.map { "\($0)" } ?? "nothing")")
             })
         #expect(log.entries == ["returned", "finished"])
@@ -54,7 +54,7 @@ import Testing
         let log = Log<String>()
         let isRunning = Gate()
         let token = slowObserver(
-            of: center, on: StopAndWaitTests.targets[index](), isRunning: isRunning, log: log)
+            of: center, on: CancelAndWaitTests.targets[index](), isRunning: isRunning, log: log)
         await withCheckedContinuation { continuation in
             Thread { center.post(.sample, number: 1) }.start()
             Thread {
@@ -62,7 +62,7 @@ import Testing
                 continuation.resume()
             }.start()
         }
-        await token.value?.stopAndWait()
+        await token.value?.cancelAndWait()
         log.add("stopped")
         #expect(log.entries == ["returned", "stopped"])
         token.set(nil)
@@ -82,7 +82,7 @@ import Testing
             { center.post(.sample, number: 1) },
             {
                 isRunning.pass()
-                token.stop()
+                token.cancel()
                 log.add("stopped")
                 mayGoOn.open()
             })
@@ -102,7 +102,7 @@ import Testing
                 }
             })
         let inner = center.observe(.other) { _ in
-            if let result = outer.value?.stopAndWait() { log.add(result) }
+            if let result = outer.value?.cancelAndWait() { log.add(result) }
         }
         onThreads({ center.post(.sample, number: 5) })
         #expect(log.entries == [.finished])
@@ -125,7 +125,7 @@ import Testing
                     log.add("first returned")
                 } else {
                     isRunning.pass()
-                    log.add("second \(token.value?.stopAndWait() == .finished)")
+                    log.add("second \(token.value?.cancelAndWait() == .finished)")
                 }
             })
         onThreads({ center.post(.sample, number: 1) }, { center.post(.sample, number: 2) })
@@ -133,7 +133,7 @@ import Testing
         token.set(nil)
     }
 
-    @Test func `R2 stopAndWait goes on waiting when one of two handlers has returned`() {
+    @Test func `R2 cancelAndWait goes on waiting when one of two handlers has returned`() {
         let (center, log) = (ObserverCenter(), Log<String>())
         let (isRunning, mayReturn) = (Gate(), [Gate(), Gate()])
         let token = center.observe(.sample) { notification in
@@ -150,7 +150,7 @@ import Testing
             { center.post(.sample, number: 1) },
             {
                 for _ in 0..<2 { isRunning.pass() }
-                token.stopAndWait()
+                token.cancelAndWait()
                 log.add("waited")
             },
             {
@@ -163,14 +163,14 @@ import Testing
         #expect(log.entries == ["waits", "waited"])
     }
 
-    @Test func `R2 stopAndWait on an observer that has ended or never ran returns at once`() {
+    @Test func `R2 cancelAndWait on an observer that has ended or never ran returns at once`() {
         let center = ObserverCenter()
         let log = Log<Bool>()
         let never = center.observe(.sample) { _ in }
         let ended = center.observe(.sample, once: true) { _ in }
         center.post(.sample, number: 1)
         onThreads({
-            for token in [never, ended, never] { log.add(token.stopAndWait() == .finished) }
+            for token in [never, ended, never] { log.add(token.cancelAndWait() == .finished) }
         })
         #expect(log.entries == [true, true, true])
     }
@@ -187,9 +187,9 @@ import Testing
         let idle = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
         center.post(.sample, number: 1)
         isRunning.pass()
-        onThreads({ idle.stopAndWait() })
+        onThreads({ idle.cancelAndWait() })
         mayGoOn.open()
-        onThreads({ busy.stopAndWait() })
+        onThreads({ busy.cancelAndWait() })
     }
 
     @Test func `R3 stopping from many threads ends once, and a stale token touches no other observer`() {
@@ -199,13 +199,13 @@ import Testing
         onThreads(
             (0..<8).map { index in
                 {
-                    if index.isMultiple(of: 2) { stale.stop() } else { stale.stopAndWait() }
+                    if index.isMultiple(of: 2) { stale.cancel() } else { stale.cancelAndWait() }
                 }
             })
         #expect(log.entries == ["released"])
         let others = (0..<8).map { index in center.observe(.sample) { _ in log.add("other \(index)") } }
-        stale.stop()
-        onThreads({ stale.stopAndWait() })
+        stale.cancel()
+        onThreads({ stale.cancelAndWait() })
         center.post(.sample, number: 1)
         #expect(log.entries == ["released"] + (0..<8).map { "other \($0)" })
         withExtendedLifetime(others) {}
