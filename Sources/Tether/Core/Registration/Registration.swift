@@ -36,7 +36,8 @@ internal import Synchronization
     final let site: RegistrationSite
     /// What most registrations have none of.
     final let details: Details?
-    private final let pendingSlot = AtomicLazyReference<PendingDeliveries>()
+    /// The pending deliveries, retained, once there are any. Not an `AtomicLazyReference`, whose code is not specialised here.
+    private final let pendingSlot = unsafe Atomic<UnsafeRawPointer?>(nil)
     /// Its bucket in the registry, while it is in one. Protected by the center's lock, as `slot` is.
     final var bucket: Unmanaged<Bucket>?
     final var slot: UInt32 = 0
@@ -54,6 +55,13 @@ internal import Synchronization
         details?.hooks?.visit { $0.attached(to: self) }
     }
 
+    deinit {
+        // SAFETY: the reference that `makePending` stored.
+        if let address = unsafe pendingSlot.load(ordering: .acquiring) {
+            unsafe Unmanaged<PendingDeliveries>.fromOpaque(address).release()
+        }
+    }
+
     /// This as what it is, if it is attached to an owner.
     @inline(__always)
     final var owned: OwnedRegistration? {
@@ -69,7 +77,11 @@ internal import Synchronization
     final var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
 
     /// The pending deliveries, from the first time that the target is not the posting thread, or that it is muted or bounded.
-    final var pending: PendingDeliveries? { pendingSlot.load() }
+    @inline(__always)
+    final var pending: PendingDeliveries? {
+        // SAFETY: this retains what the slot has, which never changes again.
+        unsafe pendingSlot.load(ordering: .acquiring).map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
 
     /// The pending deliveries, which this makes if there are none. Posts then pass through them.
     final var madePending: PendingDeliveries? {
@@ -84,7 +96,17 @@ internal import Synchronization
     final func makePending(on target: BoundTarget) -> PendingDeliveries? {
         guard let made = PendingDeliveries(of: self, target: target) else { return nil }
         defer { state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing) }
-        return pendingSlot.storeIfNil(made)
+        // SAFETY: the slot's reference, which `deinit` releases.
+        let reference = unsafe Unmanaged.passRetained(made)
+        guard
+            unsafe pendingSlot.compareExchange(
+                expected: nil, desired: UnsafeRawPointer(reference.toOpaque()), ordering: .acquiringAndReleasing
+            ).exchanged
+        else {
+            unsafe reference.release()
+            return pending
+        }
+        return made
     }
 
     final var isRouted: Bool { state.load(ordering: .relaxed) & State.routed != 0 }
