@@ -57,6 +57,10 @@ import Testing
 
         struct DownloadDidEnd: NotificationCenter.AsyncMessage { typealias Subject = Download }
         struct ModelDidChange: NotificationCenter.MainActorMessage { typealias Subject = Model }
+        struct DidRename: NotificationCenter.MainActorMessage {
+            typealias Subject = Document
+            let title: String
+        }
 
         extension NotificationCenter.MessageIdentifier
         where Self == NotificationCenter.BaseMessageIdentifier<DownloadDidEnd> { static var didEnd: Self { .init() } }

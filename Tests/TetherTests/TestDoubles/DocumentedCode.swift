@@ -46,7 +46,9 @@ struct DocumentedCode: Sendable {
 
     /// Whether it declares something, and is not a list of statements.
     private var isDeclaration: Bool {
-        let words = ["final class", "class", "struct", "enum", "extension", "func", "init(", "@Test", "@MainActor"]
+        let words = [
+            "final class", "class", "struct", "enum", "extension", "func", "init(", "@Test", "@Suite", "@MainActor",
+        ]
         return words.contains { first.hasPrefix($0) }
     }
 
