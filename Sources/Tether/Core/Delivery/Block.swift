@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// The deliveries of one post on one target: what the post puts on that target's queue.
+/// The deliveries of one post on one target.
 ///
-/// One block for each post and target, so that a delivery keeps its place among everything else on the queue, and a post is
-/// one step on a serial target (D2, D4). A block has numbers, not notifications: `PendingDeliveries` has those, and a block
-/// does not find what was dropped or moved. It retains the pending deliveries, not the target.
+/// A post puts one block on the queue of each target. So a delivery keeps its place among everything else on the queue, and
+/// a post is one step on a serial target (D2, D4). A block stores numbers. The notifications are in `PendingDeliveries`,
+/// and the number of a dropped or moved delivery finds none there. A block retains the pending deliveries, not the target.
 ///
 /// The first entry is stored in place, because most blocks have one.
 struct Block: Sendable {
@@ -30,11 +30,10 @@ struct Block: Sendable {
         }
     }
 
-    /// Drops, counted, what it has not delivered.
+    /// Drops and counts the deliveries that have not run. Their release may call the user's code.
     func drop() {
-        // All are taken first and released last, because a release may call code of the user's that posts or switches.
-        let dropped = ([first] + others).map { $0.pending.drop($0.number, because: .targetCancelled) }
-        withExtendedLifetime(dropped) {}
+        first.pending.drop(first.number, because: .targetCancelled)
+        for entry in others { entry.pending.drop(entry.number, because: .targetCancelled) }
     }
 }
 
@@ -49,7 +48,7 @@ final class CancellableBlock: Sendable {
 
     func run() { if use() { block.run() } }
 
-    /// Drops what has not been delivered; of a block that is running, what follows the delivery that it is at.
+    /// Drops the deliveries that have not run. A handler that is running returns.
     func cancel() {
         _ = use()
         block.drop()
@@ -58,10 +57,10 @@ final class CancellableBlock: Sendable {
     private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 }
 
-/// What one post has to submit, and to call, when it has reached its observers.
+/// The blocks that one post submits, and the handlers that the post calls itself.
 ///
-/// A post reaches all its observers first, in registration order. Then it submits the blocks, and then it calls the handlers
-/// of the posting thread, so that a handler that waits for a queue finds the deliveries there (M3).
+/// A post first reaches all its observers, in registration order. Then the blocks are submitted, and then the handlers of the
+/// posting thread are called. A handler that waits for a queue therefore finds the deliveries there (M3).
 ///
 /// SAFETY: the registrations in `calls` are not retained; the epoch guard of the post that has this keeps their memory.
 @safe struct Post {
@@ -76,7 +75,7 @@ final class CancellableBlock: Sendable {
     private var others: ContiguousArray<Submission> = []
     /// The notification as it waits, one for all observers of the post.
     private var stored: StoredNotification?
-    /// The notification without what is being deinitialised (X3), if that was found to be in it.
+    /// The notification without the objects that are being deinitialised (X3), if there were any.
     private var scrubbed: Notification?
     private var isExamined: Bool
     /// Released with the post, not under a lock.

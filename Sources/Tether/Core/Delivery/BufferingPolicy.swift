@@ -1,34 +1,33 @@
-/// How much is kept of what was posted and has not been delivered, or taken, yet.
+/// A bound on the notifications that wait for an observer or in an async sequence.
 ///
 /// ```swift
-/// token.backlog = .newest(1)    // where it is, not where it was
+/// token.backlog = .newest(1)    // only the newest position matters
 /// let notes = center.notifications(named: nil, buffering: .newest(100))
 /// for await note in notes { … }
 /// ```
 ///
-/// For an observer it bounds what waits for it on its target (D8), for an async sequence what waits
-/// to be taken (S3). What is dropped is counted in the audit. A handler that is running does not
-/// count as waiting. On `.postingThread` only what a switch left there waits, and what is posted while that is being
-/// delivered.
+/// For an observer it bounds the pending deliveries (D8), for an async sequence the elements that no loop has taken (S3).
+/// The audit counts the dropped ones. The notification of a running handler does not count. On `.postingThread` no
+/// delivery is ever pending, so there is nothing to bound.
 ///
 /// Foundation's `bufferSize` is `.newest(size)`. A number of less than 1 stops the program with a sentence (X1).
 public struct BufferingPolicy: Sendable, Hashable {
-    /// How much may wait.
+    /// How many may wait.
     let limit: Int
-    /// Whether what is posted beyond that is dropped, and not the oldest of what waits.
+    /// Whether a post beyond the limit drops its own notification, and not the oldest one.
     let keepsOldest: Bool
 
-    /// All of it. The default.
+    /// No bound. The default.
     public static let unbounded = BufferingPolicy(limit: .max, keepsOldest: false)
 
-    /// The newest `count`: what is posted to a full buffer drops the oldest.
-    /// - Parameter count: How many are kept, 1 or more. A number of less than 1 stops the program with a sentence (X1).
+    /// Keeps the newest: a post to a full buffer drops the oldest.
+    /// - Parameter count: The number to keep, 1 or more.
     public static func newest(_ count: Int) -> BufferingPolicy {
         BufferingPolicy(checking: count, keepsOldest: false, call: "BufferingPolicy.newest(_:)")
     }
 
-    /// The oldest `count`: what is posted to a full buffer is dropped.
-    /// - Parameter count: How many are kept, 1 or more. A number of less than 1 stops the program with a sentence (X1).
+    /// Keeps the oldest: a post to a full buffer is dropped.
+    /// - Parameter count: The number to keep, 1 or more.
     public static func oldest(_ count: Int) -> BufferingPolicy {
         BufferingPolicy(checking: count, keepsOldest: true, call: "BufferingPolicy.oldest(_:)")
     }

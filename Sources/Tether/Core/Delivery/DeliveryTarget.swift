@@ -10,10 +10,10 @@ public import Foundation
 /// token.target = .dispatchQueue(work)   // of a live observer
 /// ```
 ///
-/// *Delivery*: on `.postingThread` a post calls the handler and returns after it. Every other target is asynchronous: the posting
-/// thread never waits, and a post puts one block on each target that it reaches, which keeps its place among all else on
-/// that queue (contract D1-D4). A target retains its queue or scheduler as long as
-/// the observer lives. So no queue can be the target of an observer that it owns: neither would end.
+/// *Delivery*: on `.postingThread` a post calls the handler before it returns. Every other target is asynchronous: the
+/// posting thread never waits. A post puts one block on each target, and the block keeps its place among all other work
+/// there (contract D1-D4). A target retains its queue or scheduler as long as the observer lives. A queue must not be the
+/// target of an observer that it owns, because neither would end.
 ///
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable {
@@ -21,7 +21,7 @@ public struct DeliveryTarget: Sendable {
         case postingThread
         case main
         case mainAsync
-        /// The main queue, where a post calls the handler whatever is pending.
+        /// The main queue. A post on the main thread calls the handler also if deliveries are pending.
         case mainAlwaysInline
         case operationQueue(OperationQueue)
         case dispatchQueue(DispatchQueue, concurrently: Bool)
@@ -60,15 +60,14 @@ public struct DeliveryTarget: Sendable {
 
     /// The main queue, always in a later turn of it, also if posted from there (D3).
     ///
-    /// This is what `receive(on: DispatchQueue.main)` does in Combine. A view that is being updated is left before the handler
-    /// runs.
+    /// `receive(on: DispatchQueue.main)` does the same in Combine. The handler runs after the update of a view has ended.
     public static var mainAsync: DeliveryTarget { DeliveryTarget(kind: .mainAsync) }
 
     /// An operation queue: one operation for each post (D2).
     ///
     /// A queue whose `maxConcurrentOperationCount` is 1 when it becomes the target is serial. Any other may run the handlers
-    /// of several posts at the same time, but never one observer's handler twice. Cancelling an operation drops what it would
-    /// have delivered, and counts it.
+    /// of several posts at the same time, but never one observer's handler twice. Cancelling an operation drops and counts its
+    /// deliveries.
     /// - Parameters:
     ///   - queue: The queue, which is retained as long as the observer lives. `OperationQueue.main` is `.main`.
     ///   - batching: Whether a burst costs one operation: none is added while one of this observer waits. Deliveries may

@@ -3,39 +3,41 @@ internal import Synchronization
 
 /// The deliveries that wait for one observer, with its target, its backlog and its muting.
 ///
-/// An observer gets one when its target is not the posting thread, or when it is muted or bounded. Until then a post calls
-/// the handler directly, and nothing of this file runs.
+/// An observer gets pending deliveries when its target is not the posting thread, or when the observer is muted or bounded.
+/// Until then a post calls the handler directly, and no code of this file runs.
 ///
 /// **A delivery's way.** A post appends the notification to `deliveries` under a number, and puts that number into the post's
-/// `Block` for the target. The queue of the target keeps the order. The block comes back with the number and calls the
-/// handler, unless the delivery was dropped, moved or released meanwhile: then it finds nothing.
+/// `Block` for the target. The queue of the target keeps the order. The block returns with the number and calls the handler.
+/// If the delivery was dropped, moved or released meanwhile, the number finds no delivery.
 ///
 /// ```
 /// post ──▶ deliveries: 7 8 9          block(8) runs ──▶ take 8 ──▶ handler ──▶ return
 ///            │                                                        │
-///            └─ block(9) ──▶ target's queue                           └─ what waited for the return (settle)
+///            └─ block(9) ──▶ target's queue                           └─ settle
 /// ```
 ///
-/// **Calls never overlap.** `execution` says whether a block is calling the handler. A block that comes meanwhile, on a
-/// concurrent queue or inside a run loop that the handler runs, leaves its number in `skipped`. The running block goes on
-/// with it after the return, or submits it again if the target was switched meanwhile.
+/// **Calls never overlap.** `execution` says whether a block is calling the handler. Another block may run meanwhile, on a
+/// concurrent queue or inside a run loop that the handler runs. That block leaves its number in `skipped`. After the return
+/// the first block delivers the skipped numbers, or submits them again if the target was switched meanwhile.
 ///
-/// **The order of a target** (`BoundTarget.Order`) decides what a block takes. On a serial target that is its own number, so
-/// that a post is one step there. On a concurrent one it is the oldest, so that posting order is kept although blocks come
-/// in any order. With batching it is all that waits.
+/// **The order of a target** (`BoundTarget.Order`) decides which delivery a block takes. On a serial target a block takes its
+/// own number, so that a post is one step there. On a concurrent target blocks run in any order, so a block takes the oldest
+/// delivery, which keeps posting order. With batching a block takes all deliveries.
 ///
-/// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the old blocks find nothing. The
-/// switch to the posting thread waits until nothing is pending and no handler runs; until then posts join the old target.
+/// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the old blocks find no delivery.
+/// A switch to the posting thread takes effect when no delivery is pending and no handler runs. Until then posts join the
+/// old target.
 ///
 /// **Cost.** A delivery costs two short locked sections, one in the post and one in the block, and a compare-exchange at the
-/// return. The lock is the last one in the order: nothing of the user's is called or released under it.
+/// return. The lock is the last one in the order: no code of the user's is called, and no value of the user's released,
+/// while a thread holds the lock.
 final class PendingDeliveries: Sendable {
-    /// A notification that waits.
+    /// A pending notification.
     struct Delivery: Sendable {
-        /// Its number among the deliveries of this observer, which its block has; of a kept one, among all kept ones.
+        /// The number in the block. A kept notification has its number among the kept notifications of all observers.
         var number: UInt64
         let stored: StoredNotification
-        /// The moment from which it waits, if there is a trace (L5), or 0.
+        /// When the delivery began to wait, if there is a trace (L5). Otherwise 0.
         let posted: UInt64
     }
 
@@ -48,8 +50,8 @@ final class PendingDeliveries: Sendable {
         var lastNumber: UInt64 = 0
         /// The first number since the target was set. Blocks with a smaller one stand for nothing.
         var firstNumber: UInt64 = 1
-        /// The last number whose block another thread than the posting one submits, after a switch or an unmuting: a later block may
-        /// come first, and then makes these deliveries, too.
+        /// The last number whose block was submitted by a switch or an unmuting. The block of a later post may run before
+        /// such a block. Then it makes the earlier deliveries, too.
         var lastMoved: UInt64 = 0
         /// Whether a handler is running that was called on an earlier target.
         var isRunningElsewhere = false
@@ -59,32 +61,32 @@ final class PendingDeliveries: Sendable {
         var hasBlock = false
         var backlog = BufferingPolicy.unbounded
         var ownMutings = 0
-        /// Mutings by the owner, or by the property. Below zero while one thread's end is ahead of another's beginning.
+        /// Mutings by the owner, or by the property. Below zero while one thread unmutes before another thread has muted.
         var sharedMutings = 0
-        /// Whether a muting since the last unmuting asked for the newest to be kept.
+        /// Whether the newest notification is kept: a muting since the last unmuting asked for that.
         var keepsNewest = false
         var kept: Delivery?
         var dropped: [DropReason: Int] = [:]
-        /// Whether the sender has been deallocated, so that the observer ends when nothing is pending (M5).
+        /// Whether the sender has been deallocated. Then the observer ends when no delivery is pending (M5).
         var isLast = false
         var hasEnded = false
-        /// Objects that are released when nothing is pending and no handler runs.
+        /// Objects that are released when no delivery is pending and no handler runs.
         var idleSignals: [any AnyObject & Sendable] = []
 
         var mutings: Int { ownMutings + max(0, sharedMutings) }
         var isMuted: Bool { mutings > 0 }
-        /// Whether the return of a running handler has something to do.
+        /// Whether the return of a running handler must take the lock.
         var awaitsReturn: Bool { isLast || isLeavingTarget || !skipped.isEmpty || !idleSignals.isEmpty }
     }
 
     private let state: Guarded<State>
-    /// Whether a block is calling the handler (`running`), and whether something waits for its return (`awaited`). It begins
-    /// under the lock. A return that nothing waits for takes no lock: it exchanges `running` for 0.
+    /// Whether a block is calling the handler (`running`), and whether the return must take the lock (`awaited`). A call
+    /// begins under the lock. A return that is not awaited exchanges `running` for 0, without the lock.
     private let execution = Atomic<UInt8>(0)
     private static let running: UInt8 = 1
     private static let awaited: UInt8 = 2
 
-    /// The registration that has this. It is alive as long as `hasEnded` is false under the lock.
+    /// The registration of the observer. While `hasEnded` is false under the lock, the registration is alive.
     private let registration: UnownedReference<Registration>
 
     init?(of registration: Registration, target: BoundTarget) {
@@ -93,7 +95,7 @@ final class PendingDeliveries: Sendable {
         state = Guarded(State(target: target), rank: .pending)
     }
 
-    /// What a change under the lock leaves to be done without it.
+    /// The effects of a change, which take place after the lock is released.
     private struct Effects {
         var post = Post()
         /// Whether the observer ends now, after the last delivery of a sender that was deallocated.
@@ -104,7 +106,7 @@ final class PendingDeliveries: Sendable {
         var hasDropped = false
     }
 
-    /// Changes the state, and then does without the lock what that leaves to be done.
+    /// Changes the state under the lock, and carries out the effects after that.
     private func change<Result>(_ body: (inout State, inout Effects) -> Result) -> Result {
         var effects = Effects()
         var result: Result?
@@ -123,8 +125,8 @@ final class PendingDeliveries: Sendable {
 
     enum Reception { case taken, toBeCalled }
 
-    /// Takes a notification on the posting thread. `.toBeCalled`: the caller is to call the handler here; if it `mayCall`, the
-    /// notification counts as taken by that.
+    /// Takes a notification on the posting thread, or answers `.toBeCalled`. Then the caller calls the handler itself, if it
+    /// `mayCall`. Otherwise it asks again when the blocks of the post have been submitted.
     func receive(
         _ notification: Notification, for registration: Registration, in post: inout Post, mayCall: Bool
     ) -> Reception {
@@ -144,7 +146,7 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Whether a post that is made here and now calls the handler (D1, D3).
+    /// Whether a post on the calling thread calls the handler (D1, D3).
     var isCalledHere: Bool { state.withLock { isCalledHere($0) } }
 
     private func isCalledHere(_ state: borrowing State) -> Bool {
@@ -190,14 +192,14 @@ final class PendingDeliveries: Sendable {
         /// Retained for the call.
         let registration: Registration
         let target: ObjectIdentifier
-        /// How many more deliveries of a batch follow.
+        /// The number of deliveries of the batch that follow.
         let rest: Int
-        /// The number of the block that makes this call first, if that is another delivery's.
+        /// The number of the block, if the block makes an earlier delivery first.
         let ownNumber: UInt64?
     }
 
-    /// Makes the delivery of a number, in an epoch guard whose hazard pointer had `previous`, if it is still here. Makes those,
-    /// too, whose blocks come while the handler runs.
+    /// Makes the delivery of a number, if it is still pending. Also makes the deliveries whose blocks run while the handler
+    /// runs. The hazard pointer of the epoch guard was `previous`.
     func deliver(_ number: UInt64, after previous: inout UInt, at epochGuard: UnsafeMutablePointer<EpochGuard>) {
         guard var call = state.withLock({ begin(number, in: &$0) }) else { return }
         while true {
@@ -229,7 +231,7 @@ final class PendingDeliveries: Sendable {
             ownNumber: ownNumber)
     }
 
-    /// Takes what a block of a number delivers, and says how many more it delivers after that.
+    /// Takes the first delivery of a block, and returns the number of further deliveries that the block makes.
     private func take(_ number: UInt64, from state: inout State) -> (Delivery, rest: Int)? {
         switch state.target.order {
         case .serial:
@@ -255,7 +257,7 @@ final class PendingDeliveries: Sendable {
         return state.deliveries.remove { $0.number == number }.map { ($0, 0) }
     }
 
-    /// Does what waited for the handler's return, and begins the next call that the block makes.
+    /// Ends a call, carries out what was postponed until its return, and begins the block's next call.
     private func handlerReturned(from call: Call) -> Call? {
         change { state, effects in
             execution.store(0, ordering: .releasing)
@@ -270,7 +272,7 @@ final class PendingDeliveries: Sendable {
                     if let next = begin(state.skipped.removeFirst(), in: &state) { return next }
                 }
             } else {
-                // The target was switched meanwhile: they have come on the new one, and run there.
+                // The target was switched meanwhile. These blocks ran on the new target, and the calls follow there.
                 for number in state.skipped {
                     state.lastMoved = max(state.lastMoved, number)
                     effects.post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: true)
@@ -282,14 +284,14 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Ends a call without the lock; false if something waits for its return.
+    /// Ends a call without the lock. Returns false if the return is awaited.
     private func endUnawaited() -> Bool {
         execution.compareExchange(
             expected: PendingDeliveries.running, desired: 0, ordering: .acquiringAndReleasing
         ).exchanged
     }
 
-    /// Whether the handler is running; if so, its return takes the lock. To be called under the lock.
+    /// Whether the handler is running. If so, its return will take the lock. Called under the lock.
     private func isRunning() -> Bool {
         let old = execution.bitwiseOr(PendingDeliveries.awaited, ordering: .acquiringAndReleasing).oldValue
         if old & PendingDeliveries.running != 0 { return true }
@@ -297,7 +299,8 @@ final class PendingDeliveries: Sendable {
         return false
     }
 
-    /// Does what waits for nothing to be pending and no handler to run.
+    /// If no delivery is pending and no handler runs: completes a switch to the posting thread, releases the idle signals,
+    /// and ends an observer whose sender has been deallocated.
     private func settle(_ state: inout State, _ effects: inout Effects) {
         guard state.awaitsReturn, state.deliveries.isEmpty, !isRunning() else { return }
         if state.isLeavingTarget {
@@ -310,9 +313,9 @@ final class PendingDeliveries: Sendable {
         effects.isDone = state.isLast && state.kept == nil
     }
 
-    /// Drops, counted, what the block of a number would have delivered.
-    func drop(_ number: UInt64, because reason: DropReason) -> [StoredNotification] {
-        change { state, effects in
+    /// Drops and counts the deliveries that the block of a number would have made. They are released without the lock.
+    func drop(_ number: UInt64, because reason: DropReason) {
+        _ = change { state, effects -> [StoredNotification] in
             guard !state.hasEnded,
                 let (first, rest) = state.target.order == .serial
                     ? takeExactly(number, from: &state) : take(number, from: &state)
@@ -349,8 +352,8 @@ final class PendingDeliveries: Sendable {
                 state.lastNumber += 1
                 delivery.number = state.lastNumber
                 if new.order == .batch, state.hasBlock { return }
-                state.hasBlock = true
-                // A block for each, so that the new target's queue has its turns between them.
+                state.hasBlock = new.order == .batch
+                // One block for each delivery, so that other work on the new queue runs between the deliveries.
                 effects.post.add(Block.Entry(pending: self, number: delivery.number), on: new, inOwnBlock: true)
             }
             state.lastMoved = state.lastNumber
@@ -380,7 +383,7 @@ final class PendingDeliveries: Sendable {
 
     private static let lastKept = Atomic<UInt64>(0)
 
-    /// Keeps a notification while muted, or drops it, or the one that it displaces.
+    /// Keeps a notification while the observer is muted, and drops the older kept one. Or drops the notification.
     private func keep(
         _ notification: Notification, for registration: Registration, in state: inout State, _ post: inout Post
     ) {
@@ -420,8 +423,8 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Ends one muting of each observer; false if the token has not muted. A kept notification is then delivered as if it were
-    /// posted now, and those of several observers as if by one post.
+    /// Ends one muting of each observer. Returns false if the token has not muted. Kept notifications are delivered as if by
+    /// one post, made now.
     static func unmute(_ observers: [PendingDeliveries], by muter: Muter) -> Bool {
         var (post, calls) = (Post(), [(registration: Registration, delivery: Delivery)]())
         for pending in observers {
@@ -463,7 +466,6 @@ final class PendingDeliveries: Sendable {
             } else if isCalledHere(state) {
                 calls.append((registration, kept))
             } else {
-                // Another thread than the posting one submits its block.
                 state.lastMoved = state.lastNumber + 1
                 append(kept.stored, for: registration, to: &state, &post)
             }
@@ -473,7 +475,7 @@ final class PendingDeliveries: Sendable {
 
     // MARK: The end
 
-    /// Ends the observer, whose sender has been deallocated, after the pending deliveries (M5).
+    /// Ends the observer of a deallocated sender after the pending deliveries (M5).
     func endAfterPending() {
         change { state, effects in
             state.isLast = true
@@ -481,8 +483,8 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Takes no more. The caller releases what this returns: the pending deliveries, and the target, which a delivery that
-    /// waits there for ever must not retain.
+    /// Ends the observer. The caller releases the returned deliveries and the returned target. A block that never runs must
+    /// not retain the target.
     func end() -> [any Sendable] {
         state.withLock { state in
             state.hasEnded = true
@@ -501,8 +503,8 @@ final class PendingDeliveries: Sendable {
 
     // MARK: Looking
 
-    /// Returns what `body` makes of the pending notifications, oldest first, and of the kept one. `body` is called under the
-    /// lock, so that this is never the last to hold them.
+    /// Returns the results of `body` for the pending notifications, oldest first, and for the kept one. `body` is called
+    /// under the lock, so the caller never releases the last reference to a notification.
     func mapNotifications<Result: Sendable>(_ body: @Sendable (Notification) -> Result) -> [Result] {
         state.withLock { state in
             (state.deliveries.elements + [state.kept].compactMap(\.self)).map { body($0.stored.notification) }
@@ -510,7 +512,7 @@ final class PendingDeliveries: Sendable {
     }
 
     struct Report {
-        /// Described by the reader of the report: the name of a queue is the user's code.
+        /// The reader of the report describes the target, because the name of a queue may be computed by the user's code.
         var target = DeliveryTarget.postingThread
         var pending = 0
         var kept = 0
@@ -533,7 +535,8 @@ final class PendingDeliveries: Sendable {
     /// Whether deliveries wait on the target that the caller is on.
     var waitsForCaller: Bool { state.withLock { !$0.deliveries.isEmpty && $0.target.isCurrent } }
 
-    /// Retains an object until nothing is pending and no handler runs; false, and no retain, if that is so already.
+    /// Retains an object until no delivery is pending and no handler runs. Returns false, and retains nothing, if that is the
+    /// case already.
     func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
         state.withLock { state in
             if state.hasEnded || state.deliveries.isEmpty && !isRunning() { return false }
@@ -542,7 +545,7 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Releases an object that was retained until then.
+    /// Releases such an object now.
     func releaseBeforeIdle(_ signal: any AnyObject & Sendable) {
         change { state, effects in
             state.idleSignals.removeAll { $0 === signal }
