@@ -56,23 +56,6 @@ import Tether
         #expect(!token.isActive)
     }
 
-    @Test(arguments: Wrapping.all) func `R9 a token, an owner and a sender are found for removal, however wrapped`(
-        _ wrapping: Wrapping
-    ) {
-        let (owner, sender, stranger) = (Object(), Object(), Object())
-        let token = center.observe(.sample) { _ in }
-        let other = center.observe(.sample) { _ in }
-        let owned = [sender, stranger].map { center.observe(.sample, from: $0, owner: owner) { _, _ in } }
-        center.removeObserver(wrapping.wrap(token) as Any)
-        #expect([token.isActive, other.isActive] == [false, true])
-        center.removeObserver(wrapping.wrap(owner) as Any, name: nil, object: wrapping.wrap(sender))
-        #expect(owned.map(\.isActive) == [false, true])
-        center.removeObserver(wrapping.wrap(stranger) as Any)
-        #expect(owned.map(\.isActive) == [false, true])
-        center.removeObserver(wrapping.wrap(owner) as Any)
-        #expect(owned.map(\.isActive) == [false, false])
-    }
-
     @Test(arguments: Wrapping.all) func `X3 an object that ends is not kept for later, however it is wrapped`(
         _ wrapping: Wrapping
     ) {
@@ -90,59 +73,6 @@ import Tether
         queue.flush()
         #expect(log.entries == ["now", "later, no object", "queued, no object"])
         withExtendedLifetime(tokens) {}
-    }
-
-    @Test(arguments: Wrapping.all) func `Q3 Q4 a posting queue tells an object, however it is wrapped`(
-        _ wrapping: Wrapping
-    ) {
-        let queue = PostingQueue(center: center)
-        let token = center.observe(.sample, record("posted"))
-        let (object, stranger) = (Object(), Object())
-        queue.enqueue(Notification(name: .sample, object: object), postingStyle: .asap)
-        queue.enqueue(Notification(name: .sample, object: wrapping.wrap(stranger)), postingStyle: .asap)
-        queue.enqueue(Notification(name: .sample, object: wrapping.wrap(object)), postingStyle: .asap)
-        queue.flush()
-        #expect(log.entries == ["posted", "posted"])
-        queue.enqueue(Notification(name: .sample, object: object), postingStyle: .asap)
-        queue.dequeueNotifications(
-            matching: Notification(name: .sample, object: wrapping.wrap(object)), coalesceMask: [])
-        queue.flush()
-        #expect(log.entries.count == 2)
-        withExtendedLifetime(token) {}
-    }
-
-    @Test func `M4 objects of every kind are found in what a generic function boxed`() {
-        actor Worker {}
-        final class Box<Value: Sendable>: Sendable {}
-        final class Derived: WrappedBase, OneTable, @unchecked Sendable {}
-        func boxed<Value>(_ value: Value) -> Any { value }
-        let derived = Derived()
-        let objects: [(object: AnyObject, boxed: Any)] =
-            [Worker(), Box<Int>(), NSObject(), NSError(domain: "", code: 1)]
-            .map { (object: AnyObject) in (object, boxed(object as Any)) } + [
-                (derived, boxed(derived as any WrappedBase & OneTable))
-            ]
-        for (index, (object, boxed)) in objects.enumerated() {
-            let token = center.observe(.sample, from: object, record("reached"))
-            center.post(name: .sample, object: boxed)
-            #expect(log.entries.count == index + 1, "\(type(of: object))")
-            withExtendedLifetime(token) {}
-        }
-    }
-
-    @Test func `M4 an object of Core Foundation is an object`() throws {
-        let (loop, queue) = (try #require(CFRunLoopGetCurrent()), PostingQueue(center: center))
-        let token = center.addObserver(forName: .sample, object: loop, queue: nil, using: record("reached"))
-        center.post(name: .sample, object: loop)
-        center.post(name: .sample, object: Optional(loop) as Any)
-        center.post(name: .sample, object: CFRunLoopGetMain() === loop ? nil : CFRunLoopGetMain())
-        #expect(log.entries == ["reached", "reached"])
-        for sender in [loop as Any, Optional(loop) as Any, loop as AnyObject] {
-            queue.enqueue(Notification(name: .sample, object: sender), postingStyle: .asap)
-        }
-        queue.flush()
-        #expect(log.entries.count == 3)
-        withExtendedLifetime(token) {}
     }
 
     @Test func `M4 types, functions, tuples and arrays of objects hold no object`() {
