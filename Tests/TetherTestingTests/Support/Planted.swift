@@ -26,17 +26,6 @@ func planted(
     return issues.messages
 }
 
-/// The same of what a function attaches to a center that goes then, when nothing but handlers keeps what the function made.
-func plantedOnACenterThatGoes(
-    sourceLocation: SourceLocation = #_sourceLocation, _ attach: (ObserverCenter) -> Void
-) async -> [String] {
-    await planted(sourceLocation: sourceLocation) {
-        let center = ObserverCenter()
-        attach(center)
-        withExtendedLifetime(center) {}
-    }
-}
-
 final class Issues: @unchecked Sendable {
     private let lock = NSLock()
     private var all: [Issue] = []
@@ -52,12 +41,6 @@ final class Issues: @unchecked Sendable {
     var places: [String] {
         lock.withLock { all.map { "\($0.sourceLocation?.fileName ?? "?"):\($0.sourceLocation?.line ?? 0)" } }
     }
-}
-
-/// Observes, in this file, for an owner that nothing but its own handler keeps.
-func plantedElsewhere(_ center: ObserverCenter) {
-    let owner = Keep()
-    center.observe(.modelDidChange, owner: owner) { _, note in owner.add(note) }
 }
 
 /// What a test keeps beyond its scope, until it says otherwise.
