@@ -63,40 +63,6 @@ import Tether
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `L4 the scope of a handler without one is that of the handler, or test, that posts`() {
-        let (center, seen) = (center, Seen())
-        let tokens = [
-            center.observe(.modelDidClose) { _ in seen.look() },
-            first.adopt {
-                center.observe(.modelDidChange) { _ in center.post(name: .modelDidClose, object: nil) }
-            },
-        ]
-        second.adopt {
-            post()
-            post(.modelDidClose)
-        }
-        #expect(seen.all.count == 2 && seen.all[0] === first && seen.all[1] === second)
-        withExtendedLifetime(tokens) {}
-    }
-
-    @Test func `L4 a scope that is adopted in a handler is current in it, and not in what it posts to another's`() {
-        let (center, second, seen) = (center, second, Seen())
-        let tokens = first.adopt {
-            [
-                center.observe(.modelDidClose) { _ in seen.look() },
-                center.observe(.modelDidChange) { _ in
-                    second.adopt {
-                        seen.look()
-                        center.post(name: .modelDidClose, object: nil)
-                    }
-                },
-            ]
-        }
-        second.adopt { post() }
-        #expect(seen.all.count == 2 && seen.all[0] === second && seen.all[1] === first)
-        withExtendedLifetime(tokens) {}
-    }
-
     @Test func `L4 a task that a handler starts with a scope has that handler around it on no thread`() async {
         let (center, second, seen) = (center, second, Seen())
         let tokens = first.adopt {
@@ -116,29 +82,6 @@ import Tether
         }
         #expect(seen.all.count == 100 && seen.all.allSatisfy { $0 === first })
         withExtendedLifetime(tokens) {}
-    }
-
-    @Test func `L4 a handler that has stopped itself still has its scope`() {
-        let (seen, keep) = (Seen(), keep)
-        first.adopt {
-            keep.add(
-                center.observe(.modelDidChange) { _ in
-                    keep.drop()
-                    seen.look()
-                })
-        }
-        second.adopt { post() }
-        #expect(seen.all.count == 1 && seen.all[0] === first)
-    }
-
-    @Test func `L4 a handler on a queue has its observer's scope`() {
-        let seen = Seen()
-        let queue = DispatchQueue(label: "queue")
-        let token = first.adopt { center.observe(.modelDidChange, on: .dispatchQueue(queue)) { _ in seen.look() } }
-        second.adopt { post() }
-        queue.sync {}
-        #expect(seen.all.count == 1 && seen.all[0] === first)
-        withExtendedLifetime(token) {}
     }
 
     @Test func `L4 a handler that outlives its test leaves nothing to the test that posts`() {

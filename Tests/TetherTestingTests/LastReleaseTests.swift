@@ -94,22 +94,4 @@ import Tether
     func `L3 R8 a search why something is left is never the last to let go of it`(_ role: Role) async {
         #expect(await endsElsewhere(role) { await verify($0, within: .zero) } == 0)
     }
-
-    @Test(arguments: Role.allCases)
-    func `L2 R8 who asks for leaks is never the last to let go of one`(_ role: Role) async {
-        let elsewhere = await endsElsewhere(role) { scope in
-            let registrations = scope.state.withLock(\.registrations)
-            var isLeft = true
-            while isLeft {
-                isLeft = !scope.leaks().isEmpty
-                for registration in registrations where registration.isActive {
-                    isLeft = true
-                    _ = (registration.pending, registration.handler)
-                }
-                // The main queue may be waiting for this thread.
-                await Task.yield()
-            }
-        }
-        #expect(elsewhere == 0)
-    }
 }

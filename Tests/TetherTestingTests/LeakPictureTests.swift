@@ -106,57 +106,7 @@ import TetherTesting
         #expect(page.replacing("\n", with: " ").contains(leaks[0].description))
     }
 
-    @Test func `L3 a picture has every box and every label within it`() async throws {
-        let model = Model()
-        let picture = await leaks { _ = Sidebar(model: model, center: center) }[0].svg()
-        model.delegate = nil
-        let size = try #require(picture.firstMatch(of: #/<svg .* width="(\d+)" height="(\d+)"/#))
-        let whole = try CGRect(x: 0, y: 0, width: #require(Int(size.1)), height: #require(Int(size.2)))
-        let boxes = try picture.matches(of: #/<rect x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"/#).map { box in
-            try CGRect(
-                x: #require(Int(box.1)), y: #require(Int(box.2)), width: #require(Int(box.3)),
-                height: #require(Int(box.4)))
-        }
-        #expect(boxes.count == 3)
-        #expect(boxes.allSatisfy(whole.contains))
-        // Between the boxes, or below them.
-        let labels = try picture.matches(of: #/<text x="(\d+)" y="(\d+)" text-anchor="middle" font-size="11">([^<]+)</#)
-            .map { label in
-                let (width, y) = (6 * label.3.count, try #require(Int(label.2)))
-                return try CGRect(x: #require(Int(label.1)) - width / 2, y: y - 10, width: width, height: 14)
-            }
-        #expect(labels.count == 3)
-        for label in labels {
-            #expect(whole.contains(label))
-            #expect(!boxes.contains { $0.intersects(label) })
-        }
-    }
-
     // MARK: Every kind
-
-    @Test func `L3 a handler that captures its owner is drawn, and what it captures in containers and closures`() async
-    {
-        let direct = await chart {
-            let sidebar = Sidebar()
-            observe(owner: sidebar) { sidebar.reload() }
-        }
-        #expect(
-            direct.dropFirst(2) == ["box0 -->|\"captures\"| box1", "box1 -->|\"keeps, while it lives\"| box0"])
-        let model = Model()
-        let listed = await chart {
-            let sidebar = Sidebar()
-            model.sidebars = [Sidebar(), sidebar]
-            observe(owner: sidebar) { _ = model.sidebars }
-        }
-        #expect(listed.contains("box1 -->|\"sidebars[1]\"| box2"))
-        let captured = await chart {
-            let sidebar = Sidebar()
-            model.action = { sidebar.reload() }
-            observe(owner: sidebar) { _ = model.action }
-        }
-        #expect(captured.contains("box1 -->|\"action, a closure, captures\"| box2"))
-        (model.action, model.sidebars) = (nil, [])
-    }
 
     @Test func `L3 a token is drawn that its own handler holds, and one that another handler or an object holds`() async
     {
@@ -211,41 +161,5 @@ import TetherTesting
             })
         keep.drop()
         queue.activate()
-    }
-
-    @Test func `L3 a ring of objects is drawn as one, and an object behind the one that holds it`() async {
-        nonisolated(unsafe) weak var leaked: Sidebar?
-        let ring = await leaks {
-            let (sidebar, model) = (track(Sidebar()), track(Model()))
-            sidebar.model = model
-            model.delegate = sidebar
-            unsafe leaked = sidebar
-        }.map { $0.mermaid() }
-        let last = unsafe leaked
-        last?.model = nil
-        #expect(ring.count == 2)
-        #expect(ring[0].contains("box0 -->|\"model\"| box1\n    box1 -->|\"delegate\"| box0"))
-        let held = await leaks {
-            let sidebar = Sidebar()
-            sidebar.model = track(Model())
-            last?.model = sidebar.model
-            LeakTracker.current?.track(last!, "the root")
-        }.map { $0.mermaid() }
-        #expect(
-            held.contains {
-                $0.contains("box0[\"the root<br/>tracked at ") && $0.contains("box0 -->|\"model\"| box1")
-                    && $0.contains("box1[\"Model<br/>tracked at ")
-            })
-        last?.model = nil
-    }
-
-    @Test func `L2 L3 what is asked for before it is searched is drawn alone`() {
-        let (leaks, sidebar) = (LeakTracker(), Sidebar())
-        leaks.track(sidebar, "the sidebar")
-        let token = observe(owner: sidebar) {}
-        let found = leaks.leaks(in: center).map { $0.svg() }
-        #expect(found.count == 2)
-        #expect(found[0].contains(">the sidebar</text>") && found[1].contains(">observer of modelDidChange</text>"))
-        token.cancel()
     }
 }

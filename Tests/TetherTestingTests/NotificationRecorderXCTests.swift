@@ -36,35 +36,6 @@ final class NotificationRecorderXCTests: XCTestCase {
         wait(for: [isDelivered], timeout: 30)
     }
 
-    func testD5AWaitThatIsOverLeavesTheRunLoopAsItWas() {
-        let changes = NotificationRecorder(center, .modelDidChange)
-        for _ in 0..<20 {
-            center.post(name: .modelDidChange, object: nil)
-            XCTAssertTrue(changes.wait(for: 1, within: .seconds(20)))
-            center.postElsewhere()
-            XCTAssertTrue(changes.wait(for: changes.count, within: .seconds(20)))
-        }
-        // What was left would stop it.
-        XCTAssertEqual(CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.05, false), .timedOut)
-    }
-
-    /// L2: each of two waits, one in what the other runs, ends when what it is for has come, and not at its limit.
-    func testL2AWaitInsideAnother() {
-        let center = center
-        let outer = NotificationRecorder(center, .modelDidChange)
-        let inner = NotificationRecorder(center, .modelDidClose)
-        let isInside = expectation(description: "inside")
-        let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
-            center.postSoon(.modelDidClose)
-            assertEnds(inner)
-            center.postSoon(.modelDidChange)
-            isInside.fulfill()
-        }
-        RunLoop.current.add(timer, forMode: .default)
-        assertEnds(outer)
-        wait(for: [isInside], timeout: 0)
-    }
-
     /// L2: what a wait is for comes while the loop is run inside it; that run goes on, and then the wait ends.
     func testL2AWaitEndsAfterARunOfTheLoopInsideIt() {
         let center = center
@@ -78,29 +49,6 @@ final class NotificationRecorderXCTests: XCTestCase {
         RunLoop.current.add(timer, forMode: .default)
         assertEnds(changes)
         wait(for: [isInside], timeout: 0)
-    }
-
-    /// L2: whatever runs the loop at its activities, what a wait is for ends it, and no run of the program's own.
-    func testL2AWaitEndsWhateverRunsTheLoopAtItsActivities() {
-        for activity in [CFRunLoopActivity.entry, .beforeWaiting, .exit] {
-            for order in [-1, 1] {
-                let changes = NotificationRecorder(center, .modelDidChange)
-                var isInside = false
-                let observer: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
-                    nil, activity.rawValue, true, order
-                ) { _, _ in
-                    if isInside { return }
-                    isInside = true
-                    let result = CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 0.1, false)
-                    XCTAssertEqual(result, .timedOut, "\(activity) \(order)")
-                    isInside = false
-                }
-                CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
-                center.postSoon(.modelDidChange)
-                assertEnds(changes, "\(activity) \(order)")
-                CFRunLoopObserverInvalidate(observer)
-            }
-        }
     }
 
     func testD3AWaitOnTheMainThreadHasItsLimit() {

@@ -59,18 +59,6 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test func `L2 a leak that was registered in another file is reported with that one's path`() async {
-        let issues = Issues()
-        await withKnownIssue {
-            await verifyNoLeaks(within: .zero) { plantedElsewhere(.default) }
-        } matching: { issue in
-            if issue.severity == .error { issues.add(issue) }
-            return true
-        }
-        let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
-        #expect(issues.paths == [folder + "/Support/Planted.swift"])
-    }
-
     @Test func `L2 a leak in a file that is not there is reported where the test is`() async throws {
         let (issues, keep) = (Issues(), Keep())
         let line = #line + 2
@@ -143,27 +131,6 @@ import TetherVerification
         #expect(issues.messages.count == 1)
         #expect(issues.messages.first?.contains("belongs to no test that can be told") == true)
         #expect(issues.severities == [.warning])
-        keep.drop()
-    }
-
-    @Test func `L4 a center at the address of one that has gone is no center of the scope`() async {
-        let (keep, issues) = (Keep(), Issues())
-        await withKnownIssue(isIntermittent: true) {
-            await verifyNoLeaks {
-                do { _ = ObserverCenter().observe(.modelDidChange) { _ in } }
-                await onAnotherThread {
-                    for _ in 0..<200 {
-                        let center = ObserverCenter()
-                        keep.add(center)
-                        keep.add(center.observe(.modelDidChange) { _ in })
-                    }
-                }
-            }
-        } matching: { issue in
-            issues.add(issue)
-            return true
-        }
-        #expect(issues.messages == [])
         keep.drop()
     }
 

@@ -55,26 +55,6 @@ import Tether
         #expect(!isObject(forged))
     }
 
-    @Test func `L3 what looks like a closure's context is none without a capture descriptor of the compiler's`() {
-        var forged = [UInt](repeating: 0, count: 24)
-        // Two captures, whose names are symbolic references to anywhere.
-        let descriptor = Words([2, 0x10_0000_0000, 0x0101_0000_0010, 0x7FFF_FFFF_0000_0001, 0])
-        forged[3] = 0x400
-        forged[4] = 16
-        forged[5] = descriptor.address
-        #expect(!isObject(forged))
-    }
-
-    @Test func `L3 what looks like a box is none without the function that destroys boxes`() {
-        var forged = [UInt](repeating: 0, count: 24)
-        for boxed in [0, 8, .max - 7, RuntimeType(Object.self).metadata] as [UInt] {
-            forged[3] = 0x500
-            forged[4] = 16
-            forged[5] = boxed
-            #expect(!isObject(forged))
-        }
-    }
-
     @Test func `L3 a word where the type of a value should be is none unless it proves to be one`() {
         struct Value { var object: Object? }
         enum Choice {

@@ -124,25 +124,6 @@ import Tether
         unsafe variable = nil
     }
 
-    @Test func `L3 a capture is found behind an optional function, and what that captures`() {
-        let (owner, other) = (Owner(), Owner())
-        let call: (@Sendable () -> Void)? = { other.number += 1 }
-        let (none, twice): ((@Sendable () -> Void)?, (@Sendable () -> Void)??) = (owner.action, call)
-        expectCapture(owner) { _ in
-            call?()
-            owner.number = 1
-        }
-        expectCapture(owner) { _ in
-            none?()
-            owner.number = 1
-        }
-        expectCapture(other) { _ in twice??() }
-        expectNoCapture(owner) { [unowned owner] _ in
-            call?()
-            owner.number = 1
-        }
-    }
-
     @Test func `L3 captures are told apart behind a value of a library that may change its form`() {
         let (owner, other) = (Owner(), Owner())
         let continuation = AsyncStream<Int>.makeStream().continuation
@@ -168,15 +149,6 @@ import Tether
             }
             #expect(words == (captured === owner ? "captures it" : nil))
         }
-    }
-
-    @Test func `L3 a capture is found in generic code`() {
-        let owner = Owner()
-        expectCapture(owner, generic(owner, 5))
-        expectCapture(owner, generic(5, owner))
-        expectCapture(owner, generic(owner as Owner?, "text"))
-        expectNoCapture(owner, generic(5, "text"))
-        expectCapture(owner, Generic(first: 1, second: owner).handler())
     }
 
     @Test func `L3 an owner is found in the fields of an object that is captured`() {
@@ -219,16 +191,3 @@ import Tether
 }
 
 private func through<Value>(_ function: @escaping @Sendable (Value) -> Void) -> @Sendable (Value) -> Void { function }
-
-@inline(never)
-private func generic<First: Sendable, Second: Sendable>(
-    _ first: First, _ second: Second
-) -> ReferencePathTests.Handler { { _ in print(first, second) } }
-
-private struct Generic<First: Sendable, Second: Sendable> {
-    let first: First
-    let second: Second
-
-    @inline(never)
-    func handler() -> ReferencePathTests.Handler { { [first, second] _ in print(second, first) } }
-}
