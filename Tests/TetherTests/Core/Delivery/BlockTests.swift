@@ -58,26 +58,6 @@ import Tether
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `D2 D4 posts of several threads are each one step on a serial target`() {
-        let queue = DispatchQueue(label: "BlockTests")
-        let tokens = ["a", "b", "c"].map { name in
-            center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add("\(name)\($0.number)") }
-        }
-        let posts = (0..<4).map { thread in
-            { @Sendable [center] in
-                for number in 0..<200 { center.post(.sample, number: thread * 1000 + number) }
-            }
-        }
-        onThreads(posts[0], posts[1], posts[2], posts[3])
-        queue.settle()
-        let entries = log.entries
-        #expect(entries.count == 2400)
-        for index in stride(from: 0, to: entries.count, by: 3) {
-            #expect(Set(entries[index..<index + 3].map { $0.dropFirst() }).count == 1)
-        }
-        withExtendedLifetime(tokens) {}
-    }
-
     @Test func `D2 a post puts one job on each target that it reaches`() {
         let (first, second) = (ManualScheduler(), ManualScheduler())
         let tokens = [first, second, first, second].map { scheduler in

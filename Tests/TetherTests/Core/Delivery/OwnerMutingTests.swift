@@ -46,21 +46,6 @@ import Testing
         withExtendedLifetime((owner, other)) {}
     }
 
-    @Test func `D9 D7 no target waits for its drain while a handler runs what was kept on the poster`() {
-        let owner = Owner()
-        center.observe(.sample, owner: owner) { [log, scheduler] _, _ in
-            log.add("\(scheduler.waiting) waiting")
-        }
-        observe(owner, "b", on: .custom(scheduler))
-        mute(owner, keepingNewest: true)
-        center.post(.sample, number: 1)
-        unmute(owner)
-        #expect(log.entries == ["1 waiting"])
-        scheduler.runAll()
-        #expect(log.entries == ["1 waiting", "b1"])
-        withExtendedLifetime(owner) {}
-    }
-
     @Test func `D9 an owner's mutings are counted, apart from those of its tokens`() {
         let owner = Owner()
         let token = observe(owner, "a")
@@ -99,56 +84,6 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `D9 unmuting an owner leaves alone observers that only their tokens have muted`() {
-        let owner = Owner()
-        let token = observe(owner, "a")
-        token.mute()
-        unmute(owner)
-        #expect(token.isMuted)
-        token.unmute()
-        unmute(owner)
-        center.post(.sample, number: 1)
-        #expect(log.entries == ["a1"])
-        withExtendedLifetime(owner) {}
-    }
-
-    @Test func `D9 D4 so it is on an asynchronous target, in one job`() {
-        let owner = Owner()
-        for prefix in ["a", "b", "c"] { observe(owner, prefix, of: .init(prefix), on: .custom(scheduler)) }
-        mute(owner, keepingNewest: true)
-        for prefix in ["c", "a", "b", "a"] { center.post(Notification.Name(prefix), number: 1) }
-        unmute(owner)
-        #expect(scheduler.scheduled == 1)
-        scheduler.runAll()
-        #expect(log.entries == ["c1", "b1", "a1"])
-        withExtendedLifetime(owner) {}
-    }
-
-    @Test func `D9 R5 an earlier observer's kept delivery may stop a later one`() {
-        let (owner, log, box) = (Owner(), log, Box<NotificationObserver?>(nil))
-        center.observe(.sample, owner: owner) { _, _ in
-            log.add("stops")
-            box.value?.cancel()
-        }
-        box.set(observe(owner, "a"))
-        mute(owner, keepingNewest: true)
-        center.post(.sample, number: 1)
-        unmute(owner)
-        #expect(log.entries == ["stops"])
-        box.set(nil)
-        withExtendedLifetime(owner) {}
-    }
-
-    @Test func `D9 O5 M9 an owner that ends muted leaves nothing`() {
-        let owner = SharedHolder(Owner())
-        let trace = Trace(owner.value!)
-        observe(owner.value!, "a")
-        mute(owner.value!)
-        owner.drop()
-        #expect(!trace.hasRecord)
-        #expect(center.core.isEmpty)
-    }
-
     @Test func `D9 M9 muting an owner without observers leaves nothing`() {
         let owner = Owner()
         let trace = Trace(owner)
@@ -159,39 +94,5 @@ import Testing
         token.cancel()
         #expect(!trace.hasRecord)
         unmute(owner)
-    }
-
-    @Test func `D9 O8 in the owner's deinit muting and unmuting do nothing`() {
-        let log = log
-        final class Ended: Sendable {
-            let log: Log<String>
-            init(_ log: Log<String>) { self.log = log }
-            deinit {
-                OwnerObservers(of: self).unmute()
-                OwnerObservers(of: self).mute()
-                OwnerObservers(of: self).unmute()
-                log.add("deinit")
-            }
-        }
-        let owner = SharedHolder(Ended(log))
-        let trace = Trace(owner.value!)
-        mute(owner.value!)
-        owner.drop()
-        #expect(log.entries == ["deinit"])
-        #expect(!trace.hasRecord)
-    }
-
-    @Test func `D9 O10 a muted owner whose end is not seen is collected by the sweep`() {
-        let swept = ObserverCenter(usesExactLifetimes: false)
-        let owner = SharedHolder(Owner())
-        let token = observe(owner.value!, "a", center: swept)
-        mute(owner.value!, keepingNewest: true)
-        swept.post(.sample, number: 1)
-        let trace = Trace(owner.value!)
-        owner.drop()
-        OwnerLifetime.purge()
-        #expect(!token.isActive && !trace.hasRecord)
-        #expect(swept.core.isEmpty)
-        #expect(log.entries == [])
     }
 }

@@ -13,30 +13,6 @@ import Tether
         center.observe(.sample, on: .custom(scheduler)) { [log] in log.add($0.number) }
     }
 
-    @Test func `D6 after a switch to the posting thread posts join the old target until nothing is pending there`() {
-        let token = observe()
-        center.post(.sample, numbers: 1...2)
-        token.target = .postingThread
-        #expect(token.target.description == "posting thread")
-        center.post(.sample, number: 3)
-        #expect(log.entries == [])
-        scheduler.runNext()
-        center.post(.sample, number: 4)
-        #expect(log.entries == [1])
-        scheduler.runAll()
-        #expect(log.entries == [1, 2, 3, 4])
-        center.post(.sample, number: 5)
-        #expect(log.entries == [1, 2, 3, 4, 5])
-        #expect(scheduler.scheduled == 4)
-    }
-
-    @Test func `D6 with nothing pending the switch to the posting thread takes effect at once`() {
-        let token = observe()
-        token.target = .postingThread
-        center.post(.sample, number: 1)
-        #expect(log.entries == [1])
-    }
-
     @Test func `D6 a switch to the posting thread inside the handler waits for its return`() {
         let token = Box<NotificationObserver?>(nil)
         token.set(
@@ -69,31 +45,6 @@ import Tether
         queue.isSuspended = false
     }
 
-    @Test
-    func `D6 a switch to a queue that comes before the one to the posting thread took effect moves what is pending`() {
-        let second = ManualScheduler()
-        let token = observe()
-        center.post(.sample, numbers: 1...2)
-        token.target = .postingThread
-        token.target = .custom(second)
-        center.post(.sample, number: 3)
-        scheduler.runAll()
-        #expect(log.entries == [])
-        second.runAll()
-        #expect(log.entries == [1, 2, 3])
-    }
-
-    @Test func `D6 a switch to the posting thread that is taken back leaves what is pending in its place`() {
-        let token = observe()
-        center.post(.sample, number: 1)
-        token.target = .postingThread
-        token.target = .custom(scheduler)
-        center.post(.sample, number: 2)
-        #expect(scheduler.scheduled == 2)
-        scheduler.runAll()
-        #expect(log.entries == [1, 2])
-    }
-
     @Test func `D6 the setter runs no handler and never waits, not even for a suspended queue`() {
         let queue = DispatchQueue(label: "suspended")
         let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add($0.number) }
@@ -105,31 +56,6 @@ import Tether
         queue.resume()
         queue.settle()
         #expect(log.entries == [1])
-    }
-
-    @Test func `D6 R1 an observer that is stopped after a switch delivers nothing that was pending`() {
-        let second = ManualScheduler()
-        for target in [DeliveryTarget.postingThread, .custom(second)] {
-            let token = observe()
-            center.post(.sample, number: 1)
-            token.target = target
-            token.cancel()
-            center.post(.sample, number: 2)
-            scheduler.runAll()
-            second.runAll()
-        }
-        #expect(log.entries == [])
-    }
-
-    @Test func `D6 switching an observer that has ended does nothing, and it reads as poster`() {
-        let token = observe()
-        token.cancel()
-        token.target = .custom(scheduler)
-        #expect(token.target.description == "posting thread")
-        center.post(.sample, number: 1)
-        scheduler.runAll()
-        #expect(log.entries == [])
-        #expect(scheduler.scheduled == 0)
     }
 
     @Test func `D6 an observer that ended in its own handler reads as poster there, whatever it is switched to`() {

@@ -76,35 +76,4 @@ import Tether
         #expect((1...2).contains(passes.entries.count))
         withExtendedLifetime(token) {}
     }
-
-    @Test func `D5 Q1 what is posted while an observer runs the loop in another mode comes with the next pass`() {
-        let (center, log) = (center, Log<String>())
-        Crew {
-            DeliveryTarget.prepareCurrentThread()
-            let queue = PostingQueue(center: center)
-            let tokens = [
-                center.observe(.sample, on: .currentThread) { _ in log.add("by the thread") },
-                center.observe(.other) { _ in log.add("by the queue") },
-            ]
-            let observer: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
-                nil, CFRunLoopActivity.beforeWaiting.rawValue, false, 0
-            ) { _, _ in
-                let other = RunLoop.Mode("Tether.Other")
-                // Keeps the run from ending at once.
-                let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
-                RunLoop.current.add(timer, forMode: other)
-                queue.enqueue(Notification(name: .other), postingStyle: .asap)
-                Crew { center.post(.sample, number: 1) }.join()
-                other.run(for: 0.01)
-                timer.invalidate()
-                log.add("observer")
-            }
-            CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
-            RunLoop.Mode.default.run(for: 0.05)
-            RunLoop.Mode.default.run(for: 0)
-            withExtendedLifetime(tokens) {}
-        }.join()
-        #expect(log.entries.first == "observer")
-        #expect(log.entries.dropFirst().sorted() == ["by the queue", "by the thread"])
-    }
 }

@@ -40,65 +40,6 @@ import Tether
         hasEnded.pass()
     }
 
-    @Test func `D2 a dispatch queue that nobody else retains lives as long as its observer`() {
-        let center = ObserverCenter()
-        let hasEnded = Gate()
-        let isDelivered = Gate()
-        let key = DispatchSpecificKey<Ending>()
-        var token: NotificationObserver?
-        do {
-            let queue = DispatchQueue(label: "unretained")
-            queue.setSpecific(key: key, value: Ending { hasEnded.open() })
-            token = center.observe(.sample, on: .dispatchQueue(queue)) { _ in isDelivered.open() }
-        }
-        center.post(.sample, number: 1)
-        isDelivered.pass()
-        center.post(.sample, number: 2)
-        isDelivered.pass()
-        token?.cancel()
-        token = nil
-        // A queue lets go of its specific values when it ends.
-        hasEnded.pass()
-    }
-
-    @Test func `D2 a custom scheduler lives as long as its observer, with a job that never ran`() {
-        let center = ObserverCenter()
-        let scheduler = Weak<ManualScheduler>()
-        var token: NotificationObserver?
-        do {
-            let made = ManualScheduler()
-            scheduler.object = made
-            token = center.observe(.sample, on: .custom(made)) { _ in }
-        }
-        #expect(scheduler.object != nil)
-        center.post(.sample, number: 1)
-        #expect(scheduler.object?.waiting == 1)
-        token?.cancel()
-        #expect(scheduler.object == nil)
-        token = nil
-    }
-
-    @Test func `D2 a suspended operation queue that nobody else retains goes once it resumes without its observer`() {
-        let center = ObserverCenter()
-        let queue = Weak<EndingQueue>()
-        let hasEnded: Gate
-        let log = Log<Int>()
-        var token: NotificationObserver?
-        do {
-            let made = EndingQueue()
-            made.isSuspended = true
-            queue.object = made
-            hasEnded = made.hasEnded
-            token = center.observe(.sample, on: .operationQueue(made)) { log.add($0.number) }
-        }
-        center.post(.sample, number: 1)
-        token?.cancel()
-        token = nil
-        queue.object?.isSuspended = false
-        hasEnded.pass()
-        #expect(log.entries == [])
-    }
-
     @Test func `D2 D6 a switch lets go of the old queue and holds the new one`() {
         let center = ObserverCenter()
         let old = Weak<ManualScheduler>()

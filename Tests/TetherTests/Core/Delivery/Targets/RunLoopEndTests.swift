@@ -39,20 +39,6 @@ import Tether
         #expect(log.entries == [1, 11])
     }
 
-    @Test func `D5 a run loop ends when the last observer that delivers to it stops itself`() {
-        let token = Box<NotificationObserver?>(nil)
-        let hasEnded = runLoop { [center, log] in
-            token.set(
-                center.observe(.sample, on: .currentThread) { notification in
-                    log.add(notification.number)
-                    if notification.number == 2 { token.value?.cancel() }
-                })
-        }
-        center.post(.sample, numbers: 1...3)
-        hasEnded.pass()
-        #expect(log.entries == [1, 2])
-    }
-
     @Test func `D5 a thread is a target anew after the last observer that delivered to it has ended`() {
         let (target, again) = (Log<DeliveryTarget>(), Gate())
         let (isPrepared, mayRun, hasEnded) = (Gate(), Gate(), Gate())

@@ -41,23 +41,6 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         }
     }
 
-    /// D4, D5: one order for all observers on one thread.
-    func testD4OrderAcrossObservers() {
-        let thread = RunLoopThread(name: "worker")
-        let done = Latch()
-        let tokens = ["a", "b"].map { name in
-            center.observe(.sample, on: .thread(thread)) { [log] in log.add(name + $0.label) }
-        }
-        let last = center.observe(.other, on: .thread(thread)) { _ in done.open() }
-        post("1", "2")
-        center.post(name: .other, object: nil)
-        thread.start()
-        done.wait()
-        XCTAssertEqual(log.entries, ["a1", "b1", "a2", "b2"])
-        thread.cancelAndWait()
-        withExtendedLifetime((tokens, last)) {}
-    }
-
     /// D5: only in a listed mode.
     func testD5ModeThatIsNotListed() {
         let custom = RunLoop.Mode("ThreadDeliveryTests.custom")
@@ -107,37 +90,6 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         withExtendedLifetime((token, poster, last)) {}
     }
 
-    /// D5: a thread that prepares itself again stays the same target.
-    func testD5PreparedAgain() {
-        Crew {
-            DeliveryTarget.prepareCurrentThread()
-            let loop = ThreadLoop.current
-            DeliveryTarget.prepareCurrentThread()
-            XCTAssertTrue(loop === ThreadLoop.current)
-            XCTAssertTrue(loop === ThreadLoop.known(of: .current))
-        }.join()
-    }
-
-    /// D5: a thread can be given another name, or none, and delivers all the same.
-    func testD5Renamed() {
-        for name in ["renamed", nil] as [String?] {
-            let thread = RunLoopThread(name: "worker")
-            thread.name = name
-            XCTAssertEqual(thread.name, name)
-            let done = Latch()
-            let token = center.observe(.sample, on: .thread(thread)) { [log] _ in
-                log.add(Thread.current.name ?? "no name")
-                done.open()
-            }
-            post("1")
-            thread.start()
-            done.wait()
-            thread.cancelAndWait()
-            withExtendedLifetime(token) {}
-        }
-        XCTAssertEqual(log.entries, ["renamed", "no name"])
-    }
-
     /// D5: a thread that prepared itself, and the main thread.
     func testD5PreparedThreadAndMainThread() {
         let (isPrepared, mayRun, isDone) = (Latch(), Latch(), Latch())
@@ -169,18 +121,6 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         post("3")
         XCTAssertEqual(log.entries, ["prepared 1", "main 2", "main 3"])
         withExtendedLifetime(main) {}
-    }
-
-    /// D6: what waits for a thread that has not been started moves with the switch.
-    func testD6SwitchedAwayFromAThread() {
-        let thread = RunLoopThread(name: "worker")
-        let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
-        post("1", "2")
-        let scheduler = ManualScheduler()
-        token.target = .custom(scheduler)
-        post("3")
-        scheduler.runAll()
-        XCTAssertEqual(log.entries, ["1", "2", "3"])
     }
 }
 
