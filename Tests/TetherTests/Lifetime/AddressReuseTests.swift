@@ -25,53 +25,6 @@ import Testing
         return reused
     }
 
-    @Test(arguments: LifetimeMode.allCases)
-    func `O5 a new object at a dead owner's address inherits nothing`(mode: LifetimeMode) {
-        let center = mode.makeCenter()
-        let calls = Atomic<Int>(0)
-        let object = Holder<Large>()
-        var (inherited, address) = (0, ObjectIdentifier(center))
-        let reused = countReused {
-            object.object = Large()
-            let isReused = ObjectIdentifier(object.object!) == address
-            inherited += OwnerObservers(of: object.object!).count
-            inherited += OwnerTable.shared.hasRecord(of: ObjectIdentifier(object.object!)) ? 1 : 0
-            center.post(name: .sample, object: nil)
-            center.observe(.sample, owner: object.object!) { _, _ in calls.wrappingAdd(1, ordering: .relaxed) }
-            address = ObjectIdentifier(object.object!)
-            object.release()
-            if mode == .sweep { OwnerLifetime.purge() }
-            return isReused
-        }
-        #expect(reused > 0)
-        #expect(inherited == 0)
-        #expect(calls.load(ordering: .relaxed) == 0)
-        mode.expectAfterEnd(center.core.isEmpty)
-    }
-
-    @Test(arguments: LifetimeMode.allCases)
-    func `M5 a new object at a dead sender's address is a stranger`(mode: LifetimeMode) {
-        let center = mode.makeCenter()
-        let calls = Atomic<Int>(0)
-        let object = Holder<Large>()
-        var tokens: [NotificationObserver] = []
-        var address = ObjectIdentifier(center)
-        let reused = countReused {
-            object.object = Large()
-            let isReused = ObjectIdentifier(object.object!) == address
-            center.post(name: .sample, object: object.object!)
-            tokens.append(
-                center.observe(.sample, from: object.object!) { _ in calls.wrappingAdd(1, ordering: .relaxed) })
-            address = ObjectIdentifier(object.object!)
-            object.release()
-            if mode == .sweep { OwnerLifetime.purge() }
-            return isReused
-        }
-        #expect(reused > 0)
-        #expect(calls.load(ordering: .relaxed) == 0)
-        mode.expectAfterEnd(center.core.isEmpty && !tokens.contains { $0.isActive })
-    }
-
     #if !canImport(ObjectiveC)
     @Test func `O5 M5 an address is not used again while the sweep has yet to collect`() {
         let center = LifetimeMode.sweep.makeCenter()

@@ -9,45 +9,12 @@ import TetherTesting
     // MARK: Swift classes
 
     @Test(arguments: LifetimeMode.allCases)
-    func `O1 a final class is an owner`(mode: LifetimeMode) { expectOwner(Plain(), mode) }
-
-    @Test(arguments: LifetimeMode.allCases)
-    func `O1 an open class and its subclass are owners`(mode: LifetimeMode) {
-        expectOwner(Base(Log()), mode)
-        expectOwner(Derived(Log()), mode)
-    }
-
-    @Test(arguments: LifetimeMode.allCases)
-    func `O1 every instantiation of a generic class is an owner`(mode: LifetimeMode) {
-        expectOwner(Pair(first: 1, second: "one"), mode)
-        expectOwner(Pair(first: "one", second: [Plain()]), mode)
-        expectOwner(TaggedPair(first: "one", second: 1), mode)
-    }
-
-    @Test(arguments: LifetimeMode.allCases)
-    func `O1 an actor is an owner`(mode: LifetimeMode) { expectOwner(CountingActor(), mode) }
-
-    @Test(arguments: LifetimeMode.allCases)
-    func `O1 a class that is not Sendable is an owner`(mode: LifetimeMode) { expectOwner(Mutable(), mode) }
-
-    @Test(arguments: LifetimeMode.allCases)
-    func `O1 a class with tail-allocated elements is an owner`(mode: LifetimeMode) {
-        expectOwner(Buffer.create(minimumCapacity: 16) { _ in 7 }, mode)
-    }
-
-    @Test(arguments: LifetimeMode.allCases)
     func `O1 a class with a local type is an owner`(mode: LifetimeMode) {
         final class Local { let text = "local" }
         expectOwner(Local(), mode)
     }
 
     // MARK: Foundation's classes
-
-    @Test(arguments: LifetimeMode.allCases)
-    func `O1 an NSObject and its subclass are owners`(mode: LifetimeMode) {
-        expectOwner(NSObject(), mode)
-        expectOwner(Model(), mode)
-    }
 
     @Test(arguments: LifetimeMode.allCases)
     func `O1 Foundation's own classes are owners`(mode: LifetimeMode) {
@@ -94,18 +61,6 @@ import TetherTesting
         #expect(throws: Throwing.Failure.self) { _ = try ThrowingLate(center, log) }
         center.post(name: .sample, object: nil)
         #expect(log.entries == ["handler", "handler"])
-        mode.expectAfterEnd(center.core.isEmpty)
-    }
-
-    @Test(arguments: LifetimeMode.allCases)
-    func `O1 a class that attaches itself in its init is an owner`(mode: LifetimeMode) {
-        let log = Log<String>()
-        let center = mode.makeCenter()
-        let owner = Holder<SelfAttaching>(SelfAttachingSubclass(center, log))
-        center.post(name: .sample, object: nil)
-        owner.release()
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["SelfAttachingSubclass receives", "deinit"])
         mode.expectAfterEnd(center.core.isEmpty)
     }
 

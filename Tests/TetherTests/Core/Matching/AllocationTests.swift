@@ -31,20 +31,6 @@ struct AllocationTests {
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `D7 posts of a name alone share the notification that waits on a queue`() {
-        let (center, queue) = (ObserverCenter(), DispatchQueue(label: "AllocationTests"))
-        let token = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
-        queue.suspend()
-        let (bare, full) = (Notification(name: .sample), Notification(name: .sample, userInfo: ["key": "value"]))
-        let withPayload = allocations { center.post(full) }
-        // One less for each of the hundred, but for arrays that grow.
-        #expect(allocations { center.post(bare) } < withPayload - 90)
-        #expect(allocations { center.post(name: .sample, object: nil) } < withPayload - 90)
-        queue.resume()
-        queue.sync {}
-        withExtendedLifetime(token) {}
-    }
-
     @Test func `R2 posts to others allocate nothing while someone waits for a handler`() {
         let center = ObserverCenter()
         let (hasBegun, mayReturn) = (Gate(), Gate())

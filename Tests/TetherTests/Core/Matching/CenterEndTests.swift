@@ -44,33 +44,6 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `R10 the center itself goes, though tokens and owners stay`() {
-        weak var weakCenter: ObserverCenter?
-        weak var weakCore: CenterCore?
-        let owner = Object()
-        var token: NotificationObserver?
-        do {
-            let center = ObserverCenter()
-            (weakCenter, weakCore) = (center, center.core)
-            token = center.observe(.sample, from: owner, owner: owner) { _, _ in }
-        }
-        #expect(weakCenter == nil)
-        #expect(weakCore == nil)
-        withExtendedLifetime((owner, token)) {}
-    }
-
-    @Test func `R10 a handler may drop the last reference to its center, in a post of it`() {
-        let (log, center) = (log, SharedHolder(ObserverCenter()))
-        let token = center.value!.observe(.sample) { _ in
-            center.drop()
-            log.add("handler ends")
-        }
-        center.value!.post(name: .sample, object: nil)
-        #expect(log.entries == ["handler ends"])
-        #expect(center.value == nil)
-        #expect(!token.isActive)
-    }
-
     @Test func `R10 R1 a center that dies inside its own handler calls no further observer`() {
         let (log, center) = (log, SharedHolder(ObserverCenter()))
         let core = center.value!.core
@@ -82,21 +55,6 @@ import Testing
         CenterEndTests.post(.sample, to: core)
         #expect(log.entries == ["released", "center gone"])
         #expect([first.isActive, second.isActive] == [false, false])
-    }
-
-    @Test func `R10 a center may die in a nested post of it, and the outer one ends well`() {
-        let (log, center) = (log, SharedHolder(ObserverCenter()))
-        let core = center.value!.core
-        let tokens = [
-            center.value!.observe(.sample) { _ in
-                CenterEndTests.post(.other, to: core)
-                log.add("inner post ended")
-            },
-            center.value!.observe(.other) { _ in center.drop() }, observe(center.value!),
-        ]
-        CenterEndTests.post(.sample, to: core)
-        #expect(log.entries == ["released", "inner post ended"])
-        withExtendedLifetime(tokens) {}
     }
 
     @Test func `R10 a center may die while a post of it is under way on another thread`() {
@@ -133,34 +91,6 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `R10 a delivery may drop the last reference to its center, on its target`() {
-        let (log, jobs, center) = (log, HeldJobs(), SharedHolder(ObserverCenter()))
-        let tokens = (0..<2).map { number in
-            center.value!.observe(.sample, on: .custom(jobs)) { _ in
-                log.add("\(number)")
-                center.drop()
-            }
-        }
-        center.value!.post(name: .sample, object: nil)
-        jobs.run()
-        #expect(log.entries == ["0"])
-        #expect(tokens.map(\.isActive) == [false, false])
-    }
-
-    @Test func `R10 an observer that is kept as a property keeps its center`() {
-        weak var weakCenter: ObserverCenter?
-        var observer: NotificationObserver?
-        do {
-            let center = ObserverCenter()
-            weakCenter = center
-            observer = NotificationObserver(center: center)
-        }
-        #expect(weakCenter != nil)
-        withExtendedLifetime(observer) {}
-        observer = nil
-        #expect(weakCenter == nil)
-    }
-
     @Test func `R10 a registration that comes after the end is ended, and what it captured released`() {
         let log = log
         let core = CenterCore(usesExactLifetimes: true)
@@ -174,16 +104,5 @@ import Testing
         }
         #expect(core.isEmpty)
         #expect(log.entries == ["released"])
-    }
-
-    @Test func `R10 L1 an audit that is taken while a center ends its observers tells that it has gone`() {
-        let (log, owner, center) = (log, Object(), SharedHolder(ObserverCenter()))
-        for _ in 0..<2 {
-            let captured = Ending { log.add(OwnerObservers(of: owner).audit().map(\.center).joined()) }
-            center.value!.observe(.sample, owner: owner) { _, _ in captured.touch() }
-        }
-        center.drop()
-        // The one that is ended first is told of the other, which is told of none.
-        #expect(log.entries == ["a center that has gone", ""])
     }
 }

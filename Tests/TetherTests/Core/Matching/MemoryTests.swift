@@ -18,22 +18,6 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `M9 posting distinct names and senders past live observers keeps nothing of them`() {
-        let sender = Object()
-        let tokens = [
-            center.observe(.sample) { _ in }, center.observe(nil) { _ in },
-            center.observe(.sample, from: sender) { _ in },
-            center.observe(nil, from: sender) { _ in },
-        ]
-        for number in 0..<10_000 {
-            center.post(name: Notification.Name("name \(number)"), object: number)
-            center.post(name: .sample, object: Object())
-        }
-        #expect(center.core.count == 4)
-        for token in tokens { token.cancel() }
-        #expect(center.core.isEmpty)
-    }
-
     @Test(arguments: 1...2)
     func `M9 posting a name in strings that are made anew keeps few of them, in a post that lasts`(posts: Int) {
         let name = Notification.Name("a name that is too long to stand in the string itself")
@@ -68,13 +52,6 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `M9 a center with an observer is not empty`() {
-        let token = center.observe(.sample) { _ in }
-        #expect(!center.core.isEmpty)
-        token.cancel()
-        #expect(center.core.isEmpty)
-    }
-
     @Test(arguments: 0..<6)
     func `M9 after additions and removals of every kind nothing is left`(seed: Int) {
         var dice = SplitMix64(seed: UInt64(seed))
@@ -106,17 +83,6 @@ import Testing
         tokens = []
         objects = []
         #expect(center.core.isEmpty)
-    }
-
-    @Test func `M9 sender and owner records go with their observers`() {
-        let (sender, owner) = (Object(), Object())
-        let token = center.observe(.sample, from: sender, owner: owner) { _, _ in }
-        #expect(OwnerTable.shared.hasRecord(of: ObjectIdentifier(sender)))
-        #expect(OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
-        token.cancel()
-        #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(sender)))
-        #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
-        withExtendedLifetime((sender, owner)) {}
     }
 
     @Test func `M9 a value sender is let go when the last of its observers ends`() {

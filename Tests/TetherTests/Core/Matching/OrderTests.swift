@@ -46,30 +46,4 @@ import Tether
         }
         withExtendedLifetime((live, object)) {}
     }
-
-    @Test func `M3 what is added again goes to the end`() {
-        var tokens = (0..<4).map { observe($0, kind: 4, object: Sender()) }
-        tokens[1].cancel()
-        tokens[1] = observe(1, kind: 5, object: Sender())
-        tokens[0] = observe(0, kind: 4, object: Sender())
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == [2, 3, 1, 0])
-        withExtendedLifetime(tokens) {}
-    }
-
-    @Test func `M3 observers are enqueued on a target in registration order, across all four kinds`() {
-        let jobs = HeldJobs()
-        let object = Sender()
-        let tokens = [0, 5, 4, 1, 4, 0].enumerated().map { number, kind in
-            let token = observe(number, kind: kind, object: object)
-            token.target = .custom(jobs)
-            return token
-        }
-        center.post(name: .sample, object: object)
-        center.post(name: .other, object: object)
-        #expect(log.entries.isEmpty)
-        jobs.run()
-        #expect(log.entries == [0, 1, 2, 3, 4, 5, 1, 3])
-        withExtendedLifetime((tokens, object)) {}
-    }
 }

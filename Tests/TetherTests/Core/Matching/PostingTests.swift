@@ -6,15 +6,6 @@ import Testing
 @testable import Tether
 
 @Suite(.ownThread) struct PostingTests {
-    @Test func `M6 a post with no observer is a no-op, a registration alone fires nothing`() {
-        let center = ObserverCenter()
-        let calls = Atomic<Int>(0)
-        center.post(name: .sample, object: nil)
-        let token = center.observe(.sample) { _ in calls.wrappingAdd(1, ordering: .relaxed) }
-        #expect(calls.load(ordering: .relaxed) == 0)
-        withExtendedLifetime(token) {}
-    }
-
     @Test func `M1 R8 what a post of a name alone delivers stays whole while its name is being forgotten, and after`() {
         nonisolated(unsafe) var kept: Notification?
         let other = ObserverCenter()
@@ -70,24 +61,5 @@ import Testing
         earlier.join()
         #expect(center.core.state.withLock { $0.garbage.isEmpty })
         withExtendedLifetime(tokens) {}
-    }
-
-    @Test func `M1 a post delivers the name, object and userInfo that it was given, or none`() {
-        let center = ObserverCenter()
-        let log = Log<String>()
-        let token = center.observe(.sample) { notification in
-            let object = notification.object.map { "\($0)" } ?? "none"
-            log.add("\(notification.name == .sample) \(object) \(notification.userInfo?.count ?? -1)")
-        }
-        center.post(name: .sample, object: nil)
-        center.post(name: .sample, object: 1)
-        center.post(name: .sample, object: nil, userInfo: [:])
-        center.post(name: .sample, object: 2, userInfo: ["key": 1])
-        center.post(Notification(name: .sample, object: 3))
-        #expect(
-            log.entries == [
-                "true none -1", "true 1 -1", "true none 0", "true 2 1", "true 3 -1",
-            ])
-        withExtendedLifetime(token) {}
     }
 }

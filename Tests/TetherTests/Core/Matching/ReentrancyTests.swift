@@ -27,49 +27,6 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `R5 a handler may stop itself`() {
-        let (log, token) = (log, SharedHolder<NotificationObserver>())
-        token.set(
-            center.observe(.sample) { _ in
-                log.add("begins")
-                token.value?.cancel()
-                token.value?.cancelAndWait()
-                log.add("ends")
-            })
-        center.post(name: .sample, object: nil)
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["begins", "ends"])
-        #expect(center.core.isEmpty)
-        token.drop()
-    }
-
-    @Test func `R5 a handler may drop its own token, the last reference to it`() {
-        let (log, token) = (log, SharedHolder<NotificationObserver>())
-        token.set(
-            center.observe(.sample) { _ in
-                token.drop()
-                log.add("ran to its end")
-            })
-        center.post(name: .sample, object: nil)
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["ran to its end"])
-        #expect(center.core.isEmpty)
-    }
-
-    @Test func `R5 O9 a handler may drop the last reference to its owner, which goes when it returns`() {
-        let log = log
-        let owner = SharedHolder(Ending { log.add("owner gone") })
-        center.observe(.sample, owner: owner.value!) { _, _ in
-            owner.drop()
-            log.add("handler ends")
-        }
-        let later = center.observe(.sample) { _ in log.add("later") }
-        center.post(name: .sample, object: nil)
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["handler ends", "owner gone", "later", "later"])
-        withExtendedLifetime(later) {}
-    }
-
     @Test func `R5 a handler may add and remove observers of every kind in every nesting`() {
         let (log, center, sender) = (log, center, Object())
         let token = center.observe(.sample) { note in
@@ -90,31 +47,6 @@ import Testing
         token.cancel()
         #expect(center.core.isEmpty)
         withExtendedLifetime(sender) {}
-    }
-
-    @Test func `R5 a handler may end all observers, itself included`() {
-        let (log, center) = (log, center)
-        let tokens = (0..<3).map { number in
-            center.observe(.sample) { _ in
-                log.add("\(number)")
-                center.removeObservers()
-            }
-        }
-        center.post(name: .sample, object: nil)
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["0"])
-        #expect(center.core.isEmpty)
-        withExtendedLifetime(tokens) {}
-    }
-
-    @Test func `R5 a handler may ask for audits and counts`() {
-        let (log, center) = (log, center)
-        let token = center.observe(.sample) { _ in
-            log.add("\(center.audit().count) \(center.description.isEmpty)")
-        }
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["1 false"])
-        withExtendedLifetime(token) {}
     }
 
     @Test func `R5 two centers may post to each other without end, and one observer stops it`() {

@@ -29,20 +29,6 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `P2 what the actor posts itself comes later, after what is pending`() {
-        let (center, owner) = (center, recorder())
-        center.observe(.sample, owner: owner) { (owner: isolated Recorder, note) in
-            if note.number < 3 { center.post(.sample, number: note.number + 2) }
-            owner.record("\(note.number)")
-        }
-        center.post(.sample, numbers: 1...2)
-        for _ in 0..<2 { executor.runNext() }
-        #expect(log.entries == ["1", "2"])
-        for _ in 0..<2 { executor.runNext() }
-        #expect(log.entries == ["1", "2", "3", "4"])
-        withExtendedLifetime(owner) {}
-    }
-
     @Test func `P2 O2 O3 its observers do not retain it, and end before its deinit`() {
         let (center, log) = (center, log)
         let owner = SharedHolder<Recorder>()
@@ -81,45 +67,6 @@ import Testing
         #expect(trace.hasGone && center.core.isEmpty)
     }
 
-    @Test func `P2 R1 R8 stopped while it waits for the actor it never runs, and the payload goes at once`() {
-        let (owner, ended) = (recorder(), Counter())
-        let token = center.observe(.sample, owner: owner) { owner, _ in owner.record("ran") }
-        center.post(name: .sample, object: Ending { ended.add() })
-        token.cancel()
-        #expect(ended.count == 1)
-        executor.runNext()
-        #expect(log.entries == [])
-        withExtendedLifetime(owner) {}
-    }
-
-    @Test func `P2 R7 D8 D9 once, a bounded backlog and muting hold on an actor`() {
-        let owner = recorder()
-        center.observe(.sample, owner: owner, once: true) { owner, note in owner.record("once \(note.number)") }
-        let bounded = center.observe(.sample, owner: owner) { owner, note in owner.record("bounded \(note.number)") }
-        let muted = center.observe(.sample, owner: owner) { owner, note in owner.record("muted \(note.number)") }
-        bounded.backlog = .newest(1)
-        muted.mute(keepingNewest: true)
-        center.post(.sample, numbers: 1...3)
-        for _ in 0..<3 { executor.runNext() }
-        #expect(log.entries == ["once 1", "bounded 3"])
-        muted.unmute()
-        #expect(log.entries.count == 2)
-        executor.runNext()
-        #expect(log.entries == ["once 1", "bounded 3", "muted 3"])
-        withExtendedLifetime(owner) {}
-    }
-
-    @Test func `P2 M7 a key and a sender hold too`() {
-        let (owner, sender) = (recorder(), Ending {})
-        center.observe(.sample, owner: owner, key: 1) { owner, _ in owner.record("replaced") }
-        center.observe(.sample, from: sender, owner: owner, key: 1) { owner, _ in owner.record("replacement") }
-        center.post(name: .sample, object: nil)
-        center.post(name: .sample, object: sender)
-        executor.runNext()
-        #expect(log.entries == ["replacement"])
-        withExtendedLifetime(owner) {}
-    }
-
     @Test func `P2 D6 switching its target does nothing`() {
         let (owner, scheduler) = (recorder(), ManualScheduler())
         let token = center.observe(.sample, owner: owner) { owner, _ in owner.record("ran") }
@@ -129,27 +76,6 @@ import Testing
         #expect(log.entries == [] && scheduler.scheduled == 0)
         executor.runNext()
         #expect(log.entries == ["ran"])
-        withExtendedLifetime(owner) {}
-    }
-
-    @Test func `P2 O1 with a target, the same actor's handler is not isolated`() {
-        let (log, owner, scheduler) = (log, recorder(), ManualScheduler())
-        center.observe(.sample, owner: owner, on: .postingThread) { _, note in log.add("poster \(note.number)") }
-        center.observe(.sample, owner: owner, on: .custom(scheduler)) { _, note in log.add("queue \(note.number)") }
-        center.post(.sample, number: 1)
-        #expect(log.entries == ["poster 1"])
-        scheduler.runAll()
-        #expect(log.entries == ["poster 1", "queue 1"])
-        #expect(executor.count == 0)
-        withExtendedLifetime(owner) {}
-    }
-
-    @Test func `P2 F1 it holds on a foreign center`() {
-        let (foreign, owner) = (SmallCenter(), recorder())
-        foreign.observe(.sample, owner: owner) { owner, note in owner.record("\(note.number)") }
-        for number in 1...3 { foreign.post(.sample, number: number) }
-        for _ in 0..<3 { executor.runNext() }
-        #expect(log.entries == ["1", "2", "3"])
         withExtendedLifetime(owner) {}
     }
 

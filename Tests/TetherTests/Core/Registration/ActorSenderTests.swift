@@ -71,27 +71,6 @@ import Testing
         #expect(posts.entries.count <= (kind.posts ? 1 : 0))
     }
 
-    @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
-    @Test(arguments: Kind.allCases)
-    func `S2 M5 a sequence of an actor's notifications ends when the actor goes in its own job`(kind: Kind) async {
-        let (mayEnd, hasEnded) = (AsyncGate(), AsyncGate())
-        let loop: Task<Int, Never>
-        do {
-            let sender = kind.make(center)
-            let sequence = center.notifications(named: .sample, from: sender)
-            loop = Task {
-                var count = 0
-                for await _ in sequence { count += 1 }
-                return count
-            }
-            await sender.work(until: mayEnd, then: hasEnded)
-        }
-        mayEnd.open()
-        await hasEnded.pass()
-        #expect(await inTime { _ = await loop.value })
-        #expect(await loop.value <= (kind.posts ? 1 : 0) && center.core.isEmpty)
-    }
-
     /// Waits for a gate without holding one of the threads that actors run on.
     private func passes(_ gate: Gate) async {
         await withCheckedContinuation { continuation in

@@ -26,5 +26,4 @@ import Testing
         withExtendedLifetime(token) {}
         second.release()
     }
-
 }

@@ -26,14 +26,6 @@ import Tether
         }
     }
 
-    @Test func `X3 observers on the poster get the object as it is`() {
-        let center = center
-        let tokens = [center.observe(.sample, record("any")), center.observe(nil, record("wildcard"))]
-        _ = Sender { center.post(name: .sample, object: $0, userInfo: [1: 1]) }
-        #expect(log.entries == ["any: sender, 1", "wildcard: sender, 1"])
-        withExtendedLifetime(tokens) {}
-    }
-
     @Test func `X3 asynchronous targets get no object`() {
         let (center, jobs) = (center, HeldJobs())
         let tokens = [
@@ -46,15 +38,6 @@ import Tether
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `X3 M5 a synchronous observer of that very sender gets it, and then has ended`() {
-        let center = center
-        var sender: Sender? = Sender { center.post(name: .sample, object: $0) }
-        let token = center.observe(.sample, from: sender!, record("now"))
-        sender = nil
-        #expect(log.entries == ["now: sender, 0"])
-        #expect(!token.isActive)
-    }
-
     @Test func `X3 M5 what is enqueued for an observer of that very sender is delivered, and then it has ended`() {
         let (center, jobs) = (center, HeldJobs())
         var sender: Sender? = Sender { center.post(name: .sample, object: $0) }
@@ -63,40 +46,6 @@ import Tether
         jobs.run()
         #expect(log.entries == ["later: no object, 0"])
         #expect(!token.isActive)
-    }
-
-    @Test func `X3 ready-made notifications and those that the center makes are treated alike`() {
-        let (center, jobs) = (center, HeldJobs())
-        let token = center.observe(.sample, on: .custom(jobs), record("later"))
-        _ = Sender { center.post(name: .sample, object: $0) }
-        _ = Sender { center.post(Notification(name: .sample, object: $0)) }
-        _ = Sender { center.post(name: .sample, object: $0 as Sender?) }
-        jobs.run()
-        #expect(log.entries == Array(repeating: "later: no object, 0", count: 3))
-        withExtendedLifetime(token) {}
-    }
-
-    @Test func `X3 an object that lives is kept for later as it is`() {
-        let (center, jobs) = (center, HeldJobs())
-        let token = center.observe(.sample, on: .custom(jobs), record("later"))
-        do {
-            let sender = Sender("living") { _ in }
-            center.post(name: .sample, object: sender)
-        }
-        jobs.run()
-        #expect(log.entries == ["later: living, 0"])
-        withExtendedLifetime(token) {}
-    }
-
-    @Test func `X3 a switch to a target during the post does not keep the object`() {
-        let (center, jobs, token) = (center, HeldJobs(), SharedHolder<NotificationObserver>())
-        let switching = center.observe(.sample) { _ in token.value?.target = .custom(jobs) }
-        token.set(center.observe(.sample, record("switched")))
-        _ = Sender { center.post(name: .sample, object: $0) }
-        #expect(log.entries == [])
-        jobs.run()
-        #expect(log.entries == ["switched: no object, 0"])
-        withExtendedLifetime(switching) { token.drop() }
     }
 
     @Test func `X3 an object in an optional that was posted as any is not kept either`() {

@@ -12,28 +12,6 @@ import Testing
     private let center = ObserverCenter()
     private let log = Log<String>()
 
-    @Test func `M7 a second observer with a key replaces the first`() {
-        let log = log
-        let first = center.observe(.sample, key: Key.a) { _ in log.add("first") }
-        let second = center.observe(.sample, key: Key.a) { _ in log.add("second") }
-        #expect([first.isActive, second.isActive] == [false, true])
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["second"])
-        #expect(center.audit().count == 1)
-        withExtendedLifetime((first, second)) {}
-    }
-
-    @Test func `M7 the replaced observer may have had another name, sender and target`() {
-        let log = log
-        let sender = Object()
-        let first = center.observe(.other, from: sender, on: .custom(HeldJobs()), key: 1) { _ in log.add("first") }
-        let second = center.observe(.sample, key: 1) { _ in log.add("second") }
-        center.post(name: .other, object: sender)
-        center.post(name: .sample, object: sender)
-        #expect(log.entries == ["second"])
-        withExtendedLifetime((first, second, sender)) {}
-    }
-
     @Test func `M7 different keys, centers and owners do not meet`() {
         let (x, y, elsewhere) = (Object(), Object(), ObserverCenter())
         let tokens = [
@@ -54,15 +32,6 @@ import Testing
         withExtendedLifetime((replacement, x, y)) {}
     }
 
-    @Test func `M7 M4 keys are compared within one type`() {
-        let keys: [any Hashable] = [1, 1.0, UInt8(1), Int8(1), "1", Substring("1"), Key.a]
-        let tokens = keys.map { center.observe(.sample, key: $0) { _ in } }
-        #expect(tokens.map(\.isActive) == keys.map { _ in true })
-        let replacements = keys.map { center.observe(.sample, key: $0) { _ in } }
-        #expect(tokens.map(\.isActive) == keys.map { _ in false })
-        withExtendedLifetime(replacements) {}
-    }
-
     @Test func `M7 M4 a key is what is in its optionals and boxes`() {
         let keys: [any Hashable] = [1, Int?.some(1), Int??.some(.some(1)), AnyHashable(1), AnyHashable(Int?.some(1))]
         let tokens = keys.map { center.observe(.sample, key: $0) { _ in } }
@@ -70,25 +39,6 @@ import Testing
         let none: [any Hashable] = [Int?.none, Int??.none, Int??.some(nil), AnyHashable(Int?.none), String?.none]
         let empty = none.map { center.observe(.sample, key: $0) { _ in } }
         #expect(empty.map(\.isActive) == [false, false, false, true, true])
-    }
-
-    @Test func `M7 O7 a replaced observer leaves its owner's list`() {
-        let owner = Object()
-        for _ in 0..<100 { center.observe(.sample, owner: owner, key: 1) { _, _ in } }
-        #expect(OwnerObservers(of: owner).count == 1)
-        #expect(center.core.count == 1)
-        withExtendedLifetime(owner) {}
-    }
-
-    @Test func `M7 R8 what the replaced handler captured goes before the replacing call returns`() {
-        let log = log
-        let first = {
-            let captured = Ending { log.add("released") }
-            return center.observe(.sample, key: 1) { _ in captured.touch() }
-        }()
-        let second = center.observe(.sample, key: 1) { _ in }
-        #expect(log.entries == ["released"])
-        withExtendedLifetime((first, second)) {}
     }
 
     @Test func `M7 a post under way that has not reached the replaced one calls neither`() {
@@ -104,52 +54,6 @@ import Testing
         withExtendedLifetime((replacing, first)) { second.drop() }
     }
 
-    @Test func `M7 a post made after the replacement, inside a post under way, calls the new one only`() {
-        let (log, center, second) = (log, center, SharedHolder<NotificationObserver>())
-        let replacing = center.observe(.sample, once: true) { _ in
-            second.set(center.observe(.sample, key: 1) { _ in log.add("second") })
-            center.post(name: .sample, object: nil)
-        }
-        let first = center.observe(.sample, key: 1) { _ in log.add("first") }
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["second"])
-        withExtendedLifetime((replacing, first)) { second.drop() }
-    }
-
-    @Test func `M7 a post that had reached the old one does not call the new one too`() {
-        let (log, center, second) = (log, center, SharedHolder<NotificationObserver>())
-        let first = center.observe(.sample, key: 1) { _ in
-            log.add("first")
-            second.set(center.observe(.sample, key: 1) { _ in log.add("second") })
-        }
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["first"])
-        withExtendedLifetime(first) { second.drop() }
-    }
-
-    @Test func `M7 no post ever sees two observers of a key, from any thread`() {
-        let (center, most) = (center, SharedHolder(0))
-        let calls = Atomic<Int>(0)
-        let isDone = Atomic<Bool>(false)
-        let posting = Crew {
-            while !isDone.load(ordering: .acquiring) {
-                calls.store(0, ordering: .relaxed)
-                center.post(name: .sample, object: nil)
-                most.set(max(most.value!, calls.load(ordering: .relaxed)))
-            }
-        }
-        let latest = SharedHolder<NotificationObserver>()
-        for _ in 0..<2_000 {
-            latest.set(center.observe(.sample, key: 1) { _ in calls.add(1, ordering: .relaxed) })
-        }
-        isDone.store(true, ordering: .releasing)
-        posting.join()
-        #expect(most.value! <= 1)
-        #expect(center.core.count == 1)
-        latest.drop()
-        #expect(center.core.isEmpty)
-    }
-
     @Test func `M7 a key is free again once its observer has stopped, run once or lost its owner`() {
         let stopped = center.observe(.sample, key: 1) { _ in }
         stopped.cancel()
@@ -163,18 +67,6 @@ import Testing
         #expect(center.core.isEmpty)
         let last = center.observe(.sample, key: 1) { _ in }
         #expect([stopped.isActive, once.isActive, last.isActive] == [false, false, true])
-    }
-
-    @Test func `M7 R3 the token of a replaced observer does nothing to its successor`() {
-        var first: NotificationObserver? = center.observe(.sample, key: 1) { _ in }
-        let second = center.observe(.sample, key: 1) { _ in }
-        first?.cancel()
-        center.removeObserver(first as Any)
-        first?.target = .main
-        first = nil
-        #expect(second.isActive)
-        #expect(center.audit().map(\.target) == ["posting thread"])
-        withExtendedLifetime(second) {}
     }
 
     @Test func `M7 R6 a key's own value is released with no lock held, whichever observer it came with`() {

@@ -7,8 +7,6 @@ import Testing
 
 /// When what a handler captured is released.
 @Suite(.ownThread) struct ReleaseTests {
-    private final class Object: Sendable {}
-
     private let center = ObserverCenter()
     private let log = Log<String>()
 
@@ -22,54 +20,6 @@ import Testing
             captured.touch()
             handler()
         }
-    }
-
-    @Test func `R8 with nothing in flight it is released before stop returns, also while the token is kept`() {
-        let token = observeCapturing()
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == [])
-        token.cancel()
-        #expect(log.entries == ["released"])
-        withExtendedLifetime(token) {}
-    }
-
-    @Test func `R8 O3 it is released when the owner goes, also while the token is kept`() {
-        let log = log
-        let owner = SharedHolder(Ending { log.add("deinit") })
-        let token = {
-            let captured = Ending { log.add("released") }
-            return center.observe(.sample, owner: owner.value!) { _, _ in captured.touch() }
-        }()
-        owner.drop()
-        #expect(log.entries == (endsFollowDeinit ? ["deinit", "released"] : ["released", "deinit"]))
-        withExtendedLifetime(token) {}
-    }
-
-    @Test func `R8 posts of another center do not keep it`() {
-        let (log, token, elsewhere) = (log, observeCapturing(), ObserverCenter())
-        let stopping = elsewhere.observe(.sample) { _ in
-            token.cancel()
-            log.add("stopped")
-        }
-        elsewhere.post(name: .sample, object: nil)
-        #expect(log.entries == ["released", "stopped"])
-        withExtendedLifetime((token, stopping)) {}
-    }
-
-    @Test func `R8 stopped in its own handler, it is released when the post ends`() {
-        let (log, token) = (log, SharedHolder<NotificationObserver>())
-        token.set(
-            observeCapturing {
-                token.value!.cancel()
-                log.add("stopped")
-            })
-        let later = center.observe(.sample) { _ in log.add("later") }
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["stopped", "later", "released"])
-        #expect(!center.core.isEmpty)
-        later.cancel()
-        #expect(center.core.isEmpty)
-        token.drop()
     }
 
     @Test func `R8 stopped in a nested post of its own handler's, it is released when the outer post ends`() {
@@ -115,20 +65,6 @@ import Testing
         #expect(log.entries == ["released", "stopped"])
         token.drop()
         withExtendedLifetime(stopping) {}
-    }
-
-    @Test func `R8 an observer that no post can have seen is released in its stop, whatever post is under way`() {
-        let (log, center) = (log, center)
-        let adding = center.observe(.sample) { _ in
-            do {
-                let captured = Ending { log.add("released") }
-                center.observe(.other) { _ in captured.touch() }.cancel()
-            }
-            log.add("post goes on")
-        }
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["released", "post goes on"])
-        withExtendedLifetime(adding) {}
     }
 
     @Test func `R8 with a post under way on another thread, but not at it, it is released before stop returns`() {
@@ -245,20 +181,5 @@ import Testing
         #expect(log.entries == [1, 0, 2].map { names[$0].rawValue })
         #expect(center.core.isEmpty)
         withExtendedLifetime(tokens) {}
-    }
-
-    @Test func `R8 what is only enqueued keeps neither handler nor payload after the stop`() {
-        let (log, jobs) = (log, HeldJobs())
-        let token = observeCapturing()
-        token.target = .custom(jobs)
-        do {
-            let payload = Ending { log.add("payload") }
-            center.post(name: .sample, object: nil, userInfo: ["payload": payload])
-        }
-        #expect(log.entries == [])
-        token.cancel()
-        #expect(log.entries.sorted() == ["payload", "released"])
-        jobs.run()
-        withExtendedLifetime(token) {}
     }
 }

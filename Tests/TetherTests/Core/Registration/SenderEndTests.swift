@@ -8,19 +8,6 @@ import Testing
     let log = Log<String>()
 
     @Test(arguments: LifetimeMode.allCases)
-    func `M5 X3 a post in a sender's deinit reaches its observers once, with the sender`(mode: LifetimeMode) {
-        let center = mode.makeCenter()
-        let sender = lastWordSender(center)
-        let token = observe(center, sender)
-        sender.release()
-        if mode == .hook { log.add("released") }
-        mode.expectAfterEnd(center.core.isEmpty && !token.isActive && log.entries.contains("capture deinit"))
-        let expected = ["sender deinit", "handler, object sender", "capture deinit"]
-        #expect(log.entries == expected + (mode == .hook ? ["released"] : []))
-        #expect(center.audit().isEmpty)
-    }
-
-    @Test(arguments: LifetimeMode.allCases)
     func `M5 every observer of a dying sender is reached, in order, on every center`(mode: LifetimeMode) {
         let centers = (0..<3).map { _ in mode.makeCenter() }
         let sender = Holder(
@@ -61,17 +48,6 @@ import Testing
         withExtendedLifetime(other) {}
     }
 
-    @Test func `M5 O3 an observer whose owner is the dying sender has ended before its deinit`() {
-        let center = ObserverCenter()
-        let sender = lastWordSender(center)
-        center.observe(.sample, from: sender.object!, owner: sender.object!) { [log] _, _ in log.add("own") }
-        let token = center.observe(.sample, from: sender.object!) { [log] _ in log.add("stranger's") }
-        sender.release()
-        #expect(log.entries == ["sender deinit", "stranger's"])
-        #expect(center.core.isEmpty)
-        withExtendedLifetime(token) {}
-    }
-
     @Test(arguments: LifetimeMode.allCases)
     func `M5 O4 an object that is owner and sender still reaches others' observers in its deinit`(mode: LifetimeMode) {
         let center = mode.makeCenter()
@@ -99,28 +75,6 @@ import Testing
     }
 
     @Test(arguments: LifetimeMode.allCases)
-    func `M5 a sender being deinitialised at registration leaves the observer inactive`(mode: LifetimeMode) {
-        let center = mode.makeCenter()
-        let (late, attached) = (Holder<NotificationObserver>(), Holder<NotificationObserver>())
-        let owner = LoggedObject("owner", log)
-        let traces = Holder<Trace>()
-        let sender = Holder(
-            LoggedObject("sender", log) { [log] sender in
-                let capture = LoggedObject("capture", log)
-                late.object = center.observe(.sample, from: sender) { _ in capture.touch() }
-                attached.object = center.observe(.sample, from: sender, owner: owner) { _, _ in }
-                center.post(name: .sample, object: sender)
-            })
-        traces.object = Trace(sender.object!)
-        sender.release()
-        #expect(late.object?.isActive == false && attached.object?.isActive == false)
-        #expect(log.entries == ["sender deinit", "capture deinit"])
-        #expect(center.core.isEmpty)
-        #expect(!traces.object!.hasRecord && !OwnerTable.shared.hasRecord(of: ObjectIdentifier(owner)))
-        withExtendedLifetime(owner) {}
-    }
-
-    @Test(arguments: LifetimeMode.allCases)
     func `M5 so does one that is observed already, whose other observers are still reached`(mode: LifetimeMode) {
         let center = mode.makeCenter()
         let late = Holder<NotificationObserver>()
@@ -134,18 +88,5 @@ import Testing
         sender.release()
         #expect(log.entries.prefix(3) == ["sender deinit", "late one active: false", "handler, object sender"])
         mode.expectAfterEnd(center.core.isEmpty && !early.isActive)
-    }
-
-    @Test func `M5 references of the user's to a sender are left as they are, and change nothing`() {
-        let center = ObserverCenter()
-        let sender = lastWordSender(center)
-        weak let early = sender.object
-        unowned let pinned = sender.object!
-        let token = observe(center, sender)
-        #expect(early != nil && pinned === sender.object)
-        sender.release()
-        #expect(early == nil)
-        #expect(log.entries == ["sender deinit", "handler, object sender", "capture deinit"])
-        #expect(center.core.isEmpty && !token.isActive)
     }
 }
