@@ -34,28 +34,6 @@ import Testing
         withExtendedLifetime((tokens, model, other)) {}
     }
 
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T1 so it is with observe, with owners`() async {
-        let (log, model, owner) = (log, Album(), Album())
-        let tokens = [
-            center.observe(of: model, for: .didSave) { log.add("a \($0.number)") },
-            center.observe(for: .didSave) { log.add("b \($0.number)") },
-            center.observe(of: model, for: .type(AlbumDidSave.self)) { log.add("c \($0.number)") },
-            center.observe(for: .type(AlbumDidSave.self)) { log.add("d \($0.number)") },
-        ]
-        center.observe(of: model, for: .didSave, owner: owner) { log.add("e \($0 === owner) \($1.number)") }
-        center.observe(for: .didSave, owner: owner) { log.add("f \($0 === owner) \($1.number)") }
-        center.observe(of: model, for: .type(AlbumDidSave.self), owner: owner) {
-            log.add("g \($0 === owner) \($1.number)")
-        }
-        center.observe(for: .type(AlbumDidSave.self), owner: owner) { log.add("h \($0 === owner) \($1.number)") }
-        center.post(AlbumDidSave(number: 1), subject: model)
-        #expect(
-            await logged(8).sorted()
-                == ["a 1", "b 1", "c 1", "d 1", "e true 1", "f true 1", "g true 1", "h true 1"])
-        withExtendedLifetime((tokens, model, owner)) {}
-    }
-
     /// Is about a value.
     private struct TrackDidPlay: NotificationCenter.AsyncMessage {
         typealias Subject = String
@@ -152,41 +130,6 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T3 messages arrive in posting order, one call after the other`() async {
-        let (log, busy) = (Log<Int>(), Flag())
-        let token = center.observe(for: .didSave) { message in
-            #expect(!busy.isRaised)
-            busy.raise()
-            if message.number % 7 == 0 { await Task.yield() }
-            log.add(message.number)
-            busy.lower()
-        }
-        for number in 0..<2_000 { center.post(AlbumDidSave(number: number)) }
-        #expect(await inTime { while log.entries.count < 2_000, !Task.isCancelled { await Task.yield() } })
-        #expect(log.entries == Array(0..<2_000))
-        withExtendedLifetime(token) {}
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T3 the poster does not wait for a handler that is suspended, and other observers do not either`() async
-    {
-        let (log, gate) = (log, AsyncGate())
-        let tokens = [
-            center.observe(for: .didSave) { message in
-                await gate.pass()
-                log.add("held \(message.number)")
-            },
-            center.observe(for: .didSave) { log.add("free \($0.number)") },
-        ]
-        for number in 1...2 { center.post(AlbumDidSave(number: number)) }
-        #expect(await logged(2) == ["free 1", "free 2"])
-        gate.open()
-        gate.open()
-        #expect(await logged(4).suffix(2) == ["held 1", "held 2"])
-        withExtendedLifetime(tokens) {}
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R1 R8 what is pending at the stop is never delivered, and let go of in it`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let token = center.observe(for: .didSave) { message in
@@ -212,39 +155,6 @@ import Testing
         for (number, payload) in payloads.enumerated() {
             center.post(AlbumDidSave(number: number + 1, payload: AnyObjectPayload(object: payload)))
         }
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R8 a pending message's payload goes with the stop`() async {
-        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
-        let token = center.observe(for: .didSave) { _ in
-            begun.open()
-            await gate.pass()
-        }
-        center.post(AlbumDidSave(number: 0))
-        await begun.pass()
-        post([Ending { log.add("payload dropped") }])
-        log.add("stopping")
-        token.cancel()
-        log.add("stopped")
-        #expect(log.entries == ["stopping", "payload dropped", "stopped"])
-        gate.open()
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R7 a once observer takes one message of many`() async {
-        let (log, gate) = (log, AsyncGate())
-        let token = center.observe(for: .didLoad, once: true) { message in
-            log.add("called \(message.number)")
-            gate.open()
-        }
-        center.post(name: AlbumDidLoad.name, object: nil)
-        #expect(token.isActive)
-        for number in 1...3 { center.post(AlbumDidLoad(number: number)) }
-        await gate.pass()
-        await token.cancelAndWait()
-        #expect(log.entries == ["called 1"])
-        #expect(center.core.isEmpty)
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -280,37 +190,5 @@ import Testing
         gate.open()
         #expect(await logged(2) == ["called 1 for owner", "owner deinit"])
         #expect(center.core.isEmpty)
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `M5 an observer ends with its subject, which it does not retain`() async {
-        let (log, subject) = (log, Holder(Album()))
-        let tokens = [
-            center.observe(of: subject.object!, for: .didSave) { log.add("async \($0.number)") },
-            center.observe(of: subject.object!, for: .didSave, on: .postingThread) { log.add("poster \($0.number)") },
-        ]
-        subject.release()
-        #expect(tokens.allSatisfy { !$0.isActive } && center.core.isEmpty)
-        center.post(AlbumDidSave(number: 1))
-        center.post(AlbumDidSave(number: 2), subject: Album())
-        #expect(log.entries == [])
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R10 a center may go with messages pending`() async {
-        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
-        let center = Holder(ObserverCenter())
-        let token = center.object!.observe(for: .didSave) { message in
-            begun.open()
-            await gate.pass()
-            log.add("called \(message.number)")
-        }
-        for number in 1...3 { center.object!.post(AlbumDidSave(number: number)) }
-        await begun.pass()
-        center.release()
-        #expect(!token.isActive)
-        gate.open()
-        await token.cancelAndWait()
-        #expect(log.entries == ["called 1"])
     }
 }

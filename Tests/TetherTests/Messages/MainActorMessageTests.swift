@@ -26,38 +26,6 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T1 so it is with observe`() {
-        let (log, model, owner) = (log, Album(), Album())
-        let tokens = [
-            center.observe(of: model, for: .didChange) { log.add("a \($0.number)") },
-            center.observe(for: .didChange) { log.add("b \($0.number)") },
-            center.observe(of: model, for: .type(AlbumDidChange.self)) { log.add("c \($0.number)") },
-            center.observe(for: .type(AlbumDidChange.self)) { log.add("d \($0.number)") },
-        ]
-        center.observe(of: model, for: .didChange, owner: owner) { log.add("e \($0 === owner) \($1.number)") }
-        center.observe(for: .didChange, owner: owner) { log.add("f \($0 === owner) \($1.number)") }
-        center.observe(of: model, for: .type(AlbumDidChange.self), owner: owner) {
-            log.add("g \($0 === owner) \($1.number)")
-        }
-        center.observe(for: .type(AlbumDidChange.self), owner: owner) { log.add("h \($0 === owner) \($1.number)") }
-        center.post(AlbumDidChange(number: 1), subject: model)
-        #expect(log.entries == ["a 1", "b 1", "c 1", "d 1", "e true 1", "f true 1", "g true 1", "h true 1"])
-        center.post(AlbumDidChange(number: 2))
-        #expect(log.entries.dropFirst(8) == ["b 2", "d 2", "f true 2", "h true 2"])
-        withExtendedLifetime((tokens, model, owner)) {}
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T1 a token removes its observer`() {
-        let log = log
-        let token = center.addObserver(for: .type(AlbumDidChange.self)) { _ in log.add("called") }
-        center.removeObserver(token)
-        center.post(AlbumDidChange(number: 1))
-        #expect(log.entries == [])
-        #expect(!token.isActive && center.core.isEmpty)
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 a message that is not Sendable arrives as the same`() {
         let window = AlbumDidOpen.Window()
         let token = center.addObserver(for: .type(AlbumDidOpen.self)) { $0.window.title += "seen" }
@@ -103,23 +71,6 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R1 R8 such a notification that is pending is dropped with its observer`() async {
-        let (center, log) = (center, log)
-        for once in [false, true] {
-            let token = center.observe(for: .didClose, once: once) { _ in log.add("message") }
-            onThreads {
-                let payload = Ending { log.add("payload dropped") }
-                center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": 1, "payload": payload])
-            }
-            #expect(center.audit().map(\.pending) == [1])
-            token.cancel()
-            log.add("stopped")
-        }
-        await mainQueueTurns()
-        #expect(log.entries == ["payload dropped", "stopped", "payload dropped", "stopped"])
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R7 a once observer takes one message, and no notification that makes none uses it up`() async {
         let (center, log) = (center, log)
         let token = center.observe(for: .didClose, once: true) { message in
@@ -136,35 +87,6 @@ import Testing
         await mainQueueTurns()
         #expect(log.entries == ["message 1"])
         #expect(!token.isActive && center.core.isEmpty)
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `M7 R7 a key keeps one observer, once keeps one call`() {
-        let (log, owner) = (log, Album())
-        center.observe(for: .didChange, owner: owner, key: "key") { _, _ in log.add("first") }
-        center.observe(for: .didChange, owner: owner, once: true, key: "key") { _, _ in log.add("second") }
-        let token = center.observe(for: .type(AlbumDidChange.self), key: "key") { _ in log.add("third") }
-        center.post(AlbumDidChange(number: 1))
-        center.post(AlbumDidChange(number: 2))
-        #expect(log.entries == ["second", "third", "third"])
-        withExtendedLifetime((owner, token)) {}
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `O3 M5 an observer ends with its owner, and with its subject, which it does not retain`() {
-        let log = log
-        let (owner, subject) = (Holder(Album()), Holder(Album()))
-        center.observe(of: subject.object!, for: .didChange, owner: owner.object!) { _, _ in log.add("owned") }
-        let token = center.observe(of: subject.object!, for: .didChange) { _ in log.add("called") }
-        owner.release()
-        #expect(center.audit().count == 1)
-        center.post(AlbumDidChange(number: 1), subject: subject.object!)
-        #expect(log.entries == ["called"])
-        subject.release()
-        #expect(!token.isActive && center.core.isEmpty)
-        // A dead subject does not widen to any.
-        center.post(AlbumDidChange(number: 2))
-        #expect(log.entries == ["called"])
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -228,22 +150,5 @@ import Testing
         await mainQueueTurns()
         #expect(log.entries == numbers.compactMap(\.self).prefix(1).map(String.init))
         #expect(!token.isActive && center.core.isEmpty)
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R8 a once observer that has ended keeps nothing that waits to be converted`() throws {
-        let registration = PlainRegistration(
-            center: center.core, details: Registration.Details(hooks: MainActorMessageHook<AlbumDidClose>()),
-            flags: Registration.State.once, site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
-        let pending = try #require(registration.makePending(on: .bind(DeliveryTarget(kind: .mainAlwaysInline))))
-        onThreads { registration.receive(Notification(name: AlbumDidClose.name)) }
-        #expect(pending.count == 1)
-        registration.end()
-        // What a post does whose gate was passed before the end.
-        onThreads {
-            var post = Post()
-            _ = pending.receive(Notification(name: AlbumDidClose.name), for: registration, in: &post, mayCall: true)
-        }
-        #expect(pending.count == 0)
     }
 }

@@ -29,18 +29,6 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test func `D9 a muted observer of messages gets none, and a once observer is not used up`() {
-        let log = log
-        let token = center.observe(for: .didChange, once: true) { log.add($0.number) }
-        token.mute()
-        center.post(AlbumDidChange(number: 1))
-        token.unmute()
-        center.post(AlbumDidChange(number: 2))
-        center.post(AlbumDidChange(number: 3))
-        #expect(log.entries == [2])
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test func `D9 what is posted elsewhere while muted is dropped, or the newest kept, once too`() async {
         let center = center
         /// Posts so that the main queue, which this test has, converts these later.
@@ -64,51 +52,6 @@ import Testing
                 withExtendedLifetime(token) {}
             }
         }
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test func `R7 D9 what a once observer kept is let go of where the handler that uses it up unmutes it`()
-        async
-    {
-        let (log, token) = (log, Box<NotificationObserver?>(nil))
-        token.set(
-            center.observe(for: .didClose, once: true) { message in
-                log.add(message.number)
-                token.value?.unmute()
-            })
-        postElsewhere(1)
-        token.value?.mute(keepingNewest: true)
-        postElsewhere(2)
-        await TargetKind.main.makePlace().settle()
-        #expect(log.entries == [1] && token.value?.isActive == false)
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test(arguments: [false, true])
-    func `D9 L1 what is displaced while muted is counted as dropped`(
-        once: Bool
-    ) async {
-        let (log, token) = observed(once: once)
-        token.mute(keepingNewest: true)
-        postElsewhere(1, 2, nil, 3, nil)
-        #expect(center.audit().map(\.pending) == [1] && center.audit().map(\.dropped) == [4])
-        await TargetKind.main.makePlace().settle()
-        postElsewhere(nil, 4)
-        #expect(center.audit().map(\.pending) == [1] && center.audit().map(\.dropped) == [6])
-        postElsewhere(5)
-        center.post(AlbumDidClose(number: 6))
-        #expect(center.audit().map(\.pending) == [1] && center.audit().map(\.dropped) == [8])
-        token.unmute()
-        await TargetKind.main.makePlace().settle()
-        #expect(log.entries == [6])
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test func `T2 what a type makes no messages of does not wait for the main queue`() {
-        let token = center.observe(for: .didChange) { _ in }
-        onThreads { [center] in center.post(name: Notification.Name("TetherTests.AlbumDidChange"), object: nil) }
-        #expect(center.audit().map(\.pending) == [0])
-        withExtendedLifetime(token) {}
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

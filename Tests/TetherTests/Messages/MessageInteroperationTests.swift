@@ -100,56 +100,6 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T2 a notification that carries a message can be posted again, to another center`() {
-        let (log, other) = (log, ObserverCenter())
-        let tokens = [
-            center.observe(nil) { other.post($0) },
-            other.observe(for: .didChange) { log.add("\($0.number)") },
-        ]
-        center.post(AlbumDidChange(number: 1))
-        #expect(log.entries == ["1"])
-        withExtendedLifetime(tokens) {}
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `M9 messages without observers leave nothing behind`() {
-        center.post(AlbumDidChange(number: 1), subject: Album())
-        center.post(AlbumDidSave(number: 1), subject: Album())
-        #expect(center.core.isEmpty)
-    }
-
-    private struct Counted: BridgedAsyncMessage {
-        typealias Subject = Album
-        static let asked = Counter()
-        static var name: Notification.Name {
-            asked.add()
-            return Notification.Name("counted")
-        }
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T2 a message's name is asked for once, and found among many`() {
-        let (log, names) = (log, Log<Notification.Name>())
-        let token = center.observe(for: .type(Counted.self), on: .postingThread) { _ in log.add("called") }
-        for _ in 0..<3 { center.post(Counted()) }
-        #expect(log.entries.count == 3)
-        #expect(Counted.asked.count == 1)
-        let any = center.observe(nil) { names.add($0.name) }
-        func post<Element>(_ type: Element.Type, depth: Int) {
-            center.post(Of<Element>())
-            if depth > 0 { post([Element].self, depth: depth - 1) }
-        }
-        post(Int.self, depth: 300)
-        #expect(Set(names.entries).count == 301)
-        withExtendedLifetime((token, any)) {}
-    }
-
-    /// A type of messages for each type.
-    private struct Of<Element>: NotificationCenter.AsyncMessage {
-        typealias Subject = Album
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a bridged message that says no more travels under its type's name, and nothing is made of others`() {
         let (log, owner) = (log, Album())
         let name = Notification.Name("TetherTests.AlbumDidRest")
@@ -160,21 +110,6 @@ import Testing
         center.post(name: name, object: nil)
         #expect(log.entries.dropFirst(3) == ["\(name.rawValue) nil nothing"])
         withExtendedLifetime((tokens, owner)) {}
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T2 a message is made of a notification without userInfo, which stays as it is for the others`() {
-        let log = log
-        let name = Notification.Name("TetherTests.AlbumDidWake")
-        let tokens = [
-            center.observe(for: .type(AlbumDidWake.self), on: .postingThread) { _ in log.add("wake") },
-            center.observe(name) { log.add("plain \($0.userInfo?.count ?? 0)") },
-        ]
-        center.post(name: name, object: nil)
-        #expect(log.entries == ["wake", "plain 0"])
-        center.post(AlbumDidWake())
-        #expect(log.entries.count == 4)
-        withExtendedLifetime(tokens) {}
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -219,16 +154,5 @@ import Testing
             asked.add()
             return asked.count == 1 ? MessageKind.of(Impatient.self).name : Notification.Name("impatient")
         }
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T2 a name that is asked for while it is being asked for is one name`() {
-        let log = log
-        let token = center.observe(for: .type(Impatient.self), on: .postingThread) { _ in log.add("called") }
-        center.post(Impatient())
-        #expect(log.entries == ["called"])
-        #expect(Impatient.asked.count == 2)
-        #expect(center.audit().map(\.name) == [Notification.Name("impatient")])
-        withExtendedLifetime(token) {}
     }
 }

@@ -27,74 +27,6 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test(arguments: Stranger.allCases, [false, true])
-    func `T2 D9 what makes no message takes a message's kept place only if it was posted elsewhere`(
-        stranger: Stranger, once: Bool
-    ) async {
-        for isPostedElsewhere in [false, true] {
-            let (log, token) = observed(once: once)
-            token.mute(keepingNewest: true)
-            if isPostedElsewhere { postElsewhere(1) } else { center.post(AlbumDidClose(number: 1)) }
-            post(stranger)
-            token.unmute()
-            await TargetKind.main.makePlace().settle()
-            #expect(log.entries == (stranger.waits ? [] : [1]))
-            #expect(center.audit().map(\.dropped) == (stranger.waits ? [1] : once ? [] : [0]))
-            #expect(token.isActive == (stranger.waits || !once))
-            token.cancel()
-        }
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test(arguments: Stranger.allCases)
-    func `T2 D8 what makes no message takes a message's place in a backlog only if it was posted elsewhere`(
-        stranger: Stranger
-    ) async {
-        let (log, token) = observed(once: false)
-        token.backlog = .newest(1)
-        postElsewhere(1)
-        post(stranger)
-        #expect(center.audit().map(\.dropped) == [stranger.waits ? 1 : 0])
-        await TargetKind.main.makePlace().settle()
-        #expect(log.entries == (stranger.waits ? [] : [1]))
-        #expect(center.audit().map(\.pending) == [0])
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test func `D8 T2 a message that waits gives way to what is posted elsewhere, and the other way round`()
-        async
-    {
-        let (log, token) = observed(once: false)
-        let envelope = envelopes([4]).first!
-        token.backlog = .newest(2)
-        postElsewhere(1, 2)
-        onThreads { [center] in
-            for _ in 1...2 { center.post(envelope.notification) }
-        }
-        #expect(center.audit().map(\.pending) == [2] && center.audit().map(\.dropped) == [2])
-        postElsewhere(5, nil)
-        await TargetKind.main.makePlace().settle()
-        #expect(log.entries == [5])
-        #expect(center.audit().map(\.dropped) == [4])
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test func `D8 T2 of the oldest, what is posted elsewhere keeps its place before newer messages`() async
-    {
-        let (log, token) = observed(once: false)
-        let envelope = envelopes([4]).first!
-        token.backlog = .oldest(2)
-        postElsewhere(1, nil, 2)
-        onThreads { [center] in
-            for _ in 1...3 { center.post(envelope.notification) }
-        }
-        #expect(center.audit().map(\.pending) == [2] && center.audit().map(\.dropped) == [4])
-        await TargetKind.main.makePlace().settle()
-        #expect(log.entries == [1])
-        #expect(center.audit().map(\.dropped) == [4])
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: [false, true])
     func `T3 D4 what is posted elsewhere arrives in posting order, whether it is converted or not`(
         once: Bool
@@ -110,19 +42,6 @@ import Testing
         await TargetKind.main.makePlace().settle()
         #expect(log.entries == (once ? [1, -1, -2, -3, -4] : [1, -1, 2, -2, 3, -3, 4, -4]))
         withExtendedLifetime((token, plain)) {}
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test(arguments: [false, true])
-    func `D9 what is posted elsewhere before a muting is delivered, though main converts it after`(
-        once: Bool
-    ) async {
-        let (log, token) = observed(once: once)
-        postElsewhere(nil, 1)
-        token.mute()
-        await TargetKind.main.makePlace().settle()
-        #expect(log.entries == [1])
-        #expect(center.audit().map(\.dropped) == (once ? [] : [0]))
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

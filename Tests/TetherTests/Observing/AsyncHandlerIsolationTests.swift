@@ -54,36 +54,6 @@ import Testing
         #expect(found == ends("owner", 200) + ends("payload", 200))
     }
 
-    @Test func `O9 so does one without an owner`() async {
-        let (center, begun, gate) = (ObserverCenter(), AsyncGate(), AsyncGate())
-        for _ in 1...100 {
-            let token = center.observe(.sample) { @MainActor _ in
-                begun.open()
-                await gate.pass()
-            }
-            center.post(name: .sample, object: nil, userInfo: ["payload": ending("payload")])
-            await begun.pass()
-            gate.open()
-            await token.cancelAndWait()
-        }
-        #expect(log.entries == ends("payload", 100))
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `O9 T3 so does one of a message`() async {
-        let center = ObserverCenter()
-        let found = await ends(rounds: 200) { owner, begun, gate in
-            center.observe(for: .didSave, owner: owner) { @MainActor owner, message in
-                begun.open()
-                await gate.pass()
-                withExtendedLifetime((owner, message)) {}
-            }
-        } post: {
-            center.post(AlbumDidSave(number: 1, payload: AnyObjectPayload(object: $0)))
-        }
-        #expect(found == ends("owner", 200) + ends("payload", 200))
-    }
-
     /// An actor whose jobs run when a test says so, one test after the other.
     @globalActor private actor ManualActor {
         static let shared = ManualActor()

@@ -111,19 +111,6 @@ import Testing
         #expect(log.entries == ["call 1", "owner deinit"])
     }
 
-    @Test func `P4 O2 while nothing runs the owner is not held`() async {
-        let log = log
-        let owner = Holder(LoggedObject("owner", log))
-        let token = center.observe(.sample, owner: owner.object!) { _, note in log.add("call \(note.number)") }
-        center.post(.sample, number: 1)
-        #expect(await logged(1, in: log) == ["call 1"])
-        let address = token.registration?.address ?? 0
-        #expect(await inTime { while AsyncRun.underWay(for: address) != nil, !Task.isCancelled { await Task.yield() } })
-        owner.release()
-        #expect(log.entries == ["call 1", "owner deinit"])
-        #expect(!token.isActive)
-    }
-
     @Test func `P4 R8 what a call was made with goes when it has returned, what is pending in the stop`() async {
         let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
         let token = {

@@ -138,27 +138,6 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R8 O9 what an async handler was called with is let go of before its end is seen`() async {
-        let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
-        let owner = Holder(LoggedObject("owner", log))
-        let token = {
-            let captured = Ending { log.add("capture released") }
-            return center.observe(for: .didSave, owner: owner.object!) { _, _ in
-                begun.open()
-                await gate.pass()
-                captured.touch()
-            }
-        }()
-        post(Ending { log.add("payload released") })
-        await begun.pass()
-        token.cancel()
-        owner.release()
-        gate.open()
-        await token.cancelAndWait()
-        #expect(log.entries.sorted() == ["capture released", "owner deinit", "payload released"])
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private func post(_ payload: Ending) {
         center.post(AlbumDidSave(number: 1, payload: AnyObjectPayload(object: payload)))
     }
@@ -184,46 +163,5 @@ import Testing
         await gate.pass()
         #expect(log.entries == ["told", "returns", "finished"])
         withExtendedLifetime((one, two)) {}
-    }
-
-    /// Waits for an observer in its `deinit`, to be sure that no handler of it runs.
-    private final class Waiting: Sendable {
-        let token = SharedHolder<NotificationObserver>()
-        let log: Log<String>
-
-        init(_ log: Log<String>) { self.log = log }
-
-        deinit { log.add("\(String(describing: token.value?.cancelAndWait()))") }
-    }
-
-    @Test(arguments: [false, true])
-    func `R2 R6 O9 a deinit of what a call was made with, which waits, does not wait for that call`(
-        isOwner: Bool
-    ) async {
-        for isOnMain in [false, true] {
-            let (log, begun, gate) = (Log<String>(), AsyncGate(), AsyncGate())
-            let waiting = Holder(Waiting(log))
-            let other = isOwner ? nil : Waiting(Log())
-            let token =
-                isOnMain
-                ? center.observe(.sample, owner: other ?? waiting.object!) { @MainActor _, note in
-                    begun.open()
-                    await gate.pass()
-                    withExtendedLifetime(note) {}
-                }
-                : center.observe(.sample, owner: other ?? waiting.object!) { _, note in
-                    begun.open()
-                    await gate.pass()
-                    withExtendedLifetime(note) {}
-                }
-            waiting.object!.token.set(token)
-            center.post(name: .sample, object: nil, userInfo: isOwner ? nil : ["payload": waiting.object!])
-            await begun.pass()
-            waiting.release()
-            gate.open()
-            #expect(await inTime { while log.entries.isEmpty, !Task.isCancelled { await Task.yield() } })
-            #expect(log.entries.allSatisfy { $0.hasSuffix("finished)") })
-            withExtendedLifetime(other) {}
-        }
     }
 }

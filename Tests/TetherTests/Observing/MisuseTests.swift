@@ -9,7 +9,6 @@ import Tether
         static func == (a: HashableObject, b: HashableObject) -> Bool { a === b }
         func hash(into hasher: inout Hasher) {}
     }
-    private final class Failure: Error {}
     private final class Owner: Sendable { func changed(_ notification: Notification) {} }
 
     private func sentence(_ result: ExitTest.Result) -> String {

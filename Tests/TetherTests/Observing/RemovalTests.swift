@@ -176,25 +176,4 @@ import Testing
         center.removeObserver(nested as Any)
         #expect(!token.isActive)
     }
-
-    @Test func `O7 all observers of an owner end together, on all centers`() {
-        let (owner, other, second) = (Object(), Object(), ObserverCenter())
-        let tokens = [
-            center.observe(.sample, owner: owner) { _, _ in }, second.observe(nil, owner: owner) { _, _ in },
-            center.observe(.sample, owner: other) { _, _ in }, center.observe(.sample) { _ in },
-        ]
-        #expect(Array(OwnerObservers(of: owner)) == [tokens[0], tokens[1]])
-        OwnerObservers(of: owner).cancel()
-        #expect(tokens.map(\.isActive) == [false, false, true, true])
-        #expect(OwnerObservers(of: owner).isEmpty)
-        withExtendedLifetime((owner, other)) {}
-    }
-
-    @Test func `R9 what stands for any sender and any owner does so as AnyObject, too`() {
-        let (center, sender) = (ObserverCenter(), NSObject())
-        let tokens = [center.observe(.sample) { _ in }, center.observe(.sample, from: sender) { _ in }]
-        let any: AnyObject = Omitted.argument
-        center.removeObservers(named: .sample, from: any, owner: any)
-        #expect(tokens.map(\.isActive) == [false, false])
-    }
 }
