@@ -25,35 +25,6 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `L1 a name of several lines stays on one`() {
-        let token = center.observe(.init("one\ntwo\u{1B}[31m\u{2028}\u{202E}")) { _ in }
-        let lines = center.audit().description.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.count == 2 && lines[1].hasPrefix(#"one\ntwo\u{1B}[31m\u{2028}\u{202E}  any "#), "\(lines)")
-        withExtendedLifetime(token) {}
-    }
-
-    @Test func `L1 one long name juts out of its column, and widens no other row`() {
-        let name = String(repeating: "long ", count: 1000)
-        let tokens = [center.observe(.sample) { _ in }, center.observe(.init(name)) { _ in }]
-        let lines = center.audit().description.split(separator: "\n")
-        #expect(lines[0].hasPrefix("name" + String(repeating: " ", count: 58) + "sender"))
-        #expect(lines[1].count < 200)
-        #expect(lines[2].hasPrefix(name + "  any"))
-        withExtendedLifetime(tokens) {}
-    }
-
-    @Test func `L1 a table leaves out notes where there are none, and names centers where there are several`() {
-        let (owner, other) = (Owner(), ObserverCenter())
-        center.observe(.sample, owner: owner) { _, _ in }
-        #expect(center.audit().description.hasPrefix("name    sender  owner "))
-        #expect(!center.audit().description.contains("notes"))
-        other.observe(.sample, owner: owner) { _, _ in }
-        let table = OwnerObservers(of: owner).audit().description
-        #expect(table.hasPrefix("center "))
-        #expect(table.contains("ObserverCenter 0x"))
-        withExtendedLifetime(owner) {}
-    }
-
     @Test func `L1 an audit exports as JSON`() throws {
         let queue = DispatchQueue(label: "a \"quoted\" queue", attributes: .initiallyInactive)
         let (owner, sender) = (Owner(), Owner())

@@ -55,44 +55,6 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `L1 a graph names objects by their types, and several of one type by numbers`() {
-        let (owners, sender) = ([Sidebar(), Sidebar()], Sidebar())
-        for owner in owners { center.observe(.sample, from: sender, owner: owner) { _, _ in } }
-        let token = center.observe(nil, on: .main) { _ in }
-        let diagram = center.audit().diagram
-        #expect(diagram.frames.map(\.title) == ["Sidebar", "Sidebar 2"])
-        #expect(diagram.frames.map(\.boxes) == [4..<5, 5..<6] && diagram.boxes.count == 7)
-        #expect(lines(.pill, in: diagram) == [["sample", "from Sidebar"], ["any name"]])
-        #expect(lines(.cylinder, in: diagram) == [["posting thread"], ["main"]])
-        #expect(!center.audit().dot().contains("0x"))
-        withExtendedLifetime((owners, sender, token)) {}
-    }
-
-    @Test func `L1 a graph of several centers says which one`() {
-        let (owner, other, sender) = (Sidebar(), ObserverCenter(), Sidebar())
-        center.observe(.sample, from: sender, owner: owner) { _, _ in }
-        other.observe(.sample, owner: owner) { _, _ in }
-        let audit = OwnerObservers(of: owner).audit()
-        let subjects = lines(.pill, in: audit.diagram)
-        #expect(subjects.map(\.count) == [3, 2])
-        #expect(subjects.allSatisfy { $0.last?.hasPrefix("on ObserverCenter 0x") == true })
-        #expect(subjects.allSatisfy { $0.allSatisfy(audit.svg().contains) })
-        withExtendedLifetime((owner, sender)) {}
-    }
-
-    @Test func `L1 M4 a graph names a sender that is a value by the value`() {
-        let token = center.addObserver(forName: .sample, object: 42, queue: nil) { _ in }
-        #expect(lines(.pill, in: center.audit().diagram) == [["sample", "from 42"]])
-        token.cancel()
-    }
-
-    @Test func `L1 M4 a graph names a sender that is a value by the value also if that looks like an address`() {
-        let senders = ["Sidebar 0x1f", "Sidebar 0x2f"]
-        let tokens = senders.map { center.addObserver(forName: .sample, object: $0, queue: nil) { _ in } }
-        #expect(lines(.pill, in: center.audit().diagram) == senders.map { ["sample", "from \"\($0)\""] })
-        for token in tokens { token.cancel() }
-    }
-
     @Test func `L1 M5 a graph names a sender that has gone as such`() {
         final class Farewell: Sendable {
             let center: ObserverCenter
@@ -144,17 +106,6 @@ import Testing
         token.cancel()
     }
 
-    @Test func `L1 so is what a mark that combines with it hides, and what is no text is left out`() throws {
-        let queue = DispatchQueue(label: "\"\u{301} <\u{200D} &\u{FE0F} \\\u{308} \u{1} \u{FFFE}.")
-        let token = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
-        let marked = "&quot;\u{301} &lt;\u{200D} &amp;\u{FE0F} \\\u{308}    ."
-        #expect(center.audit().dot().unicodeScalars.contains("dispatch queue \\\"\u{301} <\u{200D}".unicodeScalars))
-        #expect(center.audit().dot().unicodeScalars.contains("\\\\\u{308}    .\", shape".unicodeScalars))
-        #expect(center.audit().mermaid().unicodeScalars.contains(marked.unicodeScalars))
-        #expect(center.audit().svg().unicodeScalars.contains(marked.unicodeScalars))
-        token.cancel()
-    }
-
     @Test func `L1 a picture is a document in which nothing lies over another box, and everything inside`() throws {
         let owners = (0..<3).map { _ in Sidebar() }
         for (number, owner) in owners.enumerated() {
@@ -175,10 +126,5 @@ import Testing
             #expect(!boxes[(index + 1)...].contains { $0.intersects(box) })
         }
         withExtendedLifetime((owners, token)) {}
-    }
-
-    @Test func `L1 an audit without observers is an empty picture`() {
-        #expect(center.audit().svg().hasPrefix("<svg ") && !center.audit().svg().contains("<text"))
-        #expect(center.audit().dot().hasPrefix("digraph {\n"))
     }
 }

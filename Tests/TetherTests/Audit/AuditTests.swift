@@ -8,17 +8,11 @@ import Testing
 /// Who observes what, for whom, registered where, on which target.
 @Suite(.ownThread) struct AuditTests {
     private final class Object: Sendable {}
-    private enum Key { case only }
 
     private let center = ObserverCenter()
 
     private func identity(_ object: AnyObject) -> String {
         "\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))"
-    }
-
-    @Test func `L1 an empty center has an empty audit`() {
-        #expect(center.audit().isEmpty)
-        #expect(center.audit().description == "no observers")
     }
 
     @Test func `L1 rows tell name, sender and owner of every kind of observer, in registration order`() throws {
@@ -67,12 +61,6 @@ import Testing
         #expect(rows.map(\.line) == Array(start + 2...start + 10) + [end + 1, end + 2])
         #expect(rows.first?.description.contains("registered at TetherTests/AuditTests.swift:\(start + 2)") == true)
         withExtendedLifetime((tokens, owner, property)) {}
-    }
-
-    @Test func `L1 a row has the line of the call, however large`() {
-        let tokens = [1, 65_535, 65_536, 4_000_000].map { center.observe(.sample, line: $0) { _ in } }
-        #expect(center.audit().map(\.line) == [1, 65_535, 65_536, 4_000_000])
-        withExtendedLifetime(tokens) {}
     }
 
     @Test func `L1 rows tell the target, also after a switch`() {
@@ -219,32 +207,5 @@ import Testing
                 "operation queue without a name", "main", "the main thread, modes [\"custom\"]",
             ])
         withExtendedLifetime(tokens) {}
-    }
-
-    @Test func `L1 threads are told by their names`() {
-        let log = Log<String>()
-        for name in ["named", ""] {
-            onThreads({
-                unsafe tether_name_thread(name)
-                log.add(describeThread(.current))
-            })
-        }
-        #expect(log.entries == ["thread named", "a thread without a name"])
-        #expect(describeThread(.mainThread) == "the main thread")
-    }
-
-    @Test func `L1 a file that is given as a single character is told as no file`() {
-        let character: Character = "x"
-        let token = center.observe(.sample, fileID: character.text, line: 7) { _ in }
-        #expect(center.audit().map(\.file) == [""])
-        #expect(center.audit().map(\.line) == [7])
-        withExtendedLifetime(token) {}
-    }
-
-    /// A static string that is no pointer to text.
-    private struct Character: ExpressibleByUnicodeScalarLiteral {
-        let text: StaticString
-
-        init(unicodeScalarLiteral text: StaticString) { self.text = text }
     }
 }

@@ -41,23 +41,6 @@ import Testing
         #expect(log.entries == Array(1...20_000))
     }
 
-    @Test func `S1 M1 names and senders are matched as anywhere`() async {
-        let (sender, other) = (Album(), Album())
-        let owner = Holder(Album())
-        let sequences = [
-            center.notifications(named: .sample, owner: owner.object!),
-            center.notifications(named: nil, owner: owner.object!),
-            center.notifications(named: .sample, from: sender, owner: owner.object!),
-            center.notifications(named: nil, from: sender, owner: owner.object!),
-        ]
-        center.post(name: .sample, object: sender, userInfo: ["number": 1])
-        center.post(name: .sample, object: other, userInfo: ["number": 2])
-        center.post(name: .other, object: sender, userInfo: ["number": 3])
-        center.post(name: .sample, object: nil, userInfo: ["number": 4])
-        #expect(center.audit().map(\.pending) == [3, 4, 1, 2])
-        withExtendedLifetime((sequences, sender, owner)) {}
-    }
-
     @Test func `S3 the buffer is bounded as asked, and what it drops is counted`() async {
         let center = Holder(ObserverCenter())
         let newest = center.object!.notifications(named: .sample, buffering: .newest(2))
@@ -161,16 +144,6 @@ import Testing
         #expect(seen == [1, 2, 2])
     }
 
-    @Test func `S1 F1 a foreign center's notifications can be iterated as well`() async {
-        let foreign = ListedCenter()
-        let sequence = foreign.notifications(named: .sample)
-        foreign.post(Notification(name: .sample, userInfo: ["number": 1]))
-        foreign.post(Notification(name: .sample, userInfo: ["number": 2]))
-        var iterator = sequence.makeAsyncIterator()
-        let seen = [await iterator.next()?.number, await iterator.next()?.number]
-        #expect(seen == [1, 2])
-    }
-
     @Test func `S1 S2 F1 so can those of Foundation's center, until the owner ends`() async {
         let (foundation, owner) = (NotificationCenter(), Holder(Album()))
         let sequence = foundation.notifications(named: .sample, owner: owner.object!)
@@ -194,25 +167,5 @@ import Testing
         let note = await iterator.next()
         #expect(note != nil && note?.object == nil)
         #expect(await iterator.next() == nil)
-    }
-}
-
-/// A center of another maker, as simple as can be.
-private final class ListedCenter: NotifyingCenter {
-    private let receivers = Guarded<[@Sendable (Notification) -> Void]>([])
-
-    private struct Nothing: NotifyingRegistration {
-        func cancel() {}
-    }
-
-    func register(
-        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
-    ) -> any NotifyingRegistration {
-        receivers.withLock { $0.append(handler) }
-        return Nothing()
-    }
-
-    func post(_ notification: Notification) {
-        for receiver in receivers.withLock(\.self) { receiver(notification) }
     }
 }

@@ -48,16 +48,6 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `S2 a task that waits is let go when the owner ends`() async {
-        let (owner, begun) = (Holder(Album()), AsyncGate())
-        let task = iterate(center.notifications(named: .sample, owner: owner.object!), begun: begun)
-        await begun.pass()
-        owner.release()
-        #expect(await ends(task))
-        #expect(log.entries == ["end"])
-        #expect(center.core.isEmpty)
-    }
-
     @Test func `S2 M5 it ends with its sender, which it does not retain, and never widens`() async {
         let sender = Holder(Album())
         let sequence = center.notifications(named: .sample, from: sender.object!)
@@ -66,15 +56,6 @@ import Testing
         center.post(.sample, numbers: 1...3)
         center.post(name: .sample, object: Album(), userInfo: ["number": 4])
         #expect(await ends(iterate(sequence)))
-        #expect(log.entries == ["end"])
-    }
-
-    @Test func `S2 M5 a task that waits is let go when the sender ends`() async {
-        let (sender, begun) = (Holder(Album()), AsyncGate())
-        let task = iterate(center.notifications(named: .sample, from: sender.object!), begun: begun)
-        await begun.pass()
-        sender.release()
-        #expect(await ends(task))
         #expect(log.entries == ["end"])
     }
 
@@ -198,31 +179,6 @@ import Testing
         #expect(await ends(iterate(sequences[2])))
         #expect(await ends(iterate(sequences[3])))
         #expect(log.entries.count == 5)
-    }
-
-    @Test func `S2 R1 R9 what is buffered goes with a removal`() async {
-        let log = log
-        let sequence = center.notifications(named: .sample)
-        post(Ending { log.add("payload dropped") }, number: 1)
-        center.removeObservers(named: .sample)
-        #expect(log.entries == ["payload dropped"])
-        #expect(await ends(iterate(sequence)))
-        #expect(log.entries == ["payload dropped", "end"])
-    }
-
-    @Test func `S2 the observer and what is buffered go with the sequence`() {
-        let (log, owner) = (log, Album())
-        do {
-            let sequences = [
-                center.notifications(named: .sample), center.notifications(named: .sample, owner: owner),
-            ]
-            post(Ending { log.add("payload dropped") }, number: 1)
-            #expect(center.audit().map(\.pending) == [1, 1])
-            withExtendedLifetime(sequences) {}
-        }
-        #expect(log.entries == ["payload dropped"])
-        #expect(center.core.isEmpty)
-        #expect(OwnerObservers(of: owner).isEmpty)
     }
 
     @Test func `S2 the observer stays with an iterator, and goes with the loop that is left`() async {

@@ -29,24 +29,6 @@ import Testing
         return token
     }
 
-    @Test(arguments: targets.indices)
-    func `R2 cancelAndWait waits until a handler on another thread has returned`(_ index: Int) {
-        let center = ObserverCenter()
-        let log = Log<String>()
-        let isRunning = Gate()
-        let token = slowObserver(
-            of: center, on: CancelAndWaitTests.targets[index](), isRunning: isRunning, log: log)
-        onThreads(
-            { center.post(.sample, number: 1) },
-            {
-                isRunning.pass()
-                let result = token.value?.cancelAndWait()
-                log.add("\(result.map { "\($0)" } ?? "nothing")")
-            })
-        #expect(log.entries == ["returned", "finished"])
-        token.set(nil)
-    }
-
     // Only targets with a thread of their own: other tests may hold the shared ones until this one gets on.
     @Test(arguments: [0, 2])
     func `R2 stopped suspends until a handler on another thread has returned`(_ index: Int) async {
@@ -66,49 +48,6 @@ import Testing
         log.add("stopped")
         #expect(log.entries == ["returned", "stopped"])
         token.set(nil)
-    }
-
-    @Test func `R2 stop does not wait`() {
-        let center = ObserverCenter()
-        let log = Log<String>()
-        let isRunning = Gate()
-        let mayGoOn = Gate()
-        let token = center.observe(.sample) { _ in
-            isRunning.open()
-            mayGoOn.pass()
-            log.add("returned")
-        }
-        onThreads(
-            { center.post(.sample, number: 1) },
-            {
-                isRunning.pass()
-                token.cancel()
-                log.add("stopped")
-                mayGoOn.open()
-            })
-        #expect(log.entries == ["stopped", "returned"])
-    }
-
-    @Test func `R2 a handler is not waited for on its own stack, at any depth`() {
-        let center = ObserverCenter()
-        let log = Log<NotificationObserver.WaitResult>()
-        let outer = Box<NotificationObserver?>(nil)
-        outer.set(
-            center.observe(.sample) { [weak center] notification in
-                if notification.number > 0 {
-                    center?.post(.sample, number: notification.number - 1)
-                } else {
-                    center?.post(.other, number: 0)
-                }
-            })
-        let inner = center.observe(.other) { _ in
-            if let result = outer.value?.cancelAndWait() { log.add(result) }
-        }
-        onThreads({ center.post(.sample, number: 5) })
-        #expect(log.entries == [.finished])
-        #expect(outer.value?.isActive == false)
-        outer.set(nil)
-        withExtendedLifetime(inner) {}
     }
 
     @Test func `R2 a handler that stops itself waits for its runs on other threads, and not for its own`() {
@@ -163,18 +102,6 @@ import Testing
         #expect(log.entries == ["waits", "waited"])
     }
 
-    @Test func `R2 cancelAndWait on an observer that has ended or never ran returns at once`() {
-        let center = ObserverCenter()
-        let log = Log<Bool>()
-        let never = center.observe(.sample) { _ in }
-        let ended = center.observe(.sample, once: true) { _ in }
-        center.post(.sample, number: 1)
-        onThreads({
-            for token in [never, ended, never] { log.add(token.cancelAndWait() == .finished) }
-        })
-        #expect(log.entries == [true, true, true])
-    }
-
     @Test func `R2 waiting for a target does not wait for other observers of that target`() {
         let center = ObserverCenter()
         let queue = DispatchQueue(label: "shared")
@@ -190,29 +117,5 @@ import Testing
         onThreads({ idle.cancelAndWait() })
         mayGoOn.open()
         onThreads({ busy.cancelAndWait() })
-    }
-
-    @Test func `R3 stopping from many threads ends once, and a stale token touches no other observer`() {
-        let center = ObserverCenter()
-        let log = Log<String>()
-        let stale = observerWithCapture(of: center, log: log)
-        onThreads(
-            (0..<8).map { index in
-                {
-                    if index.isMultiple(of: 2) { stale.cancel() } else { stale.cancelAndWait() }
-                }
-            })
-        #expect(log.entries == ["released"])
-        let others = (0..<8).map { index in center.observe(.sample) { _ in log.add("other \(index)") } }
-        stale.cancel()
-        onThreads({ stale.cancelAndWait() })
-        center.post(.sample, number: 1)
-        #expect(log.entries == ["released"] + (0..<8).map { "other \($0)" })
-        withExtendedLifetime(others) {}
-    }
-
-    private func observerWithCapture(of center: ObserverCenter, log: Log<String>) -> NotificationObserver {
-        let capture = Ending { log.add("released") }
-        return center.observe(.sample) { _ in capture.touch() }
     }
 }

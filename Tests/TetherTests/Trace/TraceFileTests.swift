@@ -60,37 +60,6 @@ import Testing
         #expect(size ?? .max <= 65536)
     }
 
-    @Test func `L5 at the limit no end is written whose beginning is not`() async throws {
-        let file = TracedEvent.freshFile()
-        defer { try? FileManager.default.removeItem(at: file) }
-        await #expect(processExitsWith: .success) { [path = file.path as String] in
-            let (center, long) = (ObserverCenter(), Notification.Name(String(repeating: "long", count: 110)))
-            let token = center.observe(.sample) { _ in center.post(name: long, object: nil) }
-            let other = center.observe(long) { _ in }
-            try Tether.Trace.start(to: URL(filePath: path), limit: 65536)
-            for _ in 0..<200 { center.post(name: .sample, object: nil) }
-            #expect(try #require(Tether.Trace.stop()).notWritten > 0)
-            withExtendedLifetime((token, other)) {}
-        }
-        var depth = 0
-        for event in try TracedEvent.read(file) {
-            depth += event.phase == "B" ? 1 : event.phase == "E" ? -1 : 0
-            #expect(depth >= 0)
-        }
-    }
-
-    @Test func `L5 a trace after one that reached its limit has all, of the thread that starts it, too`() async {
-        await #expect(processExitsWith: .success) {
-            let center = ObserverCenter()
-            try Tether.Trace.start(to: TracedEvent.freshFile(), limit: 65536)
-            for _ in 0..<2000 { center.post(name: .sample, object: nil) }
-            #expect(try #require(Tether.Trace.stop()).notWritten > 0)
-            try Tether.Trace.start(to: TracedEvent.freshFile())
-            center.post(name: .sample, object: nil)
-            #expect(Tether.Trace.stop() == Tether.Trace.Summary(written: 2, notWritten: 0))
-        }
-    }
-
     @Test func `L5 a crash keeps the count of what was not written`() async throws {
         let file = TracedEvent.freshFile()
         defer { try? FileManager.default.removeItem(at: file) }
@@ -142,24 +111,6 @@ import Testing
             #expect(names == ["post sample", "post sample"])
             let others = try TracedEvent.read(other)
             #expect(others.contains { $0.name == "post third" })
-        }
-    }
-
-    @Test func `L5 threads that come and go while traces do each write all that they do`() async {
-        await #expect(processExitsWith: .success) {
-            let center = ObserverCenter()
-            let token = center.observe(.sample) { _ in }
-            let isOver = Flag()
-            let crew = (0..<2).map { _ in
-                Crew { while !isOver.isRaised { Crew.run(2) { _ in center.post(name: .sample, object: nil) } } }
-            }
-            for round in 0..<100 {
-                let events = try TracedEvent.events { center.post(name: .other, object: nil) }
-                #expect(events.contains { $0.description == "B post other" }, "round \(round)")
-            }
-            isOver.raise()
-            for member in crew { member.join() }
-            withExtendedLifetime(token) {}
         }
     }
 
@@ -253,39 +204,6 @@ import Testing
         close(other)
     }
 
-    /// The number by which this process has a file open.
-    private static func descriptor(of path: String) -> CInt? {
-        let path = URL(filePath: path).resolvingSymlinksInPath().path
-        return (0..<1024).first {
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
-        }
-    }
-
-    @Test func `L5 a file of the program's that has got the trace's descriptor is left alone`() async throws {
-        let (file, other) = (TracedEvent.freshFile(), TracedEvent.freshFile())
-        defer { for file in [file, other] { try? FileManager.default.removeItem(at: file) } }
-        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            [file = file.path as String, other = other.path as String] in
-            let center = ObserverCenter()
-            try Tether.Trace.start(to: URL(filePath: file))
-            let descriptor = try #require(TraceFileTests.descriptor(of: file))
-            let content = Data(repeating: 65, count: 500_000)
-            try content.write(to: URL(filePath: other))
-            center.post(name: .sample, object: nil)
-            // A daemon closes all descriptors, and opens its own.
-            let own = unsafe open(other, O_RDWR)
-            #expect(dup2(own, descriptor) == descriptor)
-            for _ in 0..<2000 { center.post(name: .sample, object: nil) }
-            let summary = try #require(Tether.Trace.stop())
-            #expect(summary == Tether.Trace.Summary(written: 2, notWritten: 4000))
-            #expect(try Data(contentsOf: URL(filePath: other)) == content)
-            #expect(fcntl(descriptor, F_GETFD) >= 0)
-        }
-        #expect(
-            String(decoding: result.standardErrorContent, as: UTF8.self)
-                .contains("lacks all events from now on: the program has closed its file; start it after that."))
-        #expect(try TracedEvent.read(file).last?.description == "E ")
-    }
     #endif
 }
 

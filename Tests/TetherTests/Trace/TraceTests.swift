@@ -151,21 +151,6 @@ import Testing
         }
     }
 
-    @Test func `L5 O10 an owner's end that only a sweep finds is told then`() async {
-        await #expect(processExitsWith: .success) {
-            let center = ObserverCenter(usesExactLifetimes: false)
-            let owner = Holder(LoggedObject("owner", Log()))
-            let instance = describeInstance(owner.object!)
-            center.observe(.sample, owner: owner.object!) { _, _ in }
-            let events = try TracedEvent.events {
-                owner.release()
-                OwnerLifetime.purge()
-            }
-            #expect(
-                events.map(\.description) == ["B end of \(instance)", "B end of observer sample", "E ", "E "])
-        }
-    }
-
     @Test func `L5 an async handler is a slice of its own, whatever thread it ends on`() async {
         await #expect(processExitsWith: .success) {
             let (center, file, gate) = (ObserverCenter(), TracedEvent.freshFile(), AsyncGate())
@@ -190,18 +175,6 @@ import Testing
             let events = try TracedEvent.events { center.post(name: .sample, object: nil) }
             #expect(events.map(\.description) == ["B post sample", "B sample", "E ", "E "])
             withExtendedLifetime(token) {}
-        }
-    }
-
-    @Test func `L5 any name is written as it is`() async {
-        await #expect(processExitsWith: .success) {
-            let center = ObserverCenter()
-            let names = ["\"\\/\n\t\u{1}\u{1F}\u{7F}", "𝄞é\u{2028}🧑‍🧑‍🧒", "", String(repeating: "ä\n", count: 400)]
-            let events = try TracedEvent.events {
-                for name in names { center.post(name: Notification.Name(name), object: nil) }
-            }
-            let told = events.filter { $0.phase == "B" }.map { String($0.name.dropFirst("post ".count)) }
-            #expect(told == names)
         }
     }
 
