@@ -14,7 +14,7 @@ import TetherTesting
         #expect(throws: Failure.self) { try leaks.adopt { throw Failure() } }
     }
 
-    @Test func `L2 what a body leaves behind can be asked for without failing`() async {
+    @Test func `L2 leaks of a body can be asked for without failing`() async {
         let (center, keep) = (ObserverCenter(), Keep())
         let found = await findLeaks(within: .zero) { keep.add(center.observe(.modelDidChange) { _ in }) }
         #expect(found.count == 1)

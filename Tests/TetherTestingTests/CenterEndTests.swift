@@ -46,7 +46,7 @@ import TetherVerification
     private static func values() -> (Int, @Sendable () -> Void) { (Int.random(in: 0..<5), {}) }
 
     @Test(arguments: ["pending", "handler", "token", "call", "async call"])
-    func `L2 one that something else of the center keeps goes with it, whatever its handler captures`(
+    func `L2 an owner that something else of the center keeps is no leak, whatever its handler captures`(
         keeper: String
     ) async {
         // What is under way returns; how soon is for whoever else has the processors to say.
@@ -90,7 +90,7 @@ import TetherVerification
     }
 
     @Test(arguments: ["once", "stopping", "stopping all"])
-    func `L2 one that its handler captures, and lets go of by a delivery that the center's end drops, is no leak`(
+    func `L2 an owner that its handler captures until a delivery that the center's end drops is no leak`(
         kind: String
     ) async {
         await verifyNoLeaks {
@@ -115,7 +115,7 @@ import TetherVerification
         }
     }
 
-    @Test func `L2 one that the variable of a handler held, until the test set it, is no leak`() async {
+    @Test func `L2 an owner that a handler's variable held, until the test set it, is no leak`() async {
         await verifyNoLeaks {
             nonisolated(unsafe) var sidebar: Sidebar? = Sidebar()
             do {

@@ -28,7 +28,7 @@ import TetherVerification
         withExtendedLifetime((owner, token)) {}
     }
 
-    @Test func `L2 what only a delivery holds that went with its observer is no leak, though its target never runs`()
+    @Test func `L2 an object of a delivery that ended with its observer is no leak, though the target never runs`()
         async
     {
         let center = center

@@ -134,7 +134,7 @@ import TetherTesting
         #expect(others.contains { $0.contains("box1[\"Sidebar\"]:::white") && $0.contains("App/Tracked.swift:8") })
     }
 
-    @Test func `L3 what a pending notification holds is drawn behind it, and what waits with its target`() async {
+    @Test func `L3 a pending notification is drawn with its object and its target`() async {
         let queue = DispatchQueue(label: "never", attributes: .initiallyInactive)
         let (owner, model, keep) = (Sidebar(), Model(), Keep())
         let leaks = await leaks {

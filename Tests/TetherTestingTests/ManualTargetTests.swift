@@ -47,7 +47,7 @@ import TetherVerification
         withExtendedLifetime(token) {}
     }
 
-    @Test func `R1 what is pending for an observer that stopped does not run`() {
+    @Test func `R1 a delivery pending for a stopped observer does not run`() {
         let recorder = NotificationRecorder(center, nil, on: target.target)
         post("a", "b")
         target.runOne()

@@ -39,7 +39,7 @@ import Tether
         #expect(changes.waiterCount == 0)
     }
 
-    @Test func `X3 what an object posts about itself in its deinit is recorded without it`() {
+    @Test func `X3 a post of an object's own deinit is recorded without the object`() {
         let center = ObserverCenter()
         let changes = NotificationRecorder(center, .modelDidChange)
         var model: Model? = Model(center)

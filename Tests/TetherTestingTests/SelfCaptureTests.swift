@@ -62,7 +62,7 @@ import Tether
     private struct MainMessage: Foundation.NotificationCenter.MainActorMessage { typealias Subject = Owner }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `L3 T1 so are handlers of messages`() {
+    @Test func `L3 T1 handlers of messages that capture their owner are reported`() {
         let (messages, _) = reports { center, owner in
             center.observe(for: .type(Message.self), owner: owner) { _, _ in owner.changes += 1 }
             center.observe(for: .type(Message.self), owner: owner, on: .postingThread) { _, _ in owner.changes += 1 }

@@ -113,7 +113,9 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test func `L4 what has no scope on a shared center is reported as nobody's, once, and is no error`() async {
+    @Test func `L4 an observer without a scope on a shared center is reported as nobody's, once, and is no error`()
+        async
+    {
         let (keep, center) = (Keep(), ObserverCenter())
         let issues = Issues()
         for _ in 0..<2 {

@@ -76,7 +76,7 @@ import TetherVerification
         if !isSanitized { #expect(time < .seconds(2)) }
     }
 
-    @Test func `L3 what cannot be told within the limit for explanations is said to be untold`() async {
+    @Test func `L3 a reason not found within the limit for explanations is said to be untold`() async {
         let (center, root, keep) = (ObserverCenter(), model(), Keep())
         let messages = await planted(explanation: .zero) {
             keep.add(track(Item()))
@@ -130,14 +130,14 @@ import TetherVerification
     }
 
     @Test(arguments: Shelf.large.indices)
-    func `L3 what may be in a part of a collection that is not looked into is said to be untold`(_ index: Int) async {
+    func `L3 an object that may be in the unread part of a collection is said to be untold`(_ index: Int) async {
         let message = await message(Shelf.large[index])
         #expect(message?.contains("1 strong reference; what they are is untold, because only the first") == true)
         #expect(message?.contains("only the first 10000 places, or the first megabyte") == true)
     }
 
     @Test(arguments: Shelf.small.indices)
-    func `L3 what is in no collection, all of which were looked into, is said to be found nowhere`(
+    func `L3 an object in no collection, all of which were read, is said to be found nowhere`(
         _ index: Int
     ) async {
         #expect(await message(Shelf.small[index])?.contains("none of them was found in what this scope's") == true)

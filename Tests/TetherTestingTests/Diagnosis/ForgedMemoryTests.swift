@@ -42,7 +42,7 @@ import Tether
         #expect(references == 0)
     }
 
-    @Test func `L3 what looks like a class is none without its witnesses and a descriptor of the compiler's`() throws {
+    @Test func `L3 a forged class is none without its witnesses and a descriptor of the compiler's`() throws {
         // A true class's, but for the descriptor.
         let real = words(of: Object.self, count: 24)
         let descriptor = Words([UInt](repeating: 16, count: 16))

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: ["4Main4ViewCSgXw", "4Main4ViewCyxxQp_GSgXw", "xSgXw", "xXo"])
-    func `L3 one to an object of a class is known as one word`(text: String) {
+    func `L3 a reference to an object of a class is known as one word`(text: String) {
         #expect(name(text)?.isExistential == false)
     }
 
@@ -37,7 +37,7 @@ import Testing
         #expect(parameters("7ElementQy0_") == ["q0_"])
     }
 
-    @Test func `L3 what only looks like a generic parameter in a type's name is none`() {
+    @Test func `L3 a name's part that only looks like a generic parameter is none`() {
         // An optional, the label `x`, builtins, a substitution, a label with words of others in it.
         #expect(parameters("SqySiG") == [])
         #expect(parameters("Si1x_Si1qt") == [])

@@ -60,7 +60,7 @@ import Tether
         #expect(words(model, model.unowned(and: owner)) == nil)
     }
 
-    @Test func `L3 what stands behind a weak or an unowned capture in such a handler is found`() {
+    @Test func `L3 a capture behind a weak or an unowned one in such a handler is found`() {
         let owner = Owner()
         let model = Model(1, "text", Owner())
         #expect(words(owner, model.weakly(and: owner)) == "captures it")

@@ -23,7 +23,7 @@ import Tether
         #expect(printed.contains("main    TetherTests/AuditAtExitTests.swift:"))
     }
 
-    @Test func `L1 one whose standard error is closed ends as it would`() async {
+    @Test func `L1 a program whose standard error is closed ends as it would`() async {
         await #expect(processExitsWith: .exitCode(7)) {
             // SAFETY: as above.
             _ = unsafe setenv("TETHER_AUDIT", "exit", 1)
@@ -33,7 +33,7 @@ import Tether
         }
     }
 
-    @Test func `L1 one that is not asked to prints nothing`() async throws {
+    @Test func `L1 a program that is not asked to prints nothing`() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             ObserverCenter.default.observe(.sample, owner: Lasting.object) { _, _ in }
             exit(EXIT_SUCCESS)

@@ -96,7 +96,7 @@ import Testing
         withExtendedLifetime((tokens, muted)) {}
     }
 
-    @Test func `L1 what is written into a graph is escaped`() {
+    @Test func `L1 text in a graph is escaped`() {
         let queue = DispatchQueue(label: "a <\"quoted\"> \\ & queue")
         let token = center.observe(.init("one\ntwo"), on: .dispatchQueue(queue)) { _ in }
         #expect(center.audit().dot().contains(#"[label="dispatch queue a <\"quoted\"> \\ & queue", shape"#))

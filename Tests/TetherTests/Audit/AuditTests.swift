@@ -124,7 +124,7 @@ import Testing
         withExtendedLifetime((tokens, owner)) {}
     }
 
-    @Test func `L1 what has ended is in no audit`() {
+    @Test func `L1 an ended observer is in no audit`() {
         let (owner, sender) = (SharedHolder(Object()), SharedHolder(Object()))
         let tokens = [
             center.observe(.sample) { _ in }, center.observe(.sample, once: true) { _ in },

@@ -12,7 +12,7 @@ import Testing
         WatchedRegistration(try #require(token.registration), name: .sample, token: token)
     }
 
-    @Test func `L2 what is watched is told, and not kept`() throws {
+    @Test func `L2 a watched registration is reported, and not retained`() throws {
         let (log, scheduler) = (log, ManualScheduler())
         let token = {
             let captured = Ending { log.add("released") }

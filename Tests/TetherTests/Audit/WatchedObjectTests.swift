@@ -39,7 +39,7 @@ import Testing
         #expect(log.entries == ["true true", "at once"])
     }
 
-    @Test func `L2 what watches an object leaves nothing behind when it goes`() {
+    @Test func `L2 the watch of an object leaves nothing behind`() {
         let object = Ending {}
         do { _ = WatchedObject(object) }
         #expect(!OwnerTable.shared.hasRecord(of: ObjectIdentifier(object)))

@@ -89,7 +89,7 @@ import Testing
         #expect(try statements(mended, with: "error:") == [])
     }
 
-    @Test func `M5 who passes nil as the sender is told what to write`() throws {
+    @Test func `M5 nil as the sender is an error that says what to write`() throws {
         let calls = [
             "_ = center.observe(name, from: nil) { _ in }",
             "_ = center.observe(nil, from: nil, on: .main, once: true, key: 1) { print($0.name) }",
@@ -101,7 +101,7 @@ import Testing
         #expect(try statements(calls, with: sentence) == calls)
     }
 
-    @Test func `X1 who adds an observer with a selector is told what to write`() throws {
+    @Test func `X1 an observer with a selector is an error that says what to write`() throws {
         let calls = ["center.addObserver(owner, selector: \"changed\", name: name, object: nil)"]
         let sentence =
             "there are no selectors here: 'addObserver(self, action: Sidebar.changed, name: name, object: nil)'"
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: [5, 6])
-    func `P4 S1 R2 what is async compiles at the top level of main.swift, if waiting is in a task`(mode: Int) throws {
+    func `P4 S1 R2 async calls compile at the top level of main.swift, if waiting is in a task`(mode: Int) throws {
         let program = """
             import Foundation
             import Tether

@@ -223,7 +223,7 @@ import Testing
         try expectErrors(captured.map { ($0, because: $0.hasPrefix("var") ? "captured var" : "non-Sendable") })
     }
 
-    @Test func `P3 one that the main actor alone has from then on compiles, and one that is used here too does not`()
+    @Test func `P3 a capture compiles if the main actor alone has it from then on, and not if it is used here too`()
         throws
     {
         let captured = [

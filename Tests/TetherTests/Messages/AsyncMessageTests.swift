@@ -130,7 +130,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R1 R8 what is pending at the stop is never delivered, and let go of in it`() async {
+    @Test func `R1 R8 messages pending at the stop are never delivered, and released by the stop`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let token = center.observe(for: .didSave) { message in
             begun.open()

@@ -131,7 +131,7 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test(arguments: [[1], [nil], [nil, 2, 3]])
-    func `M5 R7 what a subject posts elsewhere in its deinit is asked about before a once observer ends`(
+    func `M5 R7 a post of a subject's deinit on another thread is converted before a once observer ends`(
         numbers: [Int?]
     ) async {
         let (center, log) = (center, log)

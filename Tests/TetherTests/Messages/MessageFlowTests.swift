@@ -9,7 +9,7 @@ import Testing
     private let log = Log<Int>()
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `D8 T3 what waits for an async handler can be bounded`() async {
+    @Test func `D8 T3 messages that wait for an async handler can be bounded`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let token = center.observe(for: .didSave) { message in
             begun.open()
@@ -29,7 +29,8 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test func `D9 what is posted elsewhere while muted is dropped, or the newest kept, once too`() async {
+    @MainActor @Test
+    func `D9 posts of other threads while muted are dropped, or the newest kept, also for a once observer`() async {
         let center = center
         /// Posts so that the main queue, which this test has, converts these later.
         func post(_ numbers: ClosedRange<Int>) {
@@ -91,7 +92,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `S1 T2 D9 what makes no message does not take a message's kept place in a sequence`() async {
+    @Test func `S1 T2 D9 a notification that makes no message leaves a sequence's kept message in place`() async {
         let owner = Album()
         let sequence = center.messages(for: .didLoad, owner: owner)
         OwnerObservers(of: owner).mute(keepingNewest: true)

@@ -58,7 +58,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `S2 M5 what was posted about a subject before its end is still taken`() async {
+    @Test func `S2 M5 messages posted about a subject before its end are still taken`() async {
         let subject = Holder(Album())
         let sequence = center.messages(of: subject.object!, for: .didSave)
         for number in 1...3 { center.post(AlbumDidSave(number: number), subject: subject.object!) }

@@ -28,7 +28,7 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: [false, true])
-    func `T3 D4 what is posted elsewhere arrives in posting order, whether it is converted or not`(
+    func `T3 D4 posts of other threads arrive in posting order, whether they are converted or not`(
         once: Bool
     ) async {
         let (log, token) = observed(once: once)
@@ -65,7 +65,7 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test(arguments: [false, true])
-    func `T3 D9 what an unmuting on main delivers there is synchronous, whatever was posted elsewhere`(once: Bool) async
+    func `T3 D9 an unmuting on the main queue delivers synchronously, ahead of posts of other threads`(once: Bool) async
     {
         let (log, token) = observed(once: once)
         postElsewhere(1)

@@ -20,7 +20,7 @@ import Testing
         ])
     }
 
-    @Test func `Q3 what a notification posted now coalesces with is released before its handlers run`() {
+    @Test func `Q3 a notification posted now releases its equals before its handlers run`() {
         expectAgreement([
             .make(object: 0, atEnd: []),
             .enqueue(center: 0, name: 0, sender: .object(0), style: .asap, mask: .none),

@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases, TargetKind.asynchronous)
-    func `F1 D6 what was posted before a switch is delivered before what is posted after it`(
+    func `F1 D6 posts before a switch are delivered before posts after it`(
         kind: CenterKind, target: TargetKind
     ) async {
         let (log, center, place, jobs) = (log, kind.makeCenter(), target.makePlace(), HeldJobs())
@@ -258,8 +258,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D9 what is posted while an observer or its owner is muted is dropped, or the newest kept`(kind: CenterKind)
-    {
+    func `F1 D9 posts while an observer or its owner is muted are dropped, or the newest kept`(kind: CenterKind) {
         let (log, center, owner) = (log, kind.makeCenter(), Plain())
         let token = center.observe(.sample) { log.add("token \($0.number)") }
         center.observe(.sample, owner: owner) { log.add("owned \($1.number)") }

@@ -93,7 +93,7 @@ import Testing
         center.removeObserver(native.token)
     }
 
-    @Test func `F2 who waits for the removal waits for his own observers, though others leave theirs meanwhile`() {
+    @Test func `F2 a wait for removals ends, though other threads leave removals meanwhile`() {
         onThreads(
             Array(
                 repeating: {
@@ -198,7 +198,7 @@ import Testing
         center.removeObserver(keeper.token)
     }
 
-    @Test func `F2 what a stranger's second removal took off is not removed again by its end`() {
+    @Test func `F2 an observer that a stranger's second removal took off is not removed again by its end`() {
         let log = log
         let stranger = addNative("stranger")
         let keeper = addNative("keeper")
@@ -239,7 +239,7 @@ import Testing
         withExtendedLifetime(old) {}
     }
 
-    @Test func `F1 R8 what an observer captured that a stranger took off is released when it is stopped`() {
+    @Test func `F1 R8 captures of an observer that a stranger took off are released when it is stopped`() {
         let (log, gate) = (log, Turnstile())
         let stranger = addNative("stranger")
         center.removeObserver(stranger.token)

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 O4 what is enqueued for an owner that has gone does not run`(kind: CenterKind) {
+    func `F1 O4 a pending delivery does not run after its owner's end`(kind: CenterKind) {
         let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
         let owner = Holder(LoggedObject("owner", log))
         center.observe(.sample, owner: owner.object!, on: .custom(jobs)) { _, _ in log.add("handler") }
@@ -123,7 +123,7 @@ import Testing
             })
     }
 
-    @Test func `F1 O6 O7 one owner has observers on both kinds of center, listed and ended together`() {
+    @Test func `F1 O6 O7 an owner's observers on both kinds of center are listed and ended together`() {
         let (log, own, foundation) = (log, ObserverCenter(), NotificationCenter())
         let owner = Holder(Plain())
         let first = own.observe(.sample, owner: owner.object!) { _, _ in log.add("own") }

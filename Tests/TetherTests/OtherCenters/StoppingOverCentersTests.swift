@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R1 R8 what is enqueued is dropped at stop, handler and payload`(kind: CenterKind) {
+    func `F1 R1 R8 cancel() drops pending deliveries, handler and payload`(kind: CenterKind) {
         let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
         let token = {
             let captured = Ending { log.add("capture") }

@@ -36,7 +36,7 @@ import Testing
         #expect(comparisons.count.load(ordering: .relaxed) < 2 * count * 100)
     }
 
-    @Test mutating func `R6 what is taken out lives until the caller lets go of it, where no lock is held`() {
+    @Test mutating func `R6 removed notifications live until the caller releases them, where no lock is held`() {
         let log = Log<String>()
         func notification(_ label: String) -> Notification {
             Notification(name: .sample, userInfo: ["payload": Ending { log.add(label) }])

@@ -62,7 +62,7 @@ extension Races {
             #expect(center.core.isEmpty)
         }
 
-        @Test func `R2 what a once handler has stored is seen though its registration has gone`() {
+        @Test func `R2 stores of a once handler are seen after the wait, though its registration is deallocated`() {
             let center = ObserverCenter()
             let unseen = Word()
             whilePosting(on: center) { round in
@@ -81,7 +81,7 @@ extension Races {
             #expect(center.core.isEmpty)
         }
 
-        @Test func `R8 what a handler captured is released once, after all that it has stored`() {
+        @Test func `R8 captures are released once, after all stores of the handler`() {
             let center = ObserverCenter()
             let released = Word()
             let wrong = Word()

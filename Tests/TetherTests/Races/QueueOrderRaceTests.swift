@@ -37,7 +37,7 @@ extension Races {
         }
 
         @Test(arguments: [false, true])
-        func `D4 what a thread puts on a queue comes after what it posted, whoever posts beside it`(
+        func `D4 a thread's work on a queue runs after the thread's earlier posts, beside posts of other threads`(
             isOperationQueue: Bool
         )
             throws

@@ -53,7 +53,7 @@ import Testing
         #expect(await numbers(of: oldest) == [1, 2])
     }
 
-    @Test func `S3 R6 what a full buffer drops is let go of in the post, with no lock held`() {
+    @Test func `S3 R6 notifications that a full buffer drops are released in the post, with no lock held`() {
         let (center, log) = (center, log)
         let sequence = center.notifications(named: .sample, buffering: .newest(1))
         for number in 1...3 {
@@ -144,7 +144,7 @@ import Testing
         #expect(seen == [1, 2, 2])
     }
 
-    @Test func `S1 S2 F1 so can those of Foundation's center, until the owner ends`() async {
+    @Test func `S1 S2 F1 notifications of Foundation's center can be iterated until the owner ends`() async {
         let (foundation, owner) = (NotificationCenter(), Holder(Album()))
         let sequence = foundation.notifications(named: .sample, owner: owner.object!)
         for number in 1...2 { foundation.post(name: .sample, object: nil, userInfo: ["number": number]) }
@@ -157,7 +157,7 @@ import Testing
         #expect(foundation.audit().isEmpty)
     }
 
-    @Test func `X3 S1 what a sender posts in its deinit is kept without it`() async {
+    @Test func `X3 S1 a post of a sender's deinit is buffered without the sender`() async {
         let center = center
         let sender = Holder(LoggedObject("sender", log) { center.post(name: .sample, object: $0) })
         let sequence = center.notifications(named: .sample, from: sender.object!)

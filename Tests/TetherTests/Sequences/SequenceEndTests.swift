@@ -20,7 +20,7 @@ import Testing
 
     private func ends(_ task: Task<Void, Never>) async -> Bool { await inTime { await task.value } }
 
-    @Test func `S2 O3 it ends with its owner, which it does not retain, and drops what is buffered`() async {
+    @Test func `S2 O3 a sequence ends with its owner, which it does not retain, and drops its buffer`() async {
         let owner = Holder(LoggedObject("owner", log))
         let sequence = center.notifications(named: .sample, owner: owner.object!)
         let payload = Box<Ending?>(Ending { [log] in log.add("payload dropped") })
@@ -33,7 +33,7 @@ import Testing
         #expect(log.entries.last == "end" && log.entries.count == 3)
     }
 
-    @Test func `S2 D6 its observer, which its owner's list has, stays with it when its target is switched`() async {
+    @Test func `S2 D6 a sequence's observer stays in its owner's list when its target is switched`() async {
         let (owner, sender, jobs) = (Album(), Holder(Album()), HeldJobs())
         let sequence = center.notifications(named: .sample, from: sender.object!, owner: owner)
         for observer in OwnerObservers(of: owner) {
@@ -48,7 +48,7 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `S2 M5 it ends with its sender, which it does not retain, and never widens`() async {
+    @Test func `S2 M5 a sequence ends with its sender, which it does not retain, and never widens`() async {
         let sender = Holder(Album())
         let sequence = center.notifications(named: .sample, from: sender.object!)
         sender.release()
@@ -69,7 +69,7 @@ import Testing
         #expect(numbers == [7])
     }
 
-    @Test func `S2 R10 it ends with its center, which it does not retain, after what was posted before`() async {
+    @Test func `S2 R10 a sequence ends with its center, which it does not retain, after the earlier posts`() async {
         let (center, begun) = (Holder(ObserverCenter()), AsyncGate())
         let (early, late) = (center.object!.notifications(named: .sample), center.object!.notifications(named: .other))
         center.object!.post(.sample, numbers: 1...3)
@@ -81,7 +81,7 @@ import Testing
         #expect(log.entries == ["end", "1", "2", "3", "end"])
     }
 
-    @Test func `S2 it ends when the task is cancelled, and leaves nothing behind`() async {
+    @Test func `S2 a sequence ends when its task is cancelled, and leaves nothing behind`() async {
         let (center, begun) = (center, AsyncGate())
         let sequence = center.notifications(named: .sample)
         let task = iterate(sequence, begun: begun)
@@ -97,7 +97,7 @@ import Testing
         withExtendedLifetime(sequence) {}
     }
 
-    @Test func `S2 it ends at once when the task was cancelled before, and drops what is buffered`() async {
+    @Test func `S2 a sequence ends at once when its task was cancelled before, and drops its buffer`() async {
         let (center, log) = (center, log)
         let sequence = center.notifications(named: .sample)
         post(Ending { log.add("payload dropped") }, number: 1)

@@ -12,14 +12,14 @@ import Testing
         withKnownIssue { passOpenGate() }
     }
 
-    @Test(.ownThread) func `one with a thread of its own may, also behind a suspension`() async {
+    @Test(.ownThread) func `a test with a thread of its own may block, also after a suspension`() async {
         passOpenGate()
         await Task.yield()
         await Task.detached {}.value
         passOpenGate()
     }
 
-    @MainActor @Test func `one on the main actor may`() {
+    @MainActor @Test func `a test on the main actor may block`() {
         passOpenGate()
     }
 }

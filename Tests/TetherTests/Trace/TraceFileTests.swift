@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `L5 what its limit keeps out is counted, in the file and in the summary, and printed`() async throws {
+    @Test func `L5 events beyond the limit are counted in the file and in the summary, and printed`() async throws {
         let file = TracedEvent.freshFile()
         defer { try? FileManager.default.removeItem(at: file) }
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {

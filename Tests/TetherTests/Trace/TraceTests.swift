@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `L5 what is dropped is told, with the reason`() async {
+    @Test func `L5 a dropped delivery is written with the reason`() async {
         await #expect(processExitsWith: .success) {
             let (center, scheduler) = (ObserverCenter(), ManualScheduler())
             let token = center.observe(.sample, on: .custom(scheduler)) { _ in }

@@ -54,7 +54,7 @@ import Tether
         #expect(!token.isActive)
     }
 
-    @Test func `D8 R6 what is dropped is let go at once, with no lock held`() {
+    @Test func `D8 R6 a dropped notification is released at once, with no lock held`() {
         let (center, ended) = (center, Log<Int>())
         let token = observe()
         let box = Box<NotificationObserver?>(token)

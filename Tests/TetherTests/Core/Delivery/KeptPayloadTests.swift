@@ -18,7 +18,7 @@ import Testing
 
     private func post(_ object: Ending) { center.post(name: .sample, object: object) }
 
-    @Test func `D9 R8 so does dropping the token, configuring a property anew, and the end of the center`() {
+    @Test func `D9 R8 the end of the token, of the observer or of the center releases the kept notification`() {
         let token = Box<NotificationObserver?>(center.observe(.sample) { _ in })
         token.value?.mute(keepingNewest: true)
         post(payload(1))
@@ -40,7 +40,7 @@ import Testing
         withExtendedLifetime(property) {}
     }
 
-    @Test func `D9 R6 it is displaced and freed with no lock held`() {
+    @Test func `D9 R6 a kept notification is displaced and released with no lock held`() {
         let (center, box) = (center, Box<NotificationObserver?>(nil))
         // Each takes the lock under which the kept one was.
         let touch: @Sendable () -> Void = {

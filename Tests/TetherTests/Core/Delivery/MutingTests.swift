@@ -30,7 +30,7 @@ import Tether
     }
 
     @Test(arguments: [true, false])
-    func `D9 R7 what is dropped while muted does not use up a once observer`(isAsynchronous: Bool) {
+    func `D9 R7 a post dropped while muted does not use up a once observer`(isAsynchronous: Bool) {
         let token = observe(on: isAsynchronous ? .custom(scheduler) : .postingThread, once: true)
         token.mute()
         center.post(.sample, numbers: 1...3)

@@ -24,7 +24,7 @@ import Testing
         core.post(name: name, sender: { nil }, notify: { $0(Notification(name: name)) })
     }
 
-    @Test func `R10 its observers become inactive, and what they captured is released`() {
+    @Test func `R10 the end of a center makes its observers inactive and releases their captures`() {
         let center = SharedHolder(ObserverCenter())
         let owner = Object()
         let tokens = [

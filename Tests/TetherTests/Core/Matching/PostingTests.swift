@@ -6,7 +6,7 @@ import Testing
 @testable import Tether
 
 @Suite(.ownThread) struct PostingTests {
-    @Test func `M1 R8 what a post of a name alone delivers stays whole while its name is being forgotten, and after`() {
+    @Test func `M1 R8 a notification of a name alone stays whole while its name is forgotten, and after`() {
         nonisolated(unsafe) var kept: Notification?
         let other = ObserverCenter()
         do {

@@ -29,7 +29,7 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `P2 O2 O3 its observers do not retain it, and end before its deinit`() {
+    @Test func `P2 O2 O3 an actor's observers do not retain it, and end before its deinit`() {
         let (center, log) = (center, log)
         let owner = SharedHolder<Recorder>()
         owner.set(Recorder(on: executor, log: log) { log.add("deinit with \(center.audit().count) observers") })
@@ -52,7 +52,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `P2 O2 it is held while something waits for it, which is delivered, and then it goes`() {
+    @Test func `P2 O2 an actor is retained while a delivery waits for it, and deallocated after the delivery`() {
         let (center, log) = (center, log)
         let owner = SharedHolder<Recorder>()
         owner.set(Recorder(on: executor, log: log) { log.add("deinit") })

@@ -8,7 +8,7 @@ import Testing
     let log = Log<String>()
 
     @Test(arguments: LifetimeMode.allCases)
-    func `M5 X3 what a sender's deinit enqueued is delivered, with no object, then its observers end`(
+    func `M5 X3 a post of a sender's deinit is delivered without an object, and then the observers end`(
         mode: LifetimeMode
     ) {
         let center = mode.makeCenter()

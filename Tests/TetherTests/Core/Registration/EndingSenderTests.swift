@@ -38,7 +38,7 @@ import Tether
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `X3 M5 what is enqueued for an observer of that very sender is delivered, and then it has ended`() {
+    @Test func `X3 M5 a pending delivery of a dead sender is made, and then the sender's observer has ended`() {
         let (center, jobs) = (center, HeldJobs())
         var sender: Sender? = Sender { center.post(name: .sample, object: $0) }
         let token = center.observe(.sample, from: sender!, on: .custom(jobs), record("later"))

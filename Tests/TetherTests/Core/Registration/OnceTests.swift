@@ -42,7 +42,7 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `R7 R8 what it captured is released when its post ends`() {
+    @Test func `R7 R8 a once observer's captures are released when its post ends`() {
         let log = log
         let token = {
             let captured = Ending { log.add("released") }

@@ -49,7 +49,7 @@ import Testing
         #expect(tokens.count(where: \.isActive) < 2000)
     }
 
-    @Test func `O10 R6 what a sweep releases may observe, post and sweep`() {
+    @Test func `O10 R6 objects that a sweep releases may observe, post and sweep`() {
         let center = LifetimeMode.sweep.makeCenter()
         let owner = Holder(Plain())
         let other = LoggedObject("other", log)

@@ -75,7 +75,9 @@ import Testing
     }
 
     @Test(arguments: LifetimeMode.allCases)
-    func `M5 so does one that is observed already, whose other observers are still reached`(mode: LifetimeMode) {
+    func `M5 a registration in a sender's deinit is inactive, and the sender's other observers are still reached`(
+        mode: LifetimeMode
+    ) {
         let center = mode.makeCenter()
         let late = Holder<NotificationObserver>()
         let sender = Holder(

@@ -91,7 +91,7 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D5 what is posted to a cancelled thread is dropped at once, while it is still at a handler`() {
+    @Test func `D5 posts to a cancelled thread are dropped at once, while its handler still runs`() {
         let thread = RunLoopThread(name: "worker")
         let (isRunning, mayGoOn) = (Gate(), Gate())
         let (center, log) = (center, log)
