@@ -1,6 +1,6 @@
-/// The captures of a closure's context or a variable's box, as the compiler's capture descriptor tells.
+/// The captures of a closure's context or a variable's box, read from the compiler's capture descriptor.
 ///
-/// All contexts that one closure in the source makes have the same descriptor (`Records.h`, `CaptureDescriptor`).
+/// All contexts of one closure in the source have the same descriptor (`Records.h`, `CaptureDescriptor`).
 struct ClosureContext: Sendable {
     /// Where the captures begin, behind the metadata of generic parameters.
     private let start: Int
@@ -10,24 +10,24 @@ struct ClosureContext: Sendable {
     private let bindings: Int
     private var names: [MangledName] = []
     private var parameters: [(name: String, source: String)] = []
-    /// Where the captures are, if that is the same in all contexts.
+    /// The captures and their places, if the same in all contexts.
     private var captures: [Capture]?
 
-    /// How much of a context is to be read.
+    /// The number of bytes to read from a context.
     var size: Int { captures.map { $0.last?.end ?? 0 } ?? 1024 }
 
-    /// Whether this is the box of a variable, and all that its closure captures: a closure with one reference has no context of
-    /// its own. A constant that is an optional looks the same, and is then taken for a variable.
+    /// Whether the context is the box of a variable, the closure's only capture. A closure with one reference has no
+    /// context of its own. The context of an optional constant looks the same, and counts as a box.
     var isVariable: Bool { captures?.count == 1 && captures?.first?.isReference == true }
 
-    /// `nil` where there is no descriptor, as without reflection metadata.
+    /// `nil` without a descriptor, for example without reflection metadata.
     init?(offset: Int, descriptor address: UInt) {
         guard offset < 1 << 16, CompiledRecords.isCaptureDescriptor(address),
             let captures = Memory.load(UInt32.self, at: address), captures < 1024,
             let sources = Memory.load(UInt32.self, at: address &+ 4), sources < 64,
             let bindings = Memory.load(UInt32.self, at: address &+ 8), bindings < 64
         else { return nil }
-        // None is told where the layout is only known at run time, for values of libraries that may change.
+        // No offset is given for a layout known only at run time, as for values of libraries that may change.
         let first = max(offset, ClosureContext.header)
         self.bindings = first
         start = first + 8 * Int(bindings)
@@ -67,7 +67,7 @@ struct ClosureContext: Sendable {
     private func places(in environment: GenericEnvironment) -> [Capture] {
         var captures: [Capture] = []
         for name in names {
-            // Where one is not recognised, nobody knows where the next one is.
+            // After an unrecognised capture the places of the next captures are unknown.
             guard let capture = Capture(name, behind: captures.last?.end ?? start, in: environment) else { break }
             captures.append(capture)
         }
@@ -96,7 +96,7 @@ struct ClosureContext: Sendable {
             } else if name.ownership == .strong || name.isExistential {
                 return nil
             } else {
-                // One reference, to an object of whatever class.
+                // One reference that is not strong, to an object of any class.
                 layout = .none
             }
             isReference = size == 8 && !layout.isNone

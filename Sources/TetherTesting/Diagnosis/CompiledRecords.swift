@@ -1,11 +1,11 @@
 internal import Tether
 
-/// The records that the compiler has put into the images of this process, against which a word is checked that was found
-/// in memory: a type is believed to be one if its descriptor is among them.
+/// The records of the compiler in the images of this process. A word found in memory counts as a type only if the
+/// type's descriptor is among the records.
 struct CompiledRecords {
     private static let known = Guarded(CompiledRecords())
 
-    /// Whether an address is that of the descriptor of a class, a struct or an enum.
+    /// Whether an address is the descriptor of a class, a struct or an enum.
     static func isTypeDescriptor(_ address: UInt) -> Bool { any { $0.types.contains(address) } }
 
     /// Whether an address is in a list of capture descriptors.
@@ -13,7 +13,7 @@ struct CompiledRecords {
         any { records in records.captures.contains { $0.contains(address) } }
     }
 
-    /// Whether a check holds, also of images that were loaded since the last one.
+    /// Whether a check holds, if need be after reading the images loaded since the last check.
     private static func any(_ holds: (borrowing CompiledRecords) -> Bool) -> Bool {
         known.withLock { records in
             holds(records) || (records.update() && holds(records))
@@ -24,13 +24,13 @@ struct CompiledRecords {
     private var types: Set<UInt> = []
     private var captures: [Range<UInt>] = []
 
-    /// Reads the records again if an image was loaded; false if none was.
+    /// Reads the records again if an image was loaded; false without a new image.
     private mutating func update() -> Bool {
         #if canImport(ObjectiveC)
         return false
         #else
         var images: [Sections] = []
-        // SAFETY: the runtime calls the function for each image, with the context that it was given, before it returns.
+        // SAFETY: the runtime calls the function for each image, with the given context, before the call returns.
         unsafe withUnsafeMutablePointer(to: &images) { images in
             unsafe enumerateSections(
                 { sections, context in
@@ -49,7 +49,7 @@ struct CompiledRecords {
 }
 
 #if !canImport(ObjectiveC)
-/// The sections of one image that are looked into, as the runtime lists them (`MetadataSections.h`).
+/// The sections of one image that the search reads, in the runtime's list (`MetadataSections.h`).
 private struct Sections {
     private let types: Range<UInt>
     let captures: Range<UInt>
@@ -70,8 +70,8 @@ private struct Sections {
         return start..<start + count
     }
 
-    /// Where the records lead to, each a 32-bit offset whose lowest bits say whether it is to the descriptor or to its
-    /// address.
+    /// The descriptors in the records. A record is a 32-bit offset, whose lowest bits say whether the offset leads to
+    /// the descriptor or to the descriptor's address.
     var typeDescriptors: [UInt] {
         guard let bytes = Memory.bytes(at: types.lowerBound, count: types.count) else { return [] }
         return stride(from: 0, to: bytes.count - 3, by: 4).compactMap { position in

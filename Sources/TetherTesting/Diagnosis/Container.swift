@@ -7,10 +7,10 @@ struct Container: Sendable {
     private let kind: Kind
     private let key: RuntimeType
     private let value: RuntimeType?
-    /// Where the fields of a set's or a dictionary's storage are.
+    /// The offsets of the fields in the storage of a set or a dictionary.
     private let fields: [String: Int]
 
-    /// `nil` if the type is not that of a container's storage.
+    /// `nil` if the type is no container's storage.
     init?(storage type: RuntimeType) {
         guard let descriptor = type.descriptor, let kind = Container.descriptors[descriptor],
             let key = type.genericArgument(0)
@@ -21,11 +21,11 @@ struct Container: Sendable {
         fields = kind == .array ? [:] : Dictionary(type.fields.map { ($0.name, $0.offset) }) { first, _ in first }
     }
 
-    /// The storage classes by their descriptors, found in containers of our own.
+    /// The storage classes by descriptor, found in containers made here.
     private static let descriptors: [UInt: Kind] = {
         var found: [UInt: Kind] = [:]
         func add<Value>(_ value: Value, _ kind: Kind) {
-            // SAFETY: these containers are one word, a reference to their storage, with flags nowhere on Linux.
+            // SAFETY: each container is one word, the reference to its storage; on Linux the word has no flags.
             let storage = unsafe unsafeBitCast(value, to: UInt.self)
             if let metadata = Memory.load(UInt.self, at: storage),
                 let descriptor = RuntimeType(class: metadata)?.descriptor
@@ -34,7 +34,7 @@ struct Container: Sendable {
             }
             withExtendedLifetime(value) {}
         }
-        // Made at run time, because the compiler lays literals out as constants of another class.
+        // The containers are made at run time, because the compiler lays literals out as constants of another class.
         let one = Int(bitPattern: ObjectIdentifier(Int.self)) & 1
         var array: [Int] = []
         array.append(one)
@@ -44,30 +44,30 @@ struct Container: Sendable {
         return found
     }()
 
-    /// How many elements are looked into at most; fewer, if these are more than is copied at once.
+    /// The greatest number of elements to read; fewer, if the elements exceed one copy of memory.
     static let limit = 10_000
 
-    /// How much of a collection is looked into.
+    /// The limits for reading one collection.
     struct Budget {
         var elements = Container.limit
         var deadline = DispatchTime.distantFuture
 
-        /// How many elements of a size are looked into, of as many.
+        /// The number of elements to read, out of `count` elements with a stride.
         fileprivate func readable(_ count: Int, _ stride: Int) -> Int {
             min(count, elements, Memory.limit / max(stride, 1))
         }
     }
 
-    /// What was found in a collection.
+    /// The references found in a collection.
     struct Elements {
         var references: [HeapObject.Reference] = []
-        /// How many elements were looked into.
+        /// The number of elements read.
         var count = 0
-        /// Whether those are not all.
+        /// Whether the collection has more elements.
         var isCut = false
     }
 
-    /// The references of the elements that are looked into, given a copy of the storage's first bytes.
+    /// The references of the elements within a budget, given a copy of the storage's first bytes.
     func elements(in storage: HeapObject, _ start: [UInt8], within budget: Budget) -> Elements {
         switch kind {
         case .array: array(storage, start, budget)
@@ -89,7 +89,7 @@ struct Container: Sendable {
         return Elements(references: references, count: elements.count, isCut: elements.count < all)
     }
 
-    /// Keys and values stand in two buffers; a bitmap behind the fields tells which places are taken.
+    /// Keys and values are in two buffers; a bitmap behind the fields marks the places in use.
     private func hashed(_ storage: HeapObject, _ start: [UInt8], _ budget: Budget) -> Elements {
         guard let scaleOffset = fields["_scale"], let keysOffset = fields["_rawKeys"] ?? fields["_rawElements"],
             let scale = start.load(UInt8.self, at: scaleOffset), scale < 48,
@@ -117,14 +117,14 @@ struct Container: Sendable {
         return found
     }
 
-    /// The references of each of the elements of a buffer that are there, as many as are read before a deadline.
+    /// The references of each element in a buffer, none for an unused place, as far as read before a deadline.
     private func elements(
         _ count: Int, at address: UInt, _ layout: TypeLayout, _ stride: Int, until deadline: DispatchTime,
         where isThere: (Int) -> Bool = { _ in true }
     ) -> [[HeapObject.Reference]] {
         guard let bytes = Memory.bytes(at: address, count: count * stride) else { return [] }
         var found: [[HeapObject.Reference]] = []
-        // Asked before each, because an existential takes some system calls, and the clock none.
+        // The deadline is checked before each element: an existential takes some system calls, the clock takes none.
         while found.count < count, DispatchTime.now() < deadline {
             let index = found.count
             found.append(isThere(index) ? layout.references(in: bytes, at: index * stride) : [])

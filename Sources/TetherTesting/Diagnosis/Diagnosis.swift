@@ -1,19 +1,19 @@
 internal import Foundation
 internal import Tether
 
-/// Finds out, for what is left of a scope, why it is.
+/// Explains why the objects and observers left behind by a scope are still there.
 ///
-/// All that is said comes from one graph, which is read within the limit for explanations. What cannot be told within it
-/// is said to be untold.
+/// All explanations come from one graph of objects, read within the limit for explanations. A finding says if the limit
+/// ended the search.
 struct Diagnosis {
-    /// The live registrations of the scope, whose handlers may keep something.
+    /// The live registrations of the scope, whose handlers may keep objects.
     let registrations: [WatchedRegistration]
-    /// The objects that are left.
+    /// The objects left behind.
     let objects: [LeakTracker.Tracked]
     /// How long the search for explanations may take.
     let limit: Duration
 
-    /// A finding for each object, then for each of the observers that no owner accounts for.
+    /// A finding for each object, then for each observer without an owner.
     func findings(observers: [WatchedRegistration]) -> [Finding] {
         let objects = objects.compactMap { tracked in LeftObject(tracked.object).map { (tracked, $0) } }
         let observers = observers.map { observer in (observer, token: observer.token.map(LeftObject.init)) }
@@ -21,7 +21,7 @@ struct Diagnosis {
             registrations: registrations, objects: objects,
             targets: objects.map(\.1.heap) + observers.compactMap(\.token?.heap), limit: limit)
         let findings = objects.map { ($0.0, finding($0.0, $0.1, holders)) }
-        // What went while it was looked into is not left.
+        // An object that ended during the search is not a leak.
         return findings.filter { !$0.0.object.hasEnded }.map(\.1)
             + observers.map { ($0.0, finding($0.0, token: $0.token, holders)) }.filter(\.0.isActive).map(\.1)
     }
@@ -40,7 +40,7 @@ struct Diagnosis {
             picture: reason.picture)
     }
 
-    /// Why something is left: in words, where that is to be mended, and as a picture.
+    /// The cause of a leak: in words, with the place of the repair, and as a picture.
     private struct Reason {
         let words: String
         var site: Site?
@@ -130,7 +130,7 @@ struct Diagnosis {
 
     // MARK: Without an explanation
 
-    /// The sequences over which loops may hold something.
+    /// The sequences whose loops may hold an object.
     private var loops: String {
         let sequences = registrations.filter(\.isSequence).map(\.description)
         return sequences.isEmpty ? "" : ", such as the loop over \(sequences.joined(separator: ", or that over "))"

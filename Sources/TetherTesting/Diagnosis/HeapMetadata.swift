@@ -2,20 +2,20 @@ internal import Tether
 
 /// The metadata in the first word of an object: the description of a class, of a closure's context, or of a box.
 ///
-/// An address counts as such only if it is proved to be one by what the compiler and the runtime put nowhere else; the
-/// runtime is then asked about it. Other threads may change or free any object while it is read, so its first word can
-/// be anything.
+/// Other threads may change or free any object during a read, so the first word can be anything. An address counts as
+/// metadata only if the memory around the address has values that the compiler and the runtime write nowhere else. Only
+/// then is the runtime asked about the address.
 enum HeapMetadata: Sendable {
     case instance(RuntimeType, size: Int, layout: TypeLayout)
     /// The storage of an array, a set or a dictionary.
     case container(RuntimeType, Container)
     case context(ClosureContext)
-    /// A variable or a boxed value whose type is only known where it runs.
+    /// A variable or a boxed value with a type known only at run time.
     case box(RuntimeType, offset: Int)
 
     private static let known = Guarded<[UInt: HeapMetadata]>([:])
 
-    /// `nil` if the address is not that of an object's metadata.
+    /// `nil` if the address is no object's metadata.
     static func at(_ address: UInt) -> HeapMetadata? {
         if let known = known.withLock({ $0[address] }) { return known }
         guard address & 7 == 0, let header = Memory.bytes(at: address &- 16, count: 40),
@@ -41,11 +41,11 @@ enum HeapMetadata: Sendable {
         guard let size = type.word(3).map({ Int($0 & 0xFFFF_FFFF) }), size >= 16, size <= Memory.limit else {
             return nil
         }
-        // The contents of Tether's own objects are asked of Tether.
+        // Tether itself reports the contents of its own objects.
         return .instance(type, size: size, layout: type.isTethers ? .none : TypeLayout.instance(of: type))
     }
 
-    /// The function that destroys boxes of any type, which stands in the metadata of each, taken from a box of our own.
+    /// The function that destroys boxes, which the metadata of every box contains, read from a box made here.
     private static let destroyBox: UInt = {
         struct Large { let words = (1, 2, 3, 4) }
         let value = boxed(Large())

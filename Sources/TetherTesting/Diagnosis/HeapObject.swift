@@ -1,40 +1,40 @@
 /// An object on the heap by its address, not retained: a class instance, a closure's context or a box.
 ///
-/// Other threads may change it, or free it, while it is looked into. So it is copied, its first word decides what the
-/// copy is, and what is not recognised has no references.
+/// Other threads may change or free the object during a search. So the search reads a copy. The copy's first word
+/// decides the kind of object, and an unrecognised copy has no references.
 struct HeapObject: Hashable {
     let address: UInt
 
-    /// A strong reference out of it, or of a value.
+    /// A strong reference out of an object or a value.
     struct Reference {
-        /// Where it is: `model.views[2]`; empty where there is no name for it, as for a closure's captures.
+        /// The place of the reference, such as `model.views[2]`; empty without a name, as for a closure's capture.
         let label: String
         let object: HeapObject
-        /// Whether it is a function's context: an object itself, if that is all that the closure captures.
+        /// Whether the reference is a function's context: an object itself, if the closure captures nothing else.
         let isClosure: Bool
-        /// The type of the value, where the object is the box in which an existential keeps one.
+        /// The type of the value, if the object is the box of a value in an existential.
         var boxed: RuntimeType?
     }
 
-    /// Its contents when it was copied.
+    /// The contents of an object at the time of the copy.
     struct Contents {
-        /// Its class; `nil` for a closure's context and a box.
+        /// The class; `nil` for a closure's context and a box.
         let type: RuntimeType?
         let references: [Reference]
-        /// How many elements of a collection were looked into.
+        /// The number of elements read from a collection.
         var elements = 0
-        /// Whether it is a collection of more than that.
+        /// Whether the collection has more elements.
         var isCut = false
-        /// Whether it is the box of a variable.
+        /// Whether the object is the box of a variable.
         var isVariable = false
     }
 
-    /// How much of an object is copied before it is known how large it is.
+    /// The number of bytes copied while the size of the object is unknown.
     private static let usualSize = 256
 
-    /// A copy of it, as far as it is recognised; `nil` if it is not.
+    /// The contents of a copy; `nil` if the copy is not recognised.
     func contents(within budget: Container.Budget = Container.Budget()) -> Contents? {
-        // The copy ends with the memory that can be read.
+        // The copy ends with the readable memory.
         guard address & 7 == 0, let bytes = Memory.prefix(at: address, count: HeapObject.usualSize),
             let metadata = bytes.load(UInt.self, at: 0).flatMap(HeapMetadata.at)
         else { return nil }
@@ -48,7 +48,7 @@ struct HeapObject: Hashable {
             let found = container.elements(in: self, bytes, within: budget)
             return Contents(type: type, references: found.references, elements: found.count, isCut: found.isCut)
         case .context(let context):
-            // Where its size is not known, more is asked for than it may have, and what can be read has it all.
+            // A context of unknown size is smaller than `size`, and the readable part includes all of it.
             guard let bytes = whole(bytes, size: context.size, orLess: true) else {
                 return Contents(type: nil, references: [])
             }
@@ -62,7 +62,7 @@ struct HeapObject: Hashable {
         }
     }
 
-    /// The references of a value of a type, which it is the box of.
+    /// The references of a value of a type, if the object is the box of the value.
     func references(boxed type: RuntimeType) -> [Reference] {
         guard let size = type.size, let alignment = type.alignment,
             let value = Memory.bytes(at: address &+ UInt((16 + alignment - 1) & ~(alignment - 1)), count: size)
@@ -70,8 +70,8 @@ struct HeapObject: Hashable {
         return TypeLayout.value(of: type).references(in: value)
     }
 
-    /// The copy, or a larger one that is still of the same kind; also one that ends with the memory that can be read,
-    /// if less will do.
+    /// The copy, or a larger copy with the same first word. With `orLess` the larger copy may end with the readable
+    /// memory.
     private func whole(_ bytes: [UInt8], size: Int, orLess: Bool = false) -> [UInt8]? {
         if size <= bytes.count { return bytes }
         guard let all = Memory.prefix(at: address, count: size), orLess || all.count == size,
@@ -84,7 +84,7 @@ struct HeapObject: Hashable {
 extension HeapObject {
     /// An object that the caller holds.
     init(_ object: AnyObject) {
-        // SAFETY: the caller holds the object; memory is read through `ProcessMemory`, which survives a wrong address.
+        // SAFETY: the caller holds the object; `Memory` alone reads at the address, and survives a wrong address.
         address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     }
 }

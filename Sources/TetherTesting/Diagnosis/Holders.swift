@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Tether
 
-/// An object that is left, which is not held to find out by whom it is.
+/// An object left behind. The search for its holders does not retain the object.
 struct LeftObject {
     let heap: HeapObject
-    /// How many strong references to it there are.
+    /// The number of strong references to the object.
     let count: Int
 
-    /// Describes a watched object; `nil` if it has ended.
+    /// Describes a watched object; `nil` if the object has ended.
     init?(_ object: WatchedObject) {
         guard let count = object.strongCount else { return nil }
         self.init((object.address, count))
@@ -19,9 +19,9 @@ struct LeftObject {
     }
 }
 
-/// The holders of objects that are left: handlers, pending notifications, and objects that are left themselves.
+/// The holders of objects left behind: handlers, pending notifications, and other objects left behind.
 ///
-/// One graph and one search for each of them answers for all that is left.
+/// All objects share one graph, and one search from each holder.
 final class Holders {
     private let graph: ObjectGraph
     private let registrations: [WatchedRegistration]
@@ -38,13 +38,13 @@ final class Holders {
         self.targets = graph.targets(targets)
     }
 
-    /// What was found of a target: the first place where a search began that led to it, and its own, if there is one.
+    /// The places whose searches reached a target: the first place, and the target's own place, if there is one.
     private struct Found<Place> {
         var first: (place: Place, path: ReferencePath)?
         var own: (place: Place, path: ReferencePath)?
     }
 
-    /// Searches from each place, which may have a target of its own, in order.
+    /// Searches in order from each place, which may have a target of its own.
     private func find<Place>(
         from places: [(place: Place, own: HeapObject?)],
         _ search: (Place, _ isWanted: (HeapObject) -> Bool) -> [HeapObject: ReferencePath]
@@ -62,18 +62,18 @@ final class Holders {
         return found
     }
 
-    /// Whether something was not looked at because the time was over.
+    /// Whether something was left out because the budget was spent.
     var isExhausted: Bool { graph.isExhausted }
 
-    /// Whether something was not looked at because a collection has more than is looked into.
+    /// Whether something was left out because a collection exceeds the limit of elements.
     var isCut: Bool { graph.isCut }
 
-    /// How many objects were looked into.
+    /// The number of objects read.
     var count: Int { graph.count }
 
     // MARK: Handlers
 
-    /// The paths from the handlers, in the order in which they were registered; its own target is a handler's token.
+    /// The paths from the handlers, in the order of registration. A handler's own target is its token.
     private lazy var handlers = find(
         from: registrations.map { registration in
             (registration, own: registration.token.map { HeapObject(address: $0.address) })
@@ -82,7 +82,7 @@ final class Holders {
         registration.handler.map { graph.paths(from: ReferencePath.roots($0), to: targets, where: isWanted) } ?? [:]
     }
 
-    /// The handler that holds a target, and how: of a token that of its own registration, or else the first one.
+    /// The handler that holds a target, and the path. A token's own handler has precedence over the first handler.
     func handler(of target: HeapObject) -> (WatchedRegistration, ReferencePath)? {
         handlers[target].flatMap { $0.own ?? $0.first }
     }
@@ -100,22 +100,22 @@ final class Holders {
         return graph.paths(from: roots, to: targets, where: isWanted)
     }
 
-    /// The first pending notification that holds a target, and how.
+    /// The first pending notification that holds a target, and the path.
     func notification(of target: HeapObject) -> (WatchedRegistration, Notification.Name, ReferencePath)? {
         notifications[target]?.first.map { ($0.place.0, $0.place.1.name, $0.path) }
     }
 
     // MARK: Objects
 
-    /// The paths from the objects that are left.
+    /// The paths from the objects left behind.
     private lazy var holding = find(from: objects.map { ($0, own: $0.1.heap) }) { place, isWanted in
         graph.paths(from: place.1.heap, to: targets, where: isWanted)
     }
 
-    /// The way from a target back to it.
+    /// The path from a target back to the target.
     func cycle(through target: HeapObject) -> ReferencePath? { holding[target]?.own?.path }
 
-    /// The first object that holds a target, other than that itself, and how.
+    /// The first other object that holds a target, and the path.
     func object(of target: HeapObject) -> (LeakTracker.Tracked, ReferencePath)? {
         holding[target]?.first.map { ($0.place.0, $0.path) }
     }

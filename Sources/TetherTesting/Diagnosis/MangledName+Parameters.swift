@@ -1,9 +1,9 @@
 extension MangledName {
-    /// The generic parameters in it; `nil` where it has a parameter pack, or something that is not recognised.
+    /// The generic parameters in the name; `nil` if a part of the name is a parameter pack or unrecognised.
     ///
-    /// The runtime ends the process when it is asked for a type with a pack, or with a parameter, that it is not told.
-    /// So letters that stand for parameters are told from those of identifiers, substitutions and symbolic references,
-    /// whose lengths are known (`Mangling.rst`). Where a letter is taken for a parameter that is none, a type is untold.
+    /// The runtime ends the process if the type has a pack or an unbound parameter. So the scan separates letters of
+    /// parameters from identifiers, substitutions and symbolic references, whose lengths are known (`Mangling.rst`). A
+    /// letter wrongly taken for a parameter leaves the type unknown.
     var parameters: Set<String>? {
         var scanner = Scanner(rest: bytes[...])
         var found: Set<String> = []
@@ -52,7 +52,7 @@ extension MangledName {
             return true
         }
 
-        /// Takes digits, if there are any.
+        /// Removes leading digits, if any.
         mutating func digits() -> String {
             let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
             rest.removeFirst(digits.count)
@@ -67,7 +67,7 @@ extension MangledName {
             return next() == "_" ? digits + "_" : nil
         }
 
-        /// The indices after `q`: one, or `d` and two.
+        /// The indices after `q`: one index, or `d` and two indices.
         mutating func parameter() -> String? {
             guard rest.first == UInt8(ascii: "d") else { return index() }
             _ = next()
@@ -75,7 +75,7 @@ extension MangledName {
             return "d" + depth + index
         }
 
-        /// Substitutions: lower case letters with numbers between them, the last one a capital letter or `_`.
+        /// Skips substitutions: lower case letters, with numbers in between, up to a capital letter or `_`.
         mutating func skipSubstitutions() -> Bool {
             while let next = next() {
                 if next == "_" || next.isUppercase { return true }
@@ -84,12 +84,12 @@ extension MangledName {
             return false
         }
 
-        /// A length and a text; behind a `0` words of earlier ones, the last one a capital letter, and such parts.
+        /// Skips an identifier: a length and a text, or after `0` letters for earlier words, mixed with such parts.
         mutating func skipIdentifier(beginning first: UInt8) -> Bool {
             guard first == UInt8(ascii: "0") else {
                 return skipText(Int(String(Unicode.Scalar(first)) + digits()))
             }
-            // `00` begins one that is not of ASCII alone.
+            // `00` begins an identifier that is not pure ASCII.
             if rest.first == UInt8(ascii: "0") {
                 _ = next()
                 return skipText(number())

@@ -1,9 +1,9 @@
-/// A type's name as the compiler writes it into descriptors: text, with addresses of descriptors in it.
+/// A type's name in a descriptor of the compiler: text, with embedded addresses of descriptors.
 struct MangledName: Hashable, Sendable {
     let address: UInt
     let bytes: [UInt8]
 
-    /// Reads a name; `nil` if there is none or no end to it.
+    /// Reads a name; `nil` without a name or without an end of the name.
     init?(at address: UInt?) {
         guard let address else { return nil }
         self.address = address
@@ -19,13 +19,13 @@ struct MangledName: Hashable, Sendable {
         bytes = Array(memory[..<count])
     }
 
-    /// Its end, as far as it is text.
+    /// Whether the name ends with a text.
     func hasSuffix(_ suffix: String) -> Bool { bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
 
-    /// The whole name, where it is text.
+    /// The whole name, if the name is text.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Whether it is that of any type of a protocol, or an optional one: a reference to such may be several words.
+    /// Whether the name is of an existential, optional or not. A reference to an existential may be several words.
     var isExistential: Bool {
         let name = bytes.prefix(strippedCount)
         let wrapped = name.suffix(2).elementsEqual("Sg".utf8) ? name.dropLast(2) : name
@@ -33,7 +33,7 @@ struct MangledName: Hashable, Sendable {
             || ["Xl", "Xc", "XP"].contains { wrapped.suffix(2).elementsEqual($0.utf8) }
     }
 
-    /// How a value of it refers to what it refers to.
+    /// The way a value of the type refers to an object.
     enum Ownership { case strong, weak, unowned, unmanaged }
 
     var ownership: Ownership {
@@ -48,8 +48,8 @@ struct MangledName: Hashable, Sendable {
         }
     }
 
-    /// Whether it is a function as closures capture it, or an optional one, which is as long: `I`, the conventions, `_`, and `Sg`
-    /// for each optional. A thin one has no context.
+    /// Whether the name is of a captured function: `I`, the conventions, `_`, and `Sg` for each optional. An optional
+    /// function has the same size. A thin function has no context.
     var isFunction: (Bool, isThin: Bool) {
         var name = bytes[...]
         while name.suffix(2).elementsEqual("Sg".utf8) { name = name.dropLast(2) }
@@ -61,16 +61,16 @@ struct MangledName: Hashable, Sendable {
         return (true, conventions.suffix(2).contains(UInt8(ascii: "t")))
     }
 
-    /// Whether it is a box: a variable on the heap.
+    /// Whether the name is of a box: a variable on the heap.
     var isBox: Bool { hasSuffix("Xx") || hasSuffix("XX") || hasSuffix("Xb") }
 
     // MARK: The type
 
-    /// The type, as the runtime finds it with the arguments of a generic type; `nil` if it cannot.
+    /// The type that the runtime finds with the arguments of a generic type; `nil` if no type is found.
     func type(context: UInt, arguments: UInt) -> RuntimeType? {
         guard parameters != nil else { return nil }
-        // SAFETY: a name from a descriptor, whose offsets are relative to where it stands; its context and arguments are
-        // those of the type that the descriptor describes, which bind all its parameters.
+        // SAFETY: the name is in a descriptor, where its offsets are valid; the caller passes the context and arguments
+        // of the described type, which bind all parameters.
         let found = unsafe _getTypeByMangledNameInContext(
             UnsafePointer(bitPattern: address)!, UInt(strippedCount),
             genericContext: UnsafeRawPointer(bitPattern: context),
@@ -78,13 +78,13 @@ struct MangledName: Hashable, Sendable {
         return found.map { RuntimeType($0) }
     }
 
-    /// The type, whatever its ownership, with the generic parameters of a closure, all of which must be known.
+    /// The type without its ownership, with a closure's generic parameters; `nil` if a parameter is unknown.
     func type(in environment: GenericEnvironment) -> RuntimeType? {
         guard let parameters, parameters.allSatisfy(environment.binds) else { return nil }
         let name = address
         let count = UInt(strippedCount)
         return unsafe environment.withPointers { environment, arguments in
-            // SAFETY: as above, with an environment that binds the parameters in the name.
+            // SAFETY: the name is in a descriptor; the guard checks that the environment binds its parameters.
             unsafe _getTypeByMangledNameInEnvironment(
                 UnsafePointer(bitPattern: name)!, count, genericEnvironment: environment, genericArguments: arguments)
         }.map { RuntimeType($0) }
@@ -93,9 +93,9 @@ struct MangledName: Hashable, Sendable {
     private var strippedCount: Int { ownership == .strong ? bytes.count : bytes.count - 2 }
 }
 
-/// Generic parameters and what they stand for in one closure context, in the form that the runtime reads.
+/// The generic parameters and arguments of one closure context, in the form that the runtime reads.
 struct GenericEnvironment {
-    /// The arguments by depth and index; `nil` where a parameter is not known.
+    /// The arguments by depth and index; `nil` for an unknown argument.
     private var levels: [[UInt?]] = []
 
     /// Adds a parameter by its mangled name: `x`, `q_`, `q0_`, … at depth 0; `qd__`, `qd_0_`, … at depth 1.
@@ -106,7 +106,7 @@ struct GenericEnvironment {
         levels[depth][index] = metadata
     }
 
-    /// Whether it is known what a parameter stands for.
+    /// Whether the argument of a parameter is known.
     func binds(_ name: String) -> Bool {
         guard let (depth, index) = GenericEnvironment.place(of: name), depth < levels.count else { return false }
         return index < levels[depth].count && levels[depth][index] != nil
@@ -139,7 +139,7 @@ struct GenericEnvironment {
         for parameter in levels.joined() { descriptor.append(parameter == nil ? 0 : 0x80) }
         descriptor += [UInt8](repeating: 0, count: 8)
         let arguments = levels.joined().compactMap(\.self) + [0]
-        // SAFETY: both arrays live for the call; the descriptor's form is that of `TargetGenericEnvironment`.
+        // SAFETY: both arrays are alive during the call; the descriptor has the form of `TargetGenericEnvironment`.
         return unsafe descriptor.withUnsafeBytes { descriptor in
             unsafe arguments.withUnsafeBytes { arguments in unsafe body(descriptor.baseAddress!, arguments.baseAddress!)
             }

@@ -1,22 +1,21 @@
 internal import Dispatch
 internal import Tether
 
-/// Objects and what they refer to, each copied once, when a search comes to it first.
+/// Objects and their references. The first search that reaches an object copies the object.
 ///
-/// Boxes, in which existentials keep large values, are such objects too, however many share one; in a path they are part
-/// of what refers to them.
+/// The boxes of large values in existentials are objects of the graph, too. A path shows a box as a part of its holder.
 ///
-/// The searches of one diagnosis share it: the model behind thirty handlers is read once. They have a budget of time
-/// together, and one of objects; behind the end of it nothing more is read, and `isExhausted` says so.
+/// The searches of one diagnosis share the graph, so the model behind thirty handlers is read once. All searches share
+/// one budget of time and one budget of objects. After the budget nothing more is read, and `isExhausted` is true.
 final class ObjectGraph {
     private struct Node {
         let object: HeapObject
-        /// The type of the value, if it is a box.
+        /// The type of the value, if the object is a box.
         let boxed: RuntimeType?
-        /// Its contents when it was copied.
+        /// The class of the object, if any, at the time of the copy.
         var type: RuntimeType?
         var isVariable = false
-        /// `nil` until it is copied.
+        /// `nil` before the copy.
         var edges: [Edge]?
     }
 
@@ -27,28 +26,28 @@ final class ObjectGraph {
 
     private var nodes: [Node] = []
     private var numbers: [UInt: Int] = [:]
-    /// The search that has seen each node last, so that one which ends soon costs no look at all of them.
+    /// The last search that visited each node, so that a short search need not reset all nodes.
     private var searches: [Int] = []
     private var lastSearch = 0
     private let deadline: DispatchTime
     private let limit: Int
-    /// How many elements of collections may be looked into yet.
+    /// The number of elements of collections that may still be read.
     private var elements: Int
-    /// How many objects were copied.
+    /// The number of copied objects.
     private(set) var count = 0
-    /// Whether something was left out because the budget was spent.
+    /// Whether something was left out after the end of the budget.
     private(set) var isExhausted = false
-    /// Whether something was left out because a collection has more than is looked into.
+    /// Whether something was left out because a collection exceeds the limit of elements.
     private(set) var isCut = false
 
-    /// Makes a graph of at most `limit` objects, and of as many elements of collections, which are read before a deadline.
+    /// Makes a graph of at most `limit` objects and `elements` elements of collections, read before a deadline.
     init(until deadline: DispatchTime = .distantFuture, limit: Int = 200_000, elements: Int = .max) {
         self.deadline = deadline
         self.limit = limit
         self.elements = elements
     }
 
-    /// Whether the deadline has come, so that something is left out.
+    /// Whether the deadline has come. The rest of the search is then left out.
     func isOver() -> Bool {
         let isOver = DispatchTime.now() >= deadline
         if isOver { isExhausted = true }
@@ -94,28 +93,28 @@ final class ObjectGraph {
 
     // MARK: Searching
 
-    /// Objects that are searched for, in any number of searches.
+    /// The objects to search for, in any number of searches.
     struct Targets {
         fileprivate let nodes: Set<Int>
     }
 
     func targets(_ objects: some Sequence<HeapObject>) -> Targets { Targets(nodes: Set(objects.map(node))) }
 
-    /// The shortest paths from some references to each of the targets that they lead to and that are wanted, breadth first.
+    /// The shortest paths from some references to each wanted target within reach, breadth first.
     func paths(
         from roots: [HeapObject.Reference], to targets: Targets, where isWanted: (HeapObject) -> Bool = { _ in true }
     ) -> [HeapObject: ReferencePath] {
         search(roots.map(edge), for: targets.nodes, where: isWanted)
     }
 
-    /// The shortest paths from an object to each of the targets that are wanted, of which it may be one itself.
+    /// The shortest paths from an object to each wanted target, which may be the object itself.
     func paths(
         from object: HeapObject, to targets: Targets, where isWanted: (HeapObject) -> Bool = { _ in true }
     ) -> [HeapObject: ReferencePath] {
         search(edges(of: node(object)), for: targets.nodes, where: isWanted)
     }
 
-    /// The shortest path from a handler to an object; `nil` if there is none, or none among the nearest `count` objects.
+    /// The shortest path from a handler to an object; `nil` without a path among the nearest `count` objects.
     func path(from handler: ValueBytes, to object: HeapObject, lookingInto count: Int = .max) -> ReferencePath? {
         search(ReferencePath.roots(handler).map(edge), for: [node(object)], lookingInto: count).values.first
     }
@@ -138,7 +137,7 @@ final class ObjectGraph {
         visit(roots, from: nil)
         var next = 0
         while next < min(steps.count, count), left > 0 {
-            // Objects that were copied for an earlier search are walked again in this one.
+            // Objects copied for an earlier search are walked without a check of the deadline in `edges(of:)`.
             if next % 1024 == 0, isOver() { break }
             let node = steps[next].edge.node
             if targets.contains(node) {
@@ -161,7 +160,7 @@ final class ObjectGraph {
             }
             return position
         }
-        // Without the boxes, from the end.
+        // The steps without the boxes, from the end.
         var places = [end]
         while let place = outer(places[places.count - 1]) { places.append(place) }
 
@@ -169,10 +168,10 @@ final class ObjectGraph {
             var reference = steps[place].edge.reference
             _ = outer(place) { reference = reference.inside(steps[$0].edge.reference.label) }
             let node = nodes[steps[place].edge.node]
-            // The last one may not have been copied yet.
+            // The last object may not have been copied yet.
             let type =
                 node.type ?? (place == end ? node.object.contents(within: Container.Budget(elements: 0))?.type : nil)
-            // A closure that captures a variable alone has its box for a context.
+            // A closure that captures only a variable has the variable's box as its context.
             let isClosure = reference.isClosure && !node.isVariable
             return ReferencePath.Step(label: reference.label, isClosure: isClosure, type: type)
         }

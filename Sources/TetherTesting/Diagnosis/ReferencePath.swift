@@ -3,24 +3,24 @@ internal import Tether
 
 /// How one object holds another, directly or through others.
 struct ReferencePath {
-    /// A reference on the way.
+    /// A reference on the path.
     struct Step {
-        /// Where it is, as in `HeapObject.Reference`.
+        /// The place of the reference, as in `HeapObject.Reference`.
         let label: String
         let isClosure: Bool
-        /// The class of what it refers to; `nil` for a closure's context and a box.
+        /// The class of the referenced object; `nil` for a closure's context and a box.
         let type: RuntimeType?
     }
 
-    /// The references from the root on; the last one is to the object in question. Of a long path the middle is one step.
+    /// The references from the root to the object in question. One step stands for the middle of a long path.
     let steps: [Step]
 
-    /// How many steps are told at each end of a long path.
+    /// The number of steps shown at each end of a long path.
     private static let told = 20
 
     init(steps: [Step]) { self.steps = steps }
 
-    /// Makes a path of so many steps, of which it asks for those that are told.
+    /// Makes a path of `count` steps, and asks for the shown steps alone.
     init(of count: Int, step: (Int) -> Step) {
         let left = count - 2 * ReferencePath.told
         guard left > 1 else {
@@ -34,13 +34,13 @@ struct ReferencePath {
             + (count - ReferencePath.told..<count).map(step)
     }
 
-    /// Whether closures alone lead to the object, which capture it for as long as they live: a property on the way could be
-    /// set. What has a type is an object, and not a context, though it is all that a closure captures.
+    /// Whether closures alone lead to the object, which is captured as long as the closures are alive. A property on
+    /// the path could be set. A step with a type is an object, even as the only capture of a closure.
     var isCapture: Bool { steps.dropLast().allSatisfy { $0.isClosure && $0.type == nil } }
 
     // MARK: Roots
 
-    /// The references of a value; of a handler, the one that it is to its context.
+    /// The references of a value; for a handler, the reference to its context.
     static func roots(_ value: ValueBytes) -> [HeapObject.Reference] {
         TypeLayout.value(of: RuntimeType(value.type)).references(in: value.bytes)
     }
@@ -56,7 +56,7 @@ struct ReferencePath {
         case object
     }
 
-    /// The path in words, the object in question being called `it`.
+    /// The path in words, with `it` as the name of the object in question.
     func sentence(from root: Root, calling it: String = "it") -> String {
         var text = root == .closure ? "captures" : root == .itself ? "its" : "whose"
         var isInClosure = root == .closure
@@ -82,9 +82,9 @@ struct ReferencePath {
 
     // MARK: In boxes
 
-    /// The objects on the way after the root, each with the reference to it; without a type is the one in question.
+    /// The objects on the path after the root, with the label of each reference. The object in question has no type.
     ///
-    /// The storage of the standard library's containers is part of what refers to it.
+    /// The storage of a standard container counts as part of the storage's holder.
     func legs(from root: Root) -> [(label: String, type: RuntimeType?)] {
         var legs: [(label: String, type: RuntimeType?)] = []
         var (label, isInClosure) = ("", root == .closure)
@@ -107,7 +107,7 @@ struct ReferencePath {
         return legs
     }
 
-    /// The first object on the way that is not the one in question, as what is to be captured weakly.
+    /// The first object on the path before the object in question, to be captured weakly.
     var firstHolder: String? {
         steps.dropLast().lazy.compactMap(\.type).first.map { $0.isOfCollection ? "the collection's elements" : $0.name }
     }
@@ -118,10 +118,10 @@ struct ReferencePath {
 }
 
 extension RuntimeType {
-    /// Whether it is the storage of an array, a set or a dictionary.
+    /// Whether the type is the storage of an array, a set or a dictionary.
     var isOfCollection: Bool { fullName.hasPrefix("Swift._") }
 
-    /// Whether it is a class of Tether's.
+    /// Whether the type is a class of Tether.
     var isTethers: Bool {
         let name = fullName
         return name.hasPrefix("Tether.") || name.hasPrefix("(extension in Tether)")

@@ -1,10 +1,10 @@
 internal import Tether
 
-/// A type as the Swift runtime describes it: its layout, its fields, its cases.
+/// A type in the Swift runtime's description: the layout, the fields, the cases.
 ///
 /// The layouts are ABI: `Metadata.h` and `MetadataValues.h` of the Swift runtime.
 ///
-/// SAFETY: types are immutable, and never go.
+/// SAFETY: types are immutable, and the runtime never frees a type.
 struct RuntimeType: @unchecked Sendable {
     let type: Any.Type
 
@@ -12,16 +12,16 @@ struct RuntimeType: @unchecked Sendable {
         self.type = type
     }
 
-    /// The type that a metadata address stands for, which the caller knows to be one.
+    /// The type of a metadata address, which the caller knows to be valid.
     init(metadata: UInt) {
-        // SAFETY: a metatype is the address of its metadata.
+        // SAFETY: a metatype is the address of its metadata, which the caller passes.
         type = unsafe unsafeBitCast(metadata, to: Any.Type.self)
     }
 
-    /// The class that an object's first word stands for; `nil` if it stands for none.
+    /// The class of an object's first word; `nil` if the word is no class.
     ///
-    /// The proof: all classes of Swift share one table of value witnesses, and the descriptor is one that the
-    /// compiler made.
+    /// Two facts prove a class: all classes of Swift share one table of value witnesses, and the descriptor is among
+    /// the compiler's records.
     init?(class metadata: UInt) {
         guard metadata & 7 == 0, let words = Memory.bytes(at: metadata &- 8, count: 56),
             words.load(UInt.self, at: 0) == RuntimeType.classWitnesses, words.load(UInt.self, at: 8) == 0,
@@ -30,7 +30,7 @@ struct RuntimeType: @unchecked Sendable {
         self.init(metadata: metadata)
     }
 
-    /// The type that a word stands for which was found in memory that may change; `nil` if it does not prove to be one.
+    /// The type of a word found in memory that may change; `nil` if the word is not proved to be a type.
     init?(found metadata: UInt, depth: Int = 0) {
         guard metadata & 7 == 0, depth < 8, let header = Memory.bytes(at: metadata &- 8, count: 24),
             let kind = header.load(UInt.self, at: 8).flatMap(Kind.init(rawValue:)),
@@ -61,7 +61,7 @@ struct RuntimeType: @unchecked Sendable {
 
     private static let classWitnesses = RuntimeType(AnyClass.self).word(-1)
 
-    // SAFETY: a metatype is the address of its metadata, which the runtime keeps for ever.
+    // SAFETY: a metatype is the address of its metadata, which the runtime never frees.
     var metadata: UInt { unsafe unsafeBitCast(type, to: UInt.self) }
 
     var name: String { String(describing: type) }
@@ -100,14 +100,14 @@ struct RuntimeType: @unchecked Sendable {
         return length.flatMap { (0...Memory.limit).contains($0) ? $0 : nil }
     }
 
-    /// Whether what should be the table of value witnesses describes values.
+    /// Whether the supposed table of value witnesses describes values.
     private var hasSoundWitnesses: Bool {
         guard let size, let stride, let alignment else { return false }
         return alignment <= 16 && alignment & (alignment - 1) == 0
             && stride == max((size + alignment - 1) & ~(alignment - 1), 1)
     }
 
-    /// Whether an existential keeps the value in a box of its own.
+    /// Whether an existential keeps a value of the type in a box.
     var isBoxedInExistential: Bool? { flags.map { $0 & 0x2_0000 != 0 } }
 
     // MARK: Fields
@@ -119,14 +119,14 @@ struct RuntimeType: @unchecked Sendable {
         let isStrong: Bool
     }
 
-    /// The stored properties of a class, those of its superclasses first, or of a struct.
+    /// The stored properties of a struct, or of a class, where the properties of superclasses come first.
     ///
-    /// The runtime hides the types of those that cannot be copied, such as a `Mutex`, so what they hold is not seen.
+    /// The runtime hides the types of noncopyable properties, such as a `Mutex`, so their references are not found.
     var fields: [Field] {
         (0..<max(0, reflectedCount(type))).map { index in
             var field = unsafe ReflectedField()
             let type = unsafe reflectedChild(type, index, &field)
-            // SAFETY: the runtime hands out a C string, and says how to free it.
+            // SAFETY: the runtime returns a C string with the function that frees the string, called below.
             let name = unsafe field.name.map { unsafe String(cString: $0) } ?? "?"
             unsafe field.free?(field.name)
             return unsafe Field(
@@ -139,7 +139,7 @@ struct RuntimeType: @unchecked Sendable {
     var elements: [Field] {
         elementWords.enumerated().compactMap { index, metadata in
             guard let offset = word(4 + 2 * index) else { return nil }
-            // Where there is no Objective-C the offset is half a word, and what follows it is anything.
+            // Without Objective-C the offset is half a word, and the other half is undefined.
             return Field(
                 name: String(index), type: RuntimeType(metadata: metadata), offset: Int(offset & 0xFFFF_FFFF),
                 isStrong: true)
@@ -179,7 +179,7 @@ struct RuntimeType: @unchecked Sendable {
 
     // MARK: Enums
 
-    /// The payload of an enum's value: its type, and its bytes, in which the case is told by bits that are cleared.
+    /// The payload of an enum's value: the payload's type, and the bytes without the bits of the case.
     ///
     /// `bytes` begin with the value.
     func payload(of bytes: [UInt8]) -> (type: RuntimeType, bytes: [UInt8], isIndirect: Bool)? {
@@ -212,7 +212,7 @@ struct RuntimeType: @unchecked Sendable {
     }
 
     private func findPayload(ofCase tag: UInt32) -> Payload? {
-        // The payload's case comes first.
+        // The case with the payload comes first.
         if kind == .optional { return tag == 0 ? genericArgument(0).map { Payload(type: $0, isIndirect: false) } : nil }
         guard let descriptor, let payloads = Memory.load(UInt32.self, at: descriptor &+ 20), tag < payloads & 0xFF_FFFF,
             let fields = Memory.relative(at: descriptor &+ 16)
@@ -230,14 +230,14 @@ struct RuntimeType: @unchecked Sendable {
     private func callGetTag(_ function: UInt, _ bytes: [UInt8]) -> UInt32? {
         guard let size, bytes.count >= size else { return nil }
         typealias GetTag = @convention(c) (UnsafeRawPointer, UInt) -> UInt32
-        // SAFETY: a value witness, which only looks at the bits of the copy.
+        // SAFETY: the function is a value witness of this type, which only reads the bits of the copy.
         let getTag = unsafe unsafeBitCast(function, to: GetTag.self)
         return unsafe aligned(bytes) { unsafe getTag($0, metadata) }
     }
 
     private func projected(_ function: UInt, _ bytes: [UInt8]) -> [UInt8] {
         typealias Project = @convention(c) (UnsafeMutableRawPointer, UInt) -> Void
-        // SAFETY: a value witness, which only changes bits of the copy.
+        // SAFETY: the function is a value witness of this type, which only changes bits of the copy.
         let project = unsafe unsafeBitCast(function, to: Project.self)
         return unsafe aligned(bytes) { copy in
             unsafe project(copy, metadata)

@@ -1,18 +1,18 @@
 internal import Tether
 
-/// Where in a value of a type its strong references are.
+/// The places of the strong references in a value of a type.
 indirect enum TypeLayout: Sendable {
     /// A reference to an object.
     case reference
-    /// A function: what it calls, and its context.
+    /// A function: the address of the code, and the context.
     case function
-    /// A value of any type: three words, and its type.
+    /// A value of any type: three words for the value, then the type.
     case existential
-    /// Values at offsets, under names.
+    /// Named values at offsets.
     case fields([(label: String, offset: Int, layout: TypeLayout)])
-    /// A value that is told by the type's own enum functions.
+    /// A value whose case is read by the type's own enum functions.
     case cases(RuntimeType)
-    /// Nothing that is followed: numbers, pointers, weak and unowned references, and what is not recognised.
+    /// Nothing to follow: numbers, pointers, weak and unowned references, and unrecognised values.
     case none
 
     var isNone: Bool { if case .none = self { true } else { false } }
@@ -24,7 +24,7 @@ indirect enum TypeLayout: Sendable {
 
     private static let values = Guarded<[UInt: TypeLayout]>([:])
 
-    /// The layout of a type's values, which are references if it is a class.
+    /// The layout of a type's values; a reference for a class.
     static func value(of type: RuntimeType) -> TypeLayout {
         if let known = values.withLock({ $0[type.metadata] }) { return known }
         let found = find(valueOf: type)
@@ -38,7 +38,7 @@ indirect enum TypeLayout: Sendable {
             return .reference
         case .struct:
             if type.type == String.self { return .none }
-            // How the library's own types are made is nothing to tell the user.
+            // The fields of library types have no names: their implementation does not concern the user.
             let isLibrarys = ["Swift.", "Synchronization.", "Tether."].contains { type.fullName.hasPrefix($0) }
             return fields(type.fields, haveNames: !isLibrarys)
         case .tuple: return fields(type.elements)
@@ -46,7 +46,7 @@ indirect enum TypeLayout: Sendable {
         case .function: return .function
         case .existential:
             guard let flags = type.word(1) else { return .none }
-            // Of a class: the reference comes first. Of an error: one reference to a box that is not looked into.
+            // A class existential begins with the reference. An error is one reference to a box, which is not followed.
             if flags & 0x8000_0000 == 0 { return .reference }
             return (flags >> 24) & 0x3F == 0 ? .existential : .none
         case .opaque:
@@ -65,7 +65,7 @@ indirect enum TypeLayout: Sendable {
         return found.isEmpty ? .none : .fields(found)
     }
 
-    /// A stored property as it is written in the source.
+    /// The name of a stored property in the source.
     private static func label(_ name: String) -> String {
         let prefix = "$__lazy_storage_$_"
         return name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
@@ -73,7 +73,7 @@ indirect enum TypeLayout: Sendable {
 
     // MARK: Reading a value
 
-    /// The references in a value's bytes, which may be to values that are boxed in others.
+    /// The references in a value's bytes, including references to the boxes of values.
     func references(in bytes: [UInt8], at offset: Int = 0) -> [HeapObject.Reference] {
         switch self {
         case .reference: return reference(bytes.load(UInt.self, at: offset))
@@ -116,7 +116,7 @@ indirect enum TypeLayout: Sendable {
 }
 
 extension HeapObject.Reference {
-    /// The same reference, seen from around what it is in.
+    /// The same reference, labelled from the enclosing value on.
     func inside(_ outer: String) -> HeapObject.Reference {
         let joined =
             if label.isEmpty || label.hasPrefix("[") { outer + label } else if outer.isEmpty { label } else {
