@@ -1,7 +1,7 @@
 internal import Tether
 
-/// The search, at a center's end, for owners that go only because the center does: a test with a center of its own would
-/// not see the leak.
+/// Searches, when a center ends, for owners kept by handlers of the center. A test with a center of its own would
+/// otherwise miss the leak, because the owners end with the center.
 struct CenterEndSearch {
     private struct Candidate {
         let registration: WatchedRegistration
@@ -11,15 +11,15 @@ struct CenterEndSearch {
         var heap: HeapObject { HeapObject(address: owner.address) }
     }
 
-    /// From an owner to another one that a handler of its leads to: that one lives as long as this does. There may be as many
-    /// as pairs of owners.
+    /// A connection from an owner to an owner that a handler of the first one reaches, and so keeps alive. There may be
+    /// a way for each pair of owners.
     private struct Way {
-        /// The place of the candidate whose handler it is.
+        /// The index of the candidate with the handler.
         let start: Int
         let end: UInt
     }
 
-    /// The registrations with owners that are alive, and not meant to stay.
+    /// The registrations with an owner that is alive and not kept on purpose.
     private let candidates: [Candidate]
     private let graph: ObjectGraph
     private let limit: Duration
@@ -38,7 +38,7 @@ struct CenterEndSearch {
         }
     }
 
-    /// The owners that may be kept, in the order of their registrations.
+    /// The owners that the center may keep, in the order of their registrations.
     func keptOwners() -> [KeptOwner] {
         var kept = [KeptOwner?](repeating: nil, count: candidates.count)
         var known = Set<UInt>()
@@ -46,7 +46,7 @@ struct CenterEndSearch {
             kept[index] = owner
             known.insert(owner.owner.address)
         }
-        // What each handler captures, before what all of that leads to: a large model takes the time of its own search.
+        // The near captures of every handler come first, because the search of a large model may use up the time.
         for (index, candidate) in candidates.enumerated() {
             if let near = graph.path(from: candidate.handler, to: candidate.heap, lookingInto: 32) {
                 keep(KeptOwner(candidate.owner, of: candidate.registration, by: near), at: index)
@@ -56,7 +56,7 @@ struct CenterEndSearch {
         var ways: [Way] = []
         let targets = graph.targets(left.map(\.element.heap))
         for (index, candidate) in left {
-            // Of what may be very many ways only those that are told of are made up.
+            // Paths are built only to the candidate's own owner, because the ways may be very many.
             let paths = graph.paths(from: ReferencePath.roots(candidate.handler), to: targets) { end in
                 ways.append(Way(start: index, end: end.address))
                 return end == candidate.heap
@@ -78,12 +78,12 @@ struct CenterEndSearch {
                 keep(KeptOwner(candidate.owner, of: candidate.registration, untold: reason), at: index)
             }
         }
-        // What ended meanwhile did without the center's end.
+        // An owner that ended meanwhile did not need the center's end.
         return kept.compactMap(\.self).filter { !$0.owner.hasEnded }
     }
 
-    /// The way to each owner from one that it keeps itself, directly or through others, by what its handlers capture; none if
-    /// there is no time left.
+    /// For each owner on a cycle through captures of handlers, a way on the cycle that leads to the owner; empty after
+    /// the deadline.
     private func lastWays(ofCyclesIn ways: [Way]) -> [UInt: Way] {
         func start(of way: Way) -> UInt { candidates[way.start].owner.address }
         var components = StrongComponents<UInt>()
@@ -98,7 +98,7 @@ struct CenterEndSearch {
         }
     }
 
-    /// Why a search that found nothing may have missed something; `nil` if it has seen all.
+    /// The reason why a search may have missed an owner; `nil` after a complete search.
     private func untold() -> String? {
         if !Memory.isReadable { return "this process may not read its own memory" }
         if graph.isExhausted {

@@ -1,22 +1,21 @@
-/// Runs a body in a scope of its own, and returns what it leaves behind; for programs that are no tests.
+/// Runs a body in a new scope, and returns the leaks of the body; for programs other than tests.
 ///
 /// ```swift
 /// let leaks = findLeaks { openAndCloseADocument() }
 /// for leak in leaks { print(leak) }
 /// ```
 ///
-/// Deliveries that are pending when the body returns are made first. The calling thread waits; if it is the main thread
-/// its run loop runs meanwhile. In a turn of the main queue, such as a function on the main actor that a task has called,
-/// deliveries to `.main` cannot come before it returns: write `await` there. Nothing of this needs a framework for tests;
-/// in tests `TetherVerification` has `verifyNoLeaks`, which fails the test.
+/// The function first waits for deliveries pending when the body returns. The calling thread waits; the main thread
+/// runs its run loop meanwhile. In a turn of the main queue, such as a main-actor function called by a task, deliveries
+/// to `.main` cannot run before the return: write `await` there. The function needs no framework for tests. In tests,
+/// `verifyNoLeaks` of `TetherVerification` fails the test.
 /// - Parameters:
-///   - limit: How long deliveries that are pending when the body returns may take.
-///   - release: How long to wait then for what is still there, because a thread or a task of the body's own may be about
-///     to let it go; not longer than `limit`. Only a body that leaves something behind waits that long.
-///   - explanation: How long the search may take, in all, for why things are still there. What it did not get to is said
-///     to be untold.
-///   - body: What to run, in a scope of its own: `LeakTracker.current`.
-/// - Returns: Each thing that is left: a sentence that says why, and a picture.
+///   - limit: The longest wait for deliveries that are pending when the body returns.
+///   - release: The longest wait, at most `limit`, for threads or tasks of the body to release the things left behind,
+///     if there are any.
+///   - explanation: The time limit of the whole search for holders; a finding says if the search reached the limit.
+///   - body: The code to run, with the new scope as `LeakTracker.current`.
+/// - Returns: A leak for each thing left behind, with a sentence about the cause and a picture.
 @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
 @_disfavoredOverload
 public func findLeaks(
@@ -30,15 +29,15 @@ public func findLeaks(
     }
 }
 
-/// Runs an asynchronous body in a scope of its own, and returns what it leaves behind; for programs that are no tests.
+/// Runs an asynchronous body in a new scope, and returns the leaks of the body; for programs other than tests.
 ///
-/// See `findLeaks(within:release:explanation:_:)`; here nothing blocks.
+/// See `findLeaks(within:release:explanation:_:)`. This form blocks no thread.
 /// - Parameters:
-///   - limit: How long deliveries that are pending when the body returns may take.
-///   - release: How long to wait then for what is still there; not longer than `limit`.
-///   - explanation: How long the search may take, in all, for why things are still there.
-///   - isolation: The actor of the caller, on which the body runs; leave it out.
-///   - body: What to run, in a scope of its own: `LeakTracker.current`.
+///   - limit: The longest wait for deliveries that are pending when the body returns.
+///   - release: The longest wait, at most `limit`, for the release of the things left behind.
+///   - explanation: The time limit of the whole search for holders.
+///   - isolation: The actor of the caller, which runs the body; leave the argument out.
+///   - body: The code to run, with the new scope as `LeakTracker.current`.
 public func findLeaks(
     within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
     isolation: isolated (any Actor)? = #isolation,

@@ -1,13 +1,13 @@
 internal import Tether
 
-/// An owner that lives when its center ends, and may live only because of that center: a handler keeps it.
+/// An owner alive at the end of its center, and perhaps kept alive by a handler of the center alone.
 struct KeptOwner: Sendable {
     let owner: WatchedObject
-    /// Whether the handler captures it, so that nothing but the observer's end would have let it go.
+    /// Whether the owner's own handler captures the owner. Nothing but the observer's end can then release the owner.
     let isCaptured: Bool
     let finding: Finding
 
-    /// An owner to which its own handler leads, or that of another owner, which it keeps itself.
+    /// An owner reached by its own handler, or by `holder`, the handler of an owner that this owner keeps in turn.
     init(
         _ owner: WatchedObject, of registration: WatchedRegistration, heldBy holder: WatchedRegistration? = nil,
         by path: ReferencePath
@@ -23,7 +23,7 @@ struct KeptOwner: Sendable {
             handler.picture(path, to: HeapObject(address: owner.address), tracked.lines))
     }
 
-    /// An owner that went when its handler was let go of, where the search saw no way to it.
+    /// An owner that ended with the release of its handler, though the search found no path.
     init(_ owner: WatchedObject, of registration: WatchedRegistration) {
         self.init(
             owner, isCaptured: true, of: registration,
@@ -32,7 +32,7 @@ struct KeptOwner: Sendable {
             remedy: SelfCapture.remedy, LeakPicture(handlerOf: registration).diagram)
     }
 
-    /// An owner of which it is not known what leads to it, and why not; it counts if it goes with the center.
+    /// An owner with an unknown holder, and the reason. The owner is reported only if it ends with the center.
     init(_ owner: WatchedObject, of registration: WatchedRegistration, untold reason: String) {
         self.init(
             owner, isCaptured: false, of: registration,

@@ -3,13 +3,13 @@ internal import Foundation
 internal import Tether
 
 extension LeakTracker {
-    /// How long to wait for what.
+    /// The time limits of a verification.
     package struct Limits: Sendable {
-        /// For deliveries that are pending and handlers that are running.
+        /// The wait for pending deliveries and running handlers.
         let deliveries: Duration
-        /// For what nothing is known to be on its way to release: a thread or task of the test's own may be about to.
+        /// The wait for threads or tasks of the test that may be about to release an object or a token.
         let release: Duration
-        /// For the search why what is left is still there.
+        /// The search for the holders of the objects and observers left behind.
         package let explanation: Duration
 
         package init(deliveries: Duration, release: Duration, explanation: Duration) {
@@ -21,7 +21,7 @@ extension LeakTracker {
 
     // MARK: Verifying
 
-    /// All that the scope leaves behind, when deliveries have been made and what goes by itself has gone.
+    /// Waits for deliveries and releases, and returns a finding for everything left behind.
     package func verify(_ limits: Limits) async -> [Finding] {
         let deadline = DispatchTime.after(limits.deliveries)
         var unfinished: [Finding] = []
@@ -37,7 +37,7 @@ extension LeakTracker {
         return findings(unfinished, limits)
     }
 
-    /// As `verify`, waiting on this thread.
+    /// Verifies as `verify(_:)` does, but blocks the calling thread.
     @available(*, noasync)
     package func verifyBlocking(_ limits: Limits) -> [Finding] {
         let runsLoop = Thread.isMainThread || hasRunLoopTargets
@@ -63,12 +63,12 @@ extension LeakTracker {
 
     // MARK: Waiting for deliveries
 
-    /// The wait before anything can be said: for deliveries that are pending, and handlers that are running.
+    /// The wait for pending deliveries and running handlers, with the findings if unfinished; `nil` if there are none.
     private func deliveries() -> (WaitGroup, describe: @Sendable () -> [Finding])? {
         let waitGroup = WaitGroup()
         let registrations = state.withLock(\.registrations)
         let running = Guarded<Set<WatchedRegistration.ID>>([])
-        // What is delivered, though its handler was not running yet.
+        // Registrations with unfinished deliveries. A handler may start after the call of `whenQuiescent` below.
         let delivering = Guarded<Set<WatchedRegistration.ID>>([])
         for registration in registrations {
             let delivered = waitGroup.add()
@@ -77,10 +77,10 @@ extension LeakTracker {
                 delivering.withLock { _ = $0.remove(registration.id) }
                 delivered()
             }
-            // Without a delivery to wait for the signal goes at once.
+            // Without a pending delivery nothing retains `signal`, and its release ends the wait at once.
             if let cancel = registration.retainUntilIdle(signal) {
                 state.withLock { $0.waits[registration.id] = cancel }
-                // It may have ended meanwhile.
+                // The registration may have ended meanwhile.
                 if !registration.isActive { endWait(registration.id) }
             }
             let returned = waitGroup.add()
@@ -103,13 +103,13 @@ extension LeakTracker {
         )
     }
 
-    /// Ends the wait for what is pending for a registration that has ended, on a target that may never deliver anything.
+    /// Ends the wait for the deliveries of an ended registration, because the target may never run them.
     private func endWait(_ id: WatchedRegistration.ID) {
         let end = state.withLock { $0.waits.removeValue(forKey: id) }
         end?()
     }
 
-    /// Ends all of them, so that nothing is left on a target that has not come to it within the limit.
+    /// Ends every wait for deliveries, so that no target keeps a signal after the limit.
     private func endWaits() {
         let ends = state.withLock { state in
             defer { state.waits = [:] }
@@ -120,14 +120,14 @@ extension LeakTracker {
 
     // MARK: Waiting for releases
 
-    /// The end of everything that is still there.
+    /// The wait for the end of each remaining object and observer; `nil` if nothing is left.
     private func releases() -> WaitGroup? {
         let waitGroup = WaitGroup()
         for tracked in leftObjects() { tracked.object.whenEnded(waitGroup.add()) }
         for registration in leftRegistrations() {
             let ended = waitGroup.add()
             state.withLock { $0.ended[registration.id] = ended }
-            // It may have ended meanwhile.
+            // The registration may have ended meanwhile.
             if !registration.isActive { registrationEnded(registration.id) }
         }
         return waitGroup.isEmpty ? nil : waitGroup
@@ -141,11 +141,11 @@ extension LeakTracker {
 
     // MARK: What is left
 
-    /// The tracked objects and owners that are alive, each once, without those that are kept on purpose.
+    /// The tracked objects and owners still alive, each once, without the objects kept on purpose.
     private func leftObjects() -> [Tracked] {
         let (tracked, kept) = state.withLock { ($0.tracked, $0.kept) }
         var seen = addresses(of: kept)
-        // A tracked object is told of as such, though it may be an owner too.
+        // A tracked object that is also an owner is reported as a tracked object.
         return (tracked.filter { !$0.isOwner } + tracked.filter(\.isOwner)).filter { tracked in
             !tracked.object.hasEnded && seen.insert(tracked.object.address).inserted
         }
@@ -155,7 +155,7 @@ extension LeakTracker {
         Set(objects.lazy.filter { !$0.hasEnded }.map(\.address))
     }
 
-    /// The observers that are active and that no owner accounts for.
+    /// The active observers without an owner.
     private func leftRegistrations() -> [WatchedRegistration] {
         state.withLock(\.registrations).filter { $0.isActive && !$0.isAttached }
     }
@@ -164,12 +164,12 @@ extension LeakTracker {
         let diagnosis = Diagnosis(
             registrations: state.withLock(\.registrations).filter(\.isActive), objects: leftObjects(),
             limit: limits.explanation)
-        // An owner that is still there is told of as such.
+        // The diagnosis reports the owners still alive.
         let hidden = state.withLock(\.keptUntilCenterEnded).filter { $0.owner.hasEnded }.map(\.finding)
         return diagnosis.findings(observers: leftRegistrations()) + hidden + unfinished
     }
 
-    /// Looks for owners that go only because a center does, which has these registrations of the scope.
+    /// Finds the owners kept alive by a center that is ending and has these registrations of the scope.
     func ownersKept(by registrations: [WatchedRegistration]) -> [KeptOwner] {
         let (objects, kept, limit) = state.withLock { ($0.objects, $0.kept, $0.timeForCenters) }
         let begin = ContinuousClock.now
@@ -179,10 +179,10 @@ extension LeakTracker {
         return owners
     }
 
-    /// Takes those for kept that went with their center; and those that their handler captures, though something else keeps
-    /// them a moment longer. To others a property may have led, which the test may be about to set.
+    /// Records as leaks the owners that ended with their center, and living owners captured by their handlers. A living
+    /// owner reached through a property is not recorded, because the test may be about to set the property.
     ///
-    /// `gone` are owners that went with their handlers, of other scopes, too.
+    /// `gone` lists the owners that ended with their handlers, including owners of other scopes.
     func centerHasEnded(_ owners: [KeptOwner], gone: [KeptOwner]) {
         let known = Set(owners.map(\.owner.address))
         let kept = owners.filter { $0.isCaptured || $0.owner.hasEnded }
@@ -194,7 +194,7 @@ extension LeakTracker {
         }
     }
 
-    /// The owner of a registration, if it is alive, and not meant to stay.
+    /// The owner of a registration, if alive and not kept on purpose.
     func livingOwner(of registration: WatchedRegistration) -> WatchedObject? {
         let (owner, kept) = state.withLock { state in
             (registration.owner.flatMap { state.objects[$0] }, state.kept)
@@ -203,7 +203,7 @@ extension LeakTracker {
         return owner
     }
 
-    /// Observers on the centers of this scope that belong to nobody.
+    /// A finding for each observer without a scope on the centers of this scope.
     package func unattributed() -> [Finding] {
         let centers = state.withLock(\.centers)
         return Registrations.newUnattributed(on: centers).map { registration in
@@ -226,7 +226,7 @@ extension WatchedRegistration {
     /// "the handler registered at … (modelDidChange)"
     var handlerDescription: String { "the handler registered at \(site) (\(subject))" }
 
-    /// The finding about deliveries or handlers that have not come to an end within the limit.
+    /// The finding about deliveries or handlers not finished within the limit; `nil` if all are finished.
     fileprivate func unfinished(isRunning: Bool) -> Finding? {
         let pending = pending
         var picture = LeakPicture(handlerOf: self)
@@ -251,7 +251,7 @@ extension WatchedRegistration {
 }
 
 extension DispatchTime {
-    /// The time that is some while from now; a century, where that would be beyond what it can tell.
+    /// The time after a duration from now. The duration is limited to a century to avoid an overflow.
     static func after(_ duration: Duration) -> DispatchTime {
         let (seconds, attoseconds) = min(max(duration, .zero), .seconds(3_000_000_000)).components
         return .now() + .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))

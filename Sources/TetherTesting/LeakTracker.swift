@@ -1,9 +1,9 @@
 internal import Foundation
 public import Tether
 
-/// A scope of a test that must leave nothing behind: no observer, no owner that was observed for, no tracked object.
+/// A scope of a test that must leave nothing behind: no observer, no owner of an observer, no tracked object.
 ///
-/// Most tests need no more than `@Test(.verifiesNoLeaks)`, or `verifyNoLeaks { … }`, which make one:
+/// Most tests need no more than `@Test(.verifiesNoLeaks)`, or `verifyNoLeaks { … }`, which make a scope:
 ///
 /// ```swift
 /// @Test(.verifiesNoLeaks) func `a closed sidebar is gone`() {
@@ -12,28 +12,25 @@ public import Tether
 /// }
 /// ```
 ///
-/// A test may tell its scope more:
+/// A test may use more of its scope:
 ///
-/// | Call | When it is needed |
-/// |---|---|
-/// | `track(_:)` | for an object that owns no observer, and must go with the test: a model, a view |
-/// | `probe(_:)` | to learn whether a closure has been released, where nothing that it captures is an object of yours |
-/// | `Probe.touch()` | in that closure, which captures the probe by using it |
-/// | `keep(_:)` | for an object that is to outlive the test, such as a cache that all tests share |
-/// | `adopt(_:)` | on a queue or a thread to which the test hands work that registers observers |
+/// - `track(_:)` verifies the end of an object that owns no observer, such as a model or a view.
+/// - `probe(_:)` verifies the release of a closure that captures no object of yours.
+/// - `Probe.touch()`, called in such a closure, captures the probe.
+/// - `keep(_:)` excludes an object that is to outlive the test, such as a cache shared by all tests.
+/// - `adopt(_:)` makes the scope current on a queue or thread where work of the test registers observers.
 ///
-/// A registration belongs to the scope that is `current` where it is made: in the test's own tasks that goes by itself, and
-/// in a handler, whichever test's post calls it, it is the scope of the handler's observer.
-/// A registration without a scope, on a center that this one uses, is reported as belonging to nobody: a warning,
-/// which fails no test.
+/// A registration belongs to the scope that is `current` at the call. The test's own tasks inherit the scope. A handler
+/// runs in the scope of its observer, whichever test posts. A registration without a scope, on a center that the scope
+/// uses, is reported with a warning, which fails no test.
 ///
 /// *Thread safety*: any thread.
 public final class LeakTracker: Sendable {
-    /// The scope of the test that is running, in this task or on this thread; in a handler, that of the test whose observer
-    /// it is, though another one's post calls it. In an async handler, whose calls have a task of their own, there is none.
+    /// The scope of the running test, in this task or on this thread; in a handler, of the test that registered the
+    /// observer, even if another test posts. An async handler has none, because each call has a task of its own.
     public static var current: LeakTracker? {
         let running = RegistrationWatch.running
-        // An observer that nobody made in a scope does as its posting thread.
+        // The handler of an observer without a scope runs in the scope of its posting thread.
         for handler in running.handlers.dropFirst(scope?.countOfOuter(in: running) ?? 0).reversed() {
             if let known = Registrations.scope(of: handler) { return known.tracker }
         }
@@ -42,7 +39,7 @@ public final class LeakTracker: Sendable {
 
     @TaskLocal package static var scope: Scope?
 
-    /// A tracker as it becomes current, and the handlers outside of that, which it goes before.
+    /// A current tracker, which takes precedence over the handlers that ran when the tracker became current.
     package struct Scope: Sendable {
         fileprivate let tracker: LeakTracker
         private let thread: ObjectIdentifier
@@ -53,49 +50,49 @@ public final class LeakTracker: Sendable {
             (thread, outer) = RegistrationWatch.running
         }
 
-        /// How many of the handlers that are running are outside of this; none in a task that inherits it, on whatever thread.
+        /// The number of running handlers outside of this scope; 0 in a task that inherits the scope, on any thread.
         fileprivate func countOfOuter(in running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID])) -> Int
         {
             thread == running.thread && running.handlers.starts(with: outer) ? outer.count : 0
         }
     }
 
-    /// An object that is to go, which is not kept.
+    /// An object that must end with the scope. The tracker does not retain the object.
     struct Tracked: Sendable {
         let object: WatchedObject
         let label: String
         let site: Site
-        /// Whether it is here as the owner of an observer, and not because it was given to `track`.
+        /// Whether the object is tracked as the owner of an observer, not by `track`.
         let isOwner: Bool
     }
 
     struct State: Sendable {
         var tracked: [Tracked] = []
-        /// The objects of which this knows, by their addresses; another one may have that of one that has ended.
+        /// The known objects by address. A new object may have the address of an ended object.
         var objects: [UInt: WatchedObject] = [:]
         var registrations: [WatchedRegistration] = []
-        /// The centers that were made or used here.
+        /// The centers made or used in the scope.
         var centers: Set<RegistrationWatch.CenterNumber> = []
-        /// The objects that the test keeps on purpose.
+        /// The objects kept on purpose by the test.
         var kept: [WatchedObject] = []
-        /// Owners that were kept by their own handlers when their center went.
+        /// Owners kept by handlers until their center ended.
         var keptUntilCenterEnded: [KeptOwner] = []
-        /// The time that is left to look for such owners.
+        /// The time left for the search for such owners.
         var timeForCenters = Duration.seconds(2)
-        /// Called when a registration of this scope has ended, or nobody waits any more for what is pending for it.
+        /// Each ends a wait for pending deliveries; called when the registration or the verification ends.
         var waits: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
-        /// Called when a registration of this scope has ended, while someone waits for that.
+        /// Each reports the end of a registration to a waiting verification.
         var ended: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
     }
 
     let state = Guarded(State())
 
-    /// Makes a scope of nothing, which becomes the current one with `adopt(_:)`.
+    /// Makes an empty scope, which `adopt(_:)` makes current.
     public init() {
         Registrations.listen()
     }
 
-    /// Makes a scope with a limit for the searches that begin when its centers end.
+    /// Makes an empty scope with a time limit for the searches at the ends of its centers.
     package convenience init(explanation: Duration) {
         self.init()
         state.withLock { $0.timeForCenters = explanation }
@@ -105,7 +102,7 @@ public final class LeakTracker: Sendable {
 
     // MARK: Being current
 
-    /// Runs a body with this scope as the current one: what it registers, and its child tasks register, belongs here.
+    /// Runs a body with this scope as current: registrations by the body and its child tasks belong to the scope.
     ///
     /// ```swift
     /// let scope = LeakTracker.current
@@ -115,7 +112,7 @@ public final class LeakTracker: Sendable {
     ///     }
     /// }
     /// ```
-    /// - Parameter body: What to run, on this thread.
+    /// - Parameter body: The code to run, on this thread.
     public func adopt<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         // `withValue` rethrows anything.
         let outcome: Swift.Result<Result, Failure> = LeakTracker.$scope.withValue(Scope(self)) {
@@ -126,11 +123,11 @@ public final class LeakTracker: Sendable {
 
     // MARK: Tracking
 
-    /// Tracks an object, without keeping it, and returns it. A value in a box that a cast to `AnyObject` made stops the
-    /// program with a sentence, because that object would not be the value's.
+    /// Tracks an object without retaining it, and returns the object. A box made by a cast of a value to `AnyObject`
+    /// stops the program with a message, because each cast makes another box.
     /// - Parameters:
-    ///   - object: The object, which is not kept.
-    ///   - label: What findings call it; its type, if left out.
+    ///   - object: The object, which is not retained.
+    ///   - label: The name in findings; the object's type, if left out.
     ///   - file: The file of the call, which findings name.
     ///   - line: The line of the call.
     @discardableResult
@@ -145,11 +142,11 @@ public final class LeakTracker: Sendable {
         return object
     }
 
-    /// Says that the test keeps an object on purpose beyond its scope: it, and what is attached to it, is no leak.
+    /// Excludes an object kept on purpose beyond the scope. Neither the object nor its observers are leaks.
     /// - Parameters:
-    ///   - object: The object, which is not kept by this.
-    ///   - file: The file of the call; leave it out.
-    ///   - line: The line of the call; leave it out.
+    ///   - object: The object, which is not retained.
+    ///   - file: The file of the call; leave the argument out.
+    ///   - line: The line of the call; leave the argument out.
     @discardableResult
     public func keep<Object: AnyObject>(
         _ object: Object, file: StaticString = #fileID, line: UInt = #line
@@ -159,25 +156,25 @@ public final class LeakTracker: Sendable {
         return object
     }
 
-    /// Makes an object to capture, and tracks it: as long as it lives, whatever captured it does.
+    /// Makes and tracks an object to capture. The probe is alive as long as a closure with the capture is alive.
     /// - Parameters:
-    ///   - label: What findings call it.
+    ///   - label: The name in findings.
     ///   - file: The file of the call, which findings name.
     ///   - line: The line of the call.
     public func probe(_ label: String = "a captured value", file: StaticString = #fileID, line: UInt = #line) -> Probe {
         track(Probe(), label, file: file, line: line)
     }
 
-    /// An object that does nothing but live.
+    /// An object with no other purpose than to be captured.
     public final class Probe: Sendable {
         fileprivate init() {}
 
-        /// Uses the probe, so that a closure captures it.
+        /// Does nothing. A closure that calls the method captures the probe.
         public func touch() {}
     }
 
-    /// Watches for the end of an object that the caller holds. Here, and not when the end is waited for, because then
-    /// nobody but the verification may hold it.
+    /// Watches for the end of an object that the caller holds. The watch begins here, and not with the wait, because
+    /// then the verification alone might hold the object.
     private func watched(_ object: AnyObject) -> WatchedObject {
         let address = HeapObject(object).address
         if let known = state.withLock({ $0.objects[address] }), !known.hasEnded { return known }
@@ -200,9 +197,9 @@ public final class LeakTracker: Sendable {
 
     // MARK: Asking
 
-    /// An object, observer or delivery that is left and should have gone.
+    /// An object, observer or delivery left behind by mistake.
     public struct Leak: Sendable, CustomStringConvertible {
-        /// Its kind and origin, in one line.
+        /// The kind and origin of the leak, in one line.
         public let description: String
         private let picture: Diagram
 
@@ -210,23 +207,23 @@ public final class LeakTracker: Sendable {
             (self.description, self.picture) = (description, picture)
         }
 
-        /// The path that holds it, as a graph for Graphviz: `dot -Tsvg` draws it.
+        /// The path of holders, as a graph for Graphviz: draw with `dot -Tsvg`.
         ///
-        /// Boxes are objects, by their types, and handlers, with the line that registered each. An arrow leads from what
-        /// holds to what is held, and has the property's name. Red is where the way begins, which is where it is to be
-        /// mended; yellow is what is left. What nothing is known of is grey.
+        /// Boxes are objects, named by type, and handlers, with the line of each registration. An arrow leads from a
+        /// holder to a held object, and names the property. Red is the first holder, the place of the repair. Yellow is
+        /// the object left behind. Grey is an unknown holder.
         public func dot() -> String { picture.graphviz }
 
-        /// The path that holds it, as a flow chart for Mermaid, which Markdown on many hosts draws; see `dot()`.
+        /// The path of holders, as a flow chart for Mermaid, which Markdown on many hosts draws; see `dot()`.
         public func mermaid() -> String { picture.mermaid }
 
-        /// The path that holds it, as a picture, for where nothing draws graphs; see `dot()`.
+        /// The path of holders, as an SVG picture, for places that draw no graphs; see `dot()`.
         public func svg() -> String { picture.svg }
     }
 
-    /// The tracked objects that are alive now, and the observers that the given centers have now. It waits for nothing:
-    /// ask after what you wait for.
-    /// - Parameter centers: The centers whose observers count as left; none, if left out.
+    /// The tracked objects alive now, and the current observers of the given centers. The call does not wait for
+    /// deliveries or releases.
+    /// - Parameter centers: The centers whose observers count as leaks; none, if left out.
     public func leaks(in centers: any NotifyingCenter...) -> [Leak] {
         let objects = state.withLock(\.tracked).filter { !$0.isOwner && !$0.object.hasEnded }.map { tracked in
             Leak(
@@ -243,14 +240,14 @@ public final class LeakTracker: Sendable {
     }
 }
 
-/// Tracks an object in the current scope: it fails the test if it outlives that.
+/// Tracks an object in the current scope. The test fails if the object outlives the scope.
 ///
 /// ```swift
 /// let sidebar = track(Sidebar())
 /// ```
 /// - Parameters:
-///   - object: The object, which is not kept.
-///   - label: What findings call it; its type, if left out.
+///   - object: The object, which is not retained.
+///   - label: The name in findings; the object's type, if left out.
 ///   - file: The file of the call, which findings name.
 ///   - line: The line of the call.
 /// - Returns: The object.

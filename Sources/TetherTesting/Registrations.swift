@@ -1,37 +1,37 @@
 internal import Tether
 
-/// Finds the scope of each registration of the process, once there is a scope.
+/// Records the scope of each registration of the process, from the first scope on.
 final class Registrations: Sendable {
     private static let shared = Registrations()
 
     private struct State: Sendable {
-        /// Live registrations and their scopes, and in which order they came.
+        /// The live registrations, each with its scope and its place in the order of registration.
         var scopes: [WatchedRegistration.ID: (registration: WatchedRegistration, scope: WeakScope, order: Int)] = [:]
-        /// Those of each center, so that a center's end grows with what it has itself.
+        /// The live registrations by center. So the cost of a center's end depends on its own registrations alone.
         var onCenters: [RegistrationWatch.CenterNumber: Set<WatchedRegistration.ID>] = [:]
         var count = 0
         /// The centers that are ending.
         var ending: [RegistrationWatch.CenterNumber: Ending] = [:]
-        /// The owners of registrations that end with their centers, whose handlers are about to be let go of.
+        /// The registrations that end with their centers, with their owners, until the handlers are released.
         var beforeRelease: [WatchedRegistration.ID: (registration: WatchedRegistration, owner: WatchedObject)] = [:]
-        /// The scopes of registrations whose handlers may be running, though they have ended, until the scope has gone.
+        /// The scopes of registrations until the scope ends. A handler may run after its registration has ended.
         var scopesOfHandlers: [WatchedRegistration.ID: WeakScope] = [:]
-        /// Live registrations that belong to no scope.
+        /// The live registrations without a scope.
         var unattributed: [WatchedRegistration.ID: WatchedRegistration] = [:]
         var reported: Set<String> = []
     }
 
-    /// A center's end that is under way.
+    /// A center's end in progress.
     private struct Ending: Sendable {
         /// The registrations whose owners are checked.
         let registrations: Set<WatchedRegistration.ID>
-        /// For each scope the owners that handlers on the center seem to keep.
+        /// For each scope the owners that handlers of the center seem to keep.
         let kept: [(scope: LeakTracker, owners: [KeptOwner])]
         /// The owners that ended with their handlers.
         var gone: [KeptOwner] = []
     }
 
-    /// A scope, which the test keeps.
+    /// A scope, retained by the test.
     struct WeakScope: Sendable { weak var tracker: LeakTracker? }
 
     private let state = Guarded(State())
@@ -49,7 +49,7 @@ final class Registrations: Sendable {
         }
     }
 
-    /// Hears of registrations from now on.
+    /// Starts to receive the events of registrations, once for the process.
     static func listen() { start }
 
     private func add(_ registration: WatchedRegistration, owner: AnyObject?) {
@@ -65,7 +65,7 @@ final class Registrations: Sendable {
             }
         }
         current?.add(registration, owner: owner)
-        // A registration that ended meanwhile has been told of already.
+        // If the registration ended meanwhile, the event of its end found nothing to remove.
         if !registration.isActive { end(registration.id) }
     }
 
@@ -88,8 +88,8 @@ final class Registrations: Sendable {
         tracker.registrationEnded(id)
     }
 
-    /// An owner that was there before its center let go of its handler, and is not any more, was kept by that: whatever the
-    /// handler captured, nothing else did.
+    /// Records the owner if it was alive before its center released the handler, and has ended since. Such an
+    /// owner was kept by the captures of the handler alone.
     private func released(_ id: WatchedRegistration.ID) {
         guard let (registration, owner) = state.withLock({ $0.beforeRelease.removeValue(forKey: id) }), owner.hasEnded
         else { return }
@@ -97,12 +97,12 @@ final class Registrations: Sendable {
         state.withLock { $0.ending[registration.center]?.gone.append(kept) }
     }
 
-    /// The scope of a registration that belongs, or belonged, to one; `nil` if it never did.
+    /// The scope of a registration, even after the registration has ended; `nil` if none is known.
     static func scope(of id: WatchedRegistration.ID) -> WeakScope? {
         shared.state.withLock { $0.scopes[id]?.scope ?? $0.scopesOfHandlers[id] }
     }
 
-    /// Lets go of what is known of the registrations of a scope that goes, and keeps their memory until now.
+    /// Forgets the registrations of a scope that is deallocated. The argument keeps the IDs unique until then.
     static func forget(_ registrations: [WatchedRegistration]) {
         shared.state.withLock { state in
             for registration in registrations { state.scopesOfHandlers[registration.id] = nil }
@@ -111,7 +111,7 @@ final class Registrations: Sendable {
 
     private func centerEnds(_ center: RegistrationWatch.CenterNumber) {
         let all = state.withLock { state in (state.onCenters[center] ?? []).compactMap { state.scopes[$0] } }
-        // What a delivery is about to do, as to end the owner's observers, is lost with the center.
+        // Owners of busy registrations are left out: a delivery might still end the owner's observers.
         let busy = Set(all.filter(\.registration.isBusy).compactMap(\.registration.owner))
         let live = all.filter { $0.registration.owner.map { !busy.contains($0) } ?? true }
         var ofScopes: [ObjectIdentifier: (scope: LeakTracker, registrations: [WatchedRegistration])] = [:]
@@ -135,7 +135,7 @@ final class Registrations: Sendable {
         for (scope, owners) in ending.kept { scope.centerHasEnded(owners, gone: ending.gone) }
     }
 
-    /// The live registrations on some centers that belong to no scope and were not told of yet.
+    /// The live registrations without a scope on some centers, one for each site not reported before.
     static func newUnattributed(on centers: Set<RegistrationWatch.CenterNumber>) -> [WatchedRegistration] {
         shared.state.withLock { state in
             state.unattributed.values.filter { registration in

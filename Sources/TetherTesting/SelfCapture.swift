@@ -3,20 +3,19 @@ internal import Synchronization
 public import Tether
 
 extension ObserverCenter {
-    /// Whether a handler that strongly captures its own owner is reported when it is registered, before anything has
-    /// leaked.
+    /// Whether a registration reports a handler that strongly captures its own owner, before anything has leaked.
     ///
     /// ```swift
     /// // When a debug build starts.
     /// ObserverCenter.warnsOfSelfCapture = true
     /// ```
     ///
-    /// In a test of Swift Testing that links `TetherVerification` the report is an issue at the line of the registration;
-    /// elsewhere it is a line on the standard error. It looks into every handler that is registered with an owner, on all
-    /// centers: the nearest 200 objects that the handler leads to, and a thousand elements of collections, each of which costs
-    /// some microseconds in system calls. That is up to ten milliseconds for a handler that captures a large model, and a few
-    /// times that where its elements are tuples or existentials; what is farther away is left to the verification of leaks. It is
-    /// for debug builds, and does nothing in others.
+    /// In a test of Swift Testing that links `TetherVerification` the report is an issue at the line of the
+    /// registration; elsewhere, a line on the standard error. Each registration with an owner, on any center, searches
+    /// the nearest 200 objects that the handler leads to, with a thousand elements of collections. Each object or
+    /// element costs some microseconds in system calls. A handler that captures a large model costs up to ten
+    /// milliseconds, or a few times more if the elements are tuples or existentials. The verification of leaks finds
+    /// more distant captures. The check is for debug builds, and does nothing in others.
     public static var warnsOfSelfCapture: Bool {
         get { SelfCapture.isReported.load(ordering: .relaxed) }
         set {
@@ -26,21 +25,21 @@ extension ObserverCenter {
     }
 }
 
-/// Handlers that capture their own owner.
+/// The check for handlers that capture their own owner.
 enum SelfCapture {
     static let isReported = Atomic<Bool>(false)
-    /// Goes before `isReported`, for tests of it beside others that capture owners on purpose.
+    /// Overrides `isReported` in a task, for tests that run beside tests with captures on purpose.
     @TaskLocal static var isReportedHere: Bool?
 
     /// The advice about a self-capture.
     static let remedy = "Use the owner that the handler is handed, or capture it weakly there."
 
-    /// How many objects are looked into for one handler.
+    /// The greatest number of objects to search for one handler.
     static let limit = 200
-    /// How many elements of the collections among them.
+    /// The greatest number of elements in the collections among these objects.
     static let elementLimit = 1000
 
-    /// Looks into a handler, if that was asked for.
+    /// Reports a handler that captures its owner, if the check is on.
     static func check(
         _ handler: ValueBytes, of owner: AnyObject?, at registration: WatchedRegistration
     ) {

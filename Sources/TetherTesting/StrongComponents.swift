@@ -1,6 +1,6 @@
-/// The strongly connected components of a directed graph: two nodes are in the same one if each leads to the other.
+/// The strongly connected components of a directed graph: two nodes share a component if each leads to the other.
 ///
-/// Sharir's algorithm, in time and space linear in the connections, and without recursion.
+/// Implements Sharir's algorithm without recursion, in time and space linear in the connections.
 struct StrongComponents<Node: Hashable> {
     private var numbersOfNodes: [Node: Int] = [:]
     private var ends: [[Int]] = []
@@ -20,10 +20,10 @@ struct StrongComponents<Node: Hashable> {
         return ends.count - 1
     }
 
-    /// A number for each node, which is that of its component.
+    /// The number of each node's component.
     func numbers() -> [Node: Int] {
         var components = [Int?](repeating: nil, count: ends.count)
-        // From what was left last, against the connections, no other component is reached that has no number yet.
+        // A search against the connections, from the node finished last, meets no unnumbered node of another component.
         for root in inOrderOfLeaving().reversed() where components[root] == nil {
             var pending = [root]
             while let next = pending.popLast() {
@@ -35,7 +35,7 @@ struct StrongComponents<Node: Hashable> {
         return numbersOfNodes.compactMapValues { components[$0] }
     }
 
-    /// The nodes in the order in which a search in depth is through with them.
+    /// The nodes in the order of finishing in a depth-first search.
     private func inOrderOfLeaving() -> [Int] {
         var order: [Int] = []
         var isSeen = [Bool](repeating: false, count: ends.count)

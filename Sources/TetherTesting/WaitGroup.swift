@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Foundation
 internal import Tether
 
-/// Several things to wait for at once, until all are done or a time has come.
+/// A wait for several events, which ends when all have come or at a deadline.
 final class WaitGroup: Sendable {
     private struct State: Sendable {
         var open: Set<Int> = []
@@ -11,13 +11,13 @@ final class WaitGroup: Sendable {
         var resume: (@Sendable () -> Void)?
         var isExpired = false
 
-        /// Whether nobody is to wait any more.
+        /// Whether no call needs to wait any more.
         var isOver: Bool { open.isEmpty || isExpired }
     }
 
     private let state = Guarded(State())
 
-    /// Adds one; call what this returns when it is done.
+    /// Adds an event, and returns the closure that reports the event.
     func add() -> @Sendable () -> Void {
         let number = state.withLock { state in
             state.last += 1
@@ -37,7 +37,7 @@ final class WaitGroup: Sendable {
 
     var isEmpty: Bool { state.withLock(\.open.isEmpty) }
 
-    /// Calls `resume` once: when all is done, or when `expire` is called.
+    /// Calls `resume` once, when all events have come or `expire()` is called.
     private func whenDone(_ resume: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if !state.isOver { state.resume = resume }
@@ -46,7 +46,7 @@ final class WaitGroup: Sendable {
         if isOver { resume() }
     }
 
-    /// Ends the wait, if there is one, and all that come.
+    /// Ends the current wait, if any, and all later waits.
     func expire() {
         let resume = state.withLock { state in
             state.isExpired = true
@@ -57,9 +57,9 @@ final class WaitGroup: Sendable {
 
     // MARK: Waiting
 
-    /// Suspends until all is done, or until a deadline.
+    /// Suspends until all events have come, or until a deadline.
     func wait(until deadline: DispatchTime) async {
-        // A source, which leaves nothing behind when it is cancelled; what is dispatched for later stays until then.
+        // A cancelled timer source leaves nothing behind. `asyncAfter` would keep its block until the deadline.
         let timer = DispatchSource.makeTimerSource(queue: .global())
         timer.schedule(deadline: deadline)
         timer.setEventHandler { [weak self] in self?.expire() }
@@ -68,10 +68,10 @@ final class WaitGroup: Sendable {
         timer.cancel()
     }
 
-    /// Waits on this thread until all is done, or until a deadline.
+    /// Blocks this thread until all events have come, or until a deadline.
     ///
-    /// The run loop of the thread runs meanwhile if it is the main thread or one that has a run loop target, so that
-    /// deliveries to this very thread come through.
+    /// With `runningLoop` the thread's run loop runs meanwhile, so that deliveries to this thread can run. Callers pass
+    /// true on the main thread or with a run loop target.
     @available(*, noasync)
     func wait(until deadline: DispatchTime, runningLoop: Bool) {
         guard runningLoop else {
@@ -87,9 +87,9 @@ final class WaitGroup: Sendable {
     }
 }
 
-/// A run of the calling thread's run loop that another thread may end, and that leaves nothing with the loop.
+/// A run of the calling thread's run loop, which any thread may end and which leaves nothing with the loop.
 ///
-/// SAFETY: CoreFoundation's run loops may be woken from any thread; the rest is guarded, or of the thread alone.
+/// SAFETY: any thread may wake a CoreFoundation run loop; `hasEnded` is guarded; only the running thread uses the rest.
 private final class LoopUntil: @unchecked Sendable {
     private let deadline: DispatchTime
     private let hasEnded = Guarded(false)
@@ -113,19 +113,19 @@ private final class LoopUntil: @unchecked Sendable {
         }
     }
 
-    /// Keeps the loop from returning at once where it has nothing else to wait for; it is never signalled.
+    /// A source that is never signalled. A run of a loop without sources returns at once.
     private func makeSource() -> CFRunLoopSource {
-        // SAFETY: what the context has is never read through.
+        // SAFETY: nothing dereferences `info`; `perform` ignores its argument.
         var context = unsafe CFRunLoopSourceContext()
         unsafe context.info = RunLoopInfo().pointer
         unsafe context.perform = { _ in }
         return unsafe CFRunLoopSourceCreate(nil, 0, &context)
     }
 
-    /// Stop the run, and none that a callout of it begins, when it is about to wait and nothing is left to wait for. A
-    /// signalled source would not do: a run inside this one may handle it.
+    /// Observers that stop this run, and no nested run, when the loop is about to wait and the wait has ended. A
+    /// signalled source would not do, because a nested run may handle the signal.
     ///
-    /// What they do is around all that others do there: a run that one of those begins is inside this one, and uses up no stop.
+    /// Both observers surround all others, so a run started by another observer is nested and uses up no stop.
     private func makeObservers() -> [CFRunLoopObserver] {
         var depth = 0
         let begin: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
@@ -143,14 +143,14 @@ private final class LoopUntil: @unchecked Sendable {
         return [begin, end]
     }
 
-    /// Has the run that is under way end, if there is one.
+    /// Ends the run, from any thread.
     func end() {
         hasEnded.withLock { $0 = true }
         CFRunLoopWakeUp(loop)
     }
 }
 
-/// Does something when it is released.
+/// An object that calls an action in its `deinit`.
 final class AtRelease: Sendable {
     private let action: @Sendable () -> Void
 
