@@ -1,20 +1,20 @@
 internal import Foundation
 internal import Tether
 
-/// A finding of a verification, and the place where it is to be mended.
+/// A finding of a verification, with the place of the repair.
 package struct Finding: Sendable {
     package let message: String
     package let site: Site
-    /// The picture of what holds it.
+    /// The picture of the holders.
     package let picture: Diagram
 
-    /// Writes the finding to the standard error, as a compiler would.
+    /// Writes the finding to the standard error, in the form of a compiler's warning.
     package func print() {
         // Without the throwing form a closed standard error would stop the program.
         try? FileHandle.standardError.write(contentsOf: Data("\(site): warning: \(message)\n".utf8))
     }
 
-    /// Tells of the finding while the program runs: in the test that is running, or else on the standard error.
+    /// Reports the finding while the program runs: in the running test, or else on the standard error.
     func tell() {
         if FindingRecorders.tests?.record(self) != true { print() }
     }
@@ -28,14 +28,14 @@ package struct Site: Sendable, CustomStringConvertible {
     package var description: String { "\(file):\(line)" }
 }
 
-/// The way in which findings are recorded in the tests of a framework.
+/// A recorder of findings in the tests of one framework.
 package protocol FindingRecorder: SendableMetatype {
-    /// Records a finding in the test that is running; false if none is.
+    /// Records a finding in the running test; false if no test is running.
     static func record(_ finding: Finding) -> Bool
 }
 
 enum FindingRecorders {
-    /// The one of `TetherVerification`, which programs that are no tests do not link: it is looked up when it is needed,
-    /// so that this module needs no framework for tests.
+    /// The recorder of `TetherVerification`; `nil` in programs without that module. The look-up by name keeps
+    /// frameworks for tests out of this module.
     static let tests = _typeByName("18TetherVerification12TestRecorderO") as? any FindingRecorder.Type
 }

@@ -1,6 +1,6 @@
 public import Tether
 
-/// A target whose deliveries run when the test says so, on the test's own thread: one, or all, in order.
+/// A target whose deliveries run when the test calls `runOne()` or `runAll(limit:)`, in order, on the calling thread.
 ///
 /// ```swift
 /// let target = ManualTarget()
@@ -13,24 +13,24 @@ public import Tether
 /// #expect(sidebar.reloads == 1)
 /// ```
 ///
-/// *Delivery*: all observers that deliver to one instance share one order, that of posting, as those of any target do:
-/// see [what Tether promises](/documentation/tether/contract). What is pending when the instance and its observers have gone is
-/// dropped.
+/// *Delivery*: the deliveries of all observers on one instance run in the order of posting, as on any target: see
+/// [what Tether promises](/documentation/tether/contract). Pending deliveries are dropped when the instance and its
+/// observers are deallocated.
 ///
-/// *Thread safety*: any thread. Two threads that run deliveries at the same time share them out.
+/// *Thread safety*: any thread. Threads may run deliveries at the same time; each delivery runs once.
 public final class ManualTarget: DeliveryScheduler {
     private let jobs = Guarded<[@Sendable () -> Void]>([])
 
-    /// Makes a target of which nothing is pending.
+    /// Makes a target without pending deliveries.
     public init() {}
 
     /// The target to pass as `on:`.
     public var target: DeliveryTarget { .custom(self) }
 
-    /// Whether there is something to run. A delivery whose observer has stopped counts until its turn has come.
+    /// Whether deliveries are pending. A delivery counts until it is run, even if its observer has stopped.
     public var isPending: Bool { jobs.withLock { !$0.isEmpty } }
 
-    /// Makes the next delivery, and returns whether there was one.
+    /// Runs the next delivery, and returns whether a delivery was pending.
     @discardableResult
     public func runOne() -> Bool {
         guard let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
@@ -38,9 +38,9 @@ public final class ManualTarget: DeliveryScheduler {
         return true
     }
 
-    /// Makes deliveries until none is pending, those included that handlers cause by posting meanwhile.
-    /// - Parameter limit: How many at most, so that a handler which posts to itself is not served for ever.
-    /// - Returns: How many there were.
+    /// Runs deliveries until none is pending, including deliveries of posts by the handlers.
+    /// - Parameter limit: The greatest number of deliveries, which ends the run if a handler posts to itself.
+    /// - Returns: The number of deliveries.
     @discardableResult
     public func runAll(limit: Int = 10_000) -> Int {
         var count = 0
@@ -48,7 +48,7 @@ public final class ManualTarget: DeliveryScheduler {
         return count
     }
 
-    /// Drops all that is pending; the audit counts it as dropped.
+    /// Drops all pending deliveries, which the audit counts as dropped.
     public func dropAll() {
         let dropped = jobs.withLock { jobs in
             let dropped = jobs
@@ -58,7 +58,7 @@ public final class ManualTarget: DeliveryScheduler {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Keeps a job until it is to be run; called by the observers' side.
-    /// - Parameter job: What `runOne()` or `runAll(limit:)` runs.
+    /// Keeps a job until it is run. Tether calls the method.
+    /// - Parameter job: The work that `runOne()` or `runAll(limit:)` runs.
     public func schedule(_ job: @escaping @Sendable () -> Void) { jobs.withLock { $0.append(job) } }
 }

@@ -1,9 +1,9 @@
 public import Foundation
 public import Tether
 
-// SAFETY: `token` is set once, by `init`; notifications are guarded, and a test that shares them answers for them.
+// SAFETY: `init` alone sets `token`; a lock guards notifications; a test that shares them upholds their safety.
 
-/// An observer that writes down what it is delivered, for a test to look at, or to wait for.
+/// An observer that records the delivered notifications, for a test to read or to wait for.
 ///
 /// ```swift
 /// let changes = NotificationRecorder(
@@ -13,24 +13,24 @@ public import Tether
 /// await changes.wait(for: 1)      // for what is asynchronous
 /// ```
 ///
-/// It observes as long as it lives, and keeps what it recorded, objects included, until `clear()` or its own end. What an
-/// object posts about itself in its `deinit` is recorded without the object, which nothing may keep.
+/// A recorder observes as long as it is alive. It retains the recorded notifications and their objects until `clear()`
+/// or its own end. A post from an object's `deinit` is recorded without the object, which nothing may retain.
 ///
 /// *Thread safety*: any thread.
 public final class NotificationRecorder: @unchecked Sendable {
-    /// SAFETY: only touched under the lock; a notification in it is handed from the posting thread to who asks for it.
+    /// SAFETY: accessed only under the lock; the posting thread passes each notification to the reading thread.
     private struct State: @unchecked Sendable {
         var notifications: [Notification] = []
         var waiters: [Int: (count: Int, resume: @Sendable () -> Void)] = [:]
         var lastWaiter = 0
     }
 
-    /// The log to which the handler writes, which does not keep the recorder.
+    /// The log of the handler, which does not retain the recorder.
     private final class Log: Sendable {
         let state = Guarded(State())
 
         func add(_ notification: Notification) {
-            // SAFETY: handed over to the log.
+            // SAFETY: the handler passes the notification to the log, and keeps no copy.
             nonisolated(unsafe) let notification = notification.withoutEndingObject
             let ready = state.withLock { state in
                 unsafe state.notifications.append(notification)
@@ -49,8 +49,8 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// - Parameters:
     ///   - center: The center to observe.
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe. Leave it out for any.
-    ///   - target: Where it is delivered to.
+    ///   - sender: The sender to observe; any, if left out.
+    ///   - target: The target of the deliveries.
     ///   - fileID: The file of the call, which audits and reports name.
     ///   - line: The line of the call.
     public init<Sender: AnyObject>(
@@ -65,22 +65,22 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// The delivered notifications, in order.
     public var notifications: [Notification] {
         log.state.withLock { state in
-            // SAFETY: see above.
+            // SAFETY: read under the lock; a test that shares notifications upholds their safety.
             nonisolated(unsafe) let notifications = state.notifications
             return unsafe notifications
         }
     }
 
-    /// The names of what was delivered, in order.
+    /// The names of the delivered notifications, in order.
     public var names: [Notification.Name] { notifications.map(\.name) }
 
-    /// How many were delivered.
+    /// The number of delivered notifications.
     public var count: Int { log.state.withLock(\.notifications.count) }
 
-    /// Forgets what was delivered.
+    /// Removes the recorded notifications.
     public func clear() {
         let old = log.state.withLock { state in
-            // SAFETY: no one else has the old ones; they are moved out of the lock to be released.
+            // SAFETY: no other thread has the old notifications; `old` moves them out of the lock for their release.
             nonisolated(unsafe) let old = state.notifications
             state.notifications = []
             return unsafe old
@@ -88,14 +88,14 @@ public final class NotificationRecorder: @unchecked Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Stops recording; what was recorded stays.
+    /// Stops recording, and keeps the recorded notifications.
     public func stop() { token.cancel() }
 
-    /// Suspends until so many have been delivered in all, or the task is cancelled.
+    /// Suspends until `count` notifications have been delivered in all, or the task is cancelled.
     /// - Parameters:
-    ///   - count: How many deliveries, of all since the recorder was made or last cleared.
-    ///   - limit: How long to wait at most.
-    /// - Returns: Whether they were, within the limit.
+    ///   - count: The number of deliveries, of all since the recorder was made or last cleared.
+    ///   - limit: The longest wait.
+    /// - Returns: Whether `count` notifications were delivered within the limit.
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) async -> Bool {
         let waitGroup = WaitGroup()
@@ -108,15 +108,15 @@ public final class NotificationRecorder: @unchecked Sendable {
         return !removeWaiter(waiter)
     }
 
-    /// Waits on this thread until so many have been delivered in all.
+    /// Blocks this thread until `count` notifications have been delivered in all.
     ///
-    /// If it is the main thread, or the recorder is delivered to on a thread's run loop, the run loop of this thread runs
-    /// meanwhile, so that deliveries to it come through. In a turn of the main queue, such as a test on the main actor,
-    /// deliveries to `.main` cannot come before it returns: make it async, and write `await` there.
+    /// On the main thread, or for a recorder with a run loop target, the run loop of this thread runs meanwhile, so
+    /// that deliveries to the thread can run. In a turn of the main queue, such as a test on the main actor, deliveries
+    /// to `.main` cannot run before the return: make the test async, and write `await`.
     /// - Parameters:
-    ///   - count: How many deliveries, of all since the recorder was made or last cleared.
-    ///   - limit: How long to wait at most.
-    /// - Returns: Whether they were, within the limit.
+    ///   - count: The number of deliveries, of all since the recorder was made or last cleared.
+    ///   - limit: The longest wait.
+    /// - Returns: Whether `count` notifications were delivered within the limit.
     @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) -> Bool {
@@ -127,10 +127,10 @@ public final class NotificationRecorder: @unchecked Sendable {
         return !removeWaiter(waiter)
     }
 
-    /// How many wait.
+    /// The number of waiting calls.
     var waiterCount: Int { log.state.withLock(\.waiters.count) }
 
-    /// Adds one to a group that is done when so many have been delivered; `nil` if they have been.
+    /// Adds a waiter for `count` deliveries to a group, and returns its number; `nil` if all were delivered.
     private func addWaiter(for count: Int, in waitGroup: WaitGroup) -> Int? {
         let done = waitGroup.add()
         return log.state.withLock { state in
@@ -141,7 +141,7 @@ public final class NotificationRecorder: @unchecked Sendable {
         }
     }
 
-    /// Takes one off that waits no longer; whether it had to, because what it waits for was not delivered.
+    /// Removes a waiter. Returns true if the waiter was still waiting, because too few notifications were delivered.
     private func removeWaiter(_ waiter: Int) -> Bool {
         log.state.withLock { $0.waiters.removeValue(forKey: waiter) } != nil
     }

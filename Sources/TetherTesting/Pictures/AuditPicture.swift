@@ -3,20 +3,20 @@ public import Tether
 
 /// Draws the observers of an audit: subjects on the left, targets on the right, and owners around their observers.
 ///
-/// Objects have the names of their types, because an address says nothing in a picture. Observers that tokens hold come
-/// after those of owners.
+/// Objects are named by type, because an address says nothing in a picture. Observers held by tokens follow the
+/// observers of owners.
 extension Audit {
-    /// The audit as a graph for Graphviz: `dot -Tsvg` draws it.
+    /// The audit as a graph for Graphviz: draw with `dot -Tsvg`.
     ///
-    /// Ellipses are names with their senders. Boxes are observers, with the line that registered each, in
-    /// the frame of their owner. Cylinders are targets. An arrow leads the way of a notification. An observer with pending
-    /// deliveries is yellow, one with dropped deliveries red, a muted one grey.
+    /// Ellipses are names with their senders. Boxes are observers, with the line of each registration, in the frame of
+    /// their owner. Cylinders are targets. Arrows follow the notifications. An observer with dropped deliveries is red,
+    /// or else with pending deliveries yellow, or else grey if muted.
     public func dot() -> String { diagram.graphviz }
 
     /// The audit as a flow chart for Mermaid, which Markdown on many hosts draws; see `dot()`.
     public func mermaid() -> String { diagram.mermaid }
 
-    /// The audit as a picture, for where nothing draws graphs; see `dot()`.
+    /// The audit as an SVG picture, for places that draw no graphs; see `dot()`.
     public func svg() -> String { diagram.svg }
 
     var diagram: Diagram {
@@ -43,7 +43,7 @@ extension Audit {
         return diagram
     }
 
-    /// For each row the name, the sender in a second line, and the center in the last one if there are several.
+    /// For each row a line for the name, one for the sender, if any, and one for the center, if there are several.
     private var subjects: [[String]] {
         var senders = Instances()
         let isOneCenter = Set(rows.map(\.center)).count < 2

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Boxes, some of them in frames, and arrows between them, as text for Graphviz, as text for Mermaid, and as an SVG.
+/// Boxes, some in frames, and arrows between boxes, as text for Graphviz, as text for Mermaid, and as an SVG.
 ///
-/// Boxes stand in columns, which are numbered from left to right. The boxes of the main column stand one below another in
-/// the order of their numbers, and only they can have frames. Each other box stands beside the middle of the boxes
-/// that it is joined with, or at the next free place below. Graphviz and Mermaid find places of their own.
+/// Boxes stand in columns, which are numbered from left to right. The boxes of the main column stand one below another
+/// in the order of their numbers. No other column has frames. Each other box stands beside the middle of its joined
+/// boxes, or at the next free place below. Graphviz and Mermaid find places of their own.
 ///
-/// Labels come from a program, so each form escapes them, and writes a space for each control character.
+/// Labels come from a program, so each form escapes the labels, and writes a space for each control character.
 /// Complexity: O(n log n) for n boxes and arrows.
 package struct Diagram: Sendable {
     enum Shape: Sendable {
@@ -41,7 +41,7 @@ package struct Diagram: Sendable {
         }
     }
 
-    /// Leads from one box to another, by their numbers.
+    /// An arrow between two boxes, by number.
     struct Arrow: Sendable {
         let from: Int
         let to: Int
@@ -54,7 +54,7 @@ package struct Diagram: Sendable {
         let boxes: Range<Int>
     }
 
-    /// Whether it shows the path from where a leak is mended to the object that is left.
+    /// Whether the diagram shows a path from the place of the repair to the object left behind.
     package var hasPath: Bool { boxes.first?.tint == .red && !arrows.isEmpty }
 
     private(set) var boxes: [Box] = []
@@ -77,7 +77,7 @@ package struct Diagram: Sendable {
         arrows.append(Arrow(from: from, to: to, label: label))
     }
 
-    /// Puts the boxes that were added last into a frame.
+    /// Puts the boxes from `first` on into a frame.
     mutating func frame(from first: Int, _ title: String) {
         frames.append(Frame(title: title, boxes: first..<boxes.count))
     }
@@ -136,7 +136,7 @@ extension Diagram {
         return "flowchart LR\n" + lines.map { "    \($0)\n" }.joined()
     }
 
-    /// A line for each box, and around those of a frame the lines that begin and end it.
+    /// A line for each box, and the lines that begin and end each frame.
     private func framed(
         _ drawn: [String], _ around: (_ number: Int, _ title: String) -> (begin: [String], end: String)
     ) -> [String] {
@@ -154,9 +154,9 @@ extension String {
     /// The text in XML.
     fileprivate var escapedForMarkup: String { escaped(by: ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]) }
 
-    /// Replaces scalars, and writes a space for each control character and each scalar that XML excludes.
+    /// Replaces scalars, and writes a space for each control character and each scalar excluded by XML.
     ///
-    /// Not by characters: a quotation mark that a combining mark follows is another character.
+    /// Characters would not do: a quotation mark with a combining mark is another character.
     fileprivate func escaped(by escapes: [Unicode.Scalar: String]) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in unicodeScalars {
@@ -171,7 +171,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether it is neither a control character nor one that XML excludes.
+    /// Whether the scalar is neither a control character nor excluded by XML.
     fileprivate var isText: Bool { properties.generalCategory != .control && value & 0xFFFE != 0xFFFE }
 }
 
@@ -285,7 +285,7 @@ private struct Places {
         }
     }
 
-    /// Puts each box beside the middle of the boxes that it is joined with, or below the last box put there.
+    /// Puts each box beside the middle of its joined boxes, or below the last box placed in the column.
     private mutating func spread(_ numbers: [Int], _ joined: [[Int]], _ placed: inout Set<Int>) {
         let wishes = numbers.map { number in
             let beside = joined[number].filter(placed.contains).map { tops[$0] }

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Tether
 
-/// A leak as a diagram: holders from left to right, down to the object that is left.
+/// A leak as a diagram: holders from left to right, ending with the object left behind.
 ///
-/// The first box is red: the leak is mended there. The object that is left is yellow.
+/// The first box is red: the repair belongs there. The object left behind is yellow.
 struct LeakPicture {
     private(set) var diagram = Diagram()
 
-    /// Begins with the object that holds the others.
+    /// Begins with the outermost holder.
     init(_ lines: [String], _ tint: Diagram.Tint = .red) {
         diagram.add(Diagram.Box(lines, .box, tint, column: 0))
     }
@@ -17,7 +17,7 @@ struct LeakPicture {
         self.init(["handler of \(registration.subject)", "\(registration.site)"])
     }
 
-    /// Adds an object, which the last one holds in the property that the label names.
+    /// Adds an object, held by the last box in the property named by the label.
     mutating func hold(
         _ lines: [String], _ label: String, _ shape: Diagram.Shape = .box, _ tint: Diagram.Tint = .yellow
     ) {
@@ -25,7 +25,7 @@ struct LeakPicture {
         diagram.join(number - 1, number, label)
     }
 
-    /// This picture, followed by a path to the object that is left, or back to the first box if that is the object.
+    /// This picture, followed by a path to the object left behind; from `.itself` the path leads back to the first box.
     func following(_ path: ReferencePath, from root: ReferencePath.Root, to lines: [String]) -> LeakPicture {
         var picture = self
         for leg in path.legs(from: root) {
@@ -40,22 +40,22 @@ struct LeakPicture {
         return picture
     }
 
-    /// Says how the last one holds the first.
+    /// Adds an arrow from the last box to the first.
     mutating func close(_ label: String) { diagram.join(diagram.boxes.count - 1, 0, label) }
 }
 
 extension LeakTracker.Tracked {
-    /// Its lines in a picture.
+    /// The lines of the object in a picture.
     var lines: [String] { [label, "\(isOwner ? "observed for" : "tracked") at \(site)"] }
 }
 
 extension WatchedRegistration {
     var subject: String { describeName(name) }
 
-    /// The lines of its token in a picture.
+    /// The lines of the token in a picture.
     var tokenLines: [String] { ["token for \(subject)", "\(site)"] }
 
-    /// A handler that holds an object: that holds the handler, too, if it is the owner.
+    /// A handler that holds an object. If the object is the owner, the picture shows that the owner holds the handler.
     func picture(_ path: ReferencePath, to object: HeapObject, _ lines: [String]) -> Diagram {
         var picture = LeakPicture(handlerOf: self).following(path, from: .closure, to: lines)
         if owner == object.address { picture.close("keeps, while it lives") }
