@@ -9,21 +9,21 @@ struct Verdict {
     let findings: [Finding]
     let unattributed: [Finding]
 
-    /// Records every finding once: at its own place, or where the test is if the file is not on this machine.
+    /// Records every finding once: at the finding's line, or at the test if the file is not on this machine.
     func report(at test: TestSite) {
         if Test.current != nil { return report(at: test.sourceLocation) }
         for finding in findings { finding.recordInXCTest(of: test) }
         for finding in unattributed { finding.print() }
     }
 
-    /// As `report(at:)`, in Swift Testing.
+    /// Records every finding once, in Swift Testing.
     func report(at test: SourceLocation) {
         for finding in findings { finding.recordInSwiftTesting(of: test) }
         for finding in unattributed { finding.warnInSwiftTesting(of: test) }
     }
 }
 
-/// Where a test stands in the source.
+/// The place of a test in the source.
 struct TestSite {
     let fileID: StaticString
     let filePath: StaticString
@@ -39,13 +39,13 @@ extension Finding {
     /// Records the finding in Swift Testing, as an issue.
     func recordInSwiftTesting(of test: SourceLocation) {
         Issue.record(Comment(rawValue: message), sourceLocation: site.sourceLocation(in: test))
-        // `swift test --attachments-path` writes it into a folder.
+        // `swift test --attachments-path` writes the attachment into a folder.
         guard picture.hasPath else { return }
         let file = site.file.split(separator: "/").last ?? "leak"
         Attachment.record(picture.svg, named: "\(file)-\(site.line).svg", sourceLocation: test)
     }
 
-    /// As `recordInSwiftTesting(of:)`, as an issue that fails no test, which Swift Testing has since Swift 6.3.
+    /// Records the finding in Swift Testing as a warning, which fails no test; prints the finding before Swift 6.3.
     func warnInSwiftTesting(of test: SourceLocation) {
         #if compiler(>=6.3)
         Issue.record(Comment(rawValue: message), severity: .warning, sourceLocation: site.sourceLocation(in: test))
@@ -59,15 +59,14 @@ extension Finding {
         if let path = SourcePaths.path(of: site.file, near: "\(test.filePath)") {
             XCTFail(message, file: StaticString(forEver: path), line: UInt(site.line))
         } else {
-            // Not covered: what the tests register is in files of this package.
             XCTFail(message, file: test.filePath, line: test.line)
         }
     }
 }
 
-/// Records in Swift Testing what is found while a test runs.
+/// Records the findings of a running test in Swift Testing.
 ///
-/// `TetherTesting` looks it up by its name.
+/// `TetherTesting` looks up the type by name.
 enum TestRecorder: FindingRecorder {
     static func record(_ finding: Finding) -> Bool {
         guard let test = Test.current else { return false }
@@ -77,7 +76,7 @@ enum TestRecorder: FindingRecorder {
 }
 
 extension Site {
-    /// The place, with the path that opens it; that of the test, if there is no such file on this machine.
+    /// The place with the path of the file; the place of the test, if the file is not on this machine.
     fileprivate func sourceLocation(in test: SourceLocation) -> SourceLocation {
         guard let path = SourcePaths.path(of: file, near: test.filePath) else { return test }
         return SourceLocation(fileID: file, filePath: path, line: max(1, line), column: 1)
@@ -85,9 +84,9 @@ extension Site {
 }
 
 extension StaticString {
-    /// A string that is never freed, for XCTest, which takes file names in this form alone.
+    /// A string that is never freed, because XCTest takes a file name only as a `StaticString`.
     fileprivate init(forEver string: String) {
-        // The frozen layout of StaticString, for one with a pointer; its flags say whether all of it is ASCII.
+        // The frozen layout of a StaticString with a pointer; the flags say whether the string is pure ASCII.
         struct Layout {
             let start: UInt
             let count: UInt
@@ -99,7 +98,7 @@ extension StaticString {
         let layout = Layout(
             start: UInt(bitPattern: copy.baseAddress), count: UInt(bytes.count),
             flags: bytes.allSatisfy { $0 < 0x80 } ? 2 : 0)
-        // SAFETY: the same layout; the copy is never freed.
+        // SAFETY: `Layout` is the frozen layout of StaticString; the copy is never freed.
         self = unsafe unsafeBitCast(layout, to: StaticString.self)
     }
 }

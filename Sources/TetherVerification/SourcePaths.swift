@@ -2,15 +2,15 @@ internal import Foundation
 internal import Tether
 internal import TetherTesting
 
-/// The paths of files that are known as `#fileID` names them, by module and name.
+/// The paths of files known by module and name, as in `#fileID`.
 ///
-/// A registration keeps no path, because paths make programs larger and tell of the machine that built them. A test has
-/// one, so the files of its package are looked through when something has failed.
+/// A registration keeps no path, because paths make programs larger and reveal the build machine. A test has a path, so
+/// the files of the test's package are searched after a failure.
 enum SourcePaths {
     private static let known = Guarded<[String: String?]>([:])
 
-    /// The path of the one file of a module that has a name, in the package or project of a file that is known; `nil` if
-    /// there is none, or more than one.
+    /// The path of the only file with a name in a module, in the package or project of a known file; `nil` if no file
+    /// or several files match.
     static func path(of fileID: String, near file: String) -> String? {
         guard let root = root(of: URL(filePath: file)) else { return nil }
         let key = "\(root.path):\(fileID)"
@@ -20,7 +20,7 @@ enum SourcePaths {
         return path
     }
 
-    /// The nearest folder above a file that holds a package or a project.
+    /// The nearest folder above a file with a package or a project.
     private static func root(of file: URL) -> URL? {
         var folder = file.deletingLastPathComponent()
         while folder.path != "/", !folder.path.isEmpty {
@@ -38,7 +38,7 @@ enum SourcePaths {
             at: root, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
         var found: [String] = []
         while let file = files?.nextObject() as? URL {
-            // A module's folder has its name, as a rule; in a project it need not.
+            // The folder of a module usually has the module's name; in a project the names may differ.
             if file.lastPathComponent == name { found.append(file.path) }
         }
         let inModule = found.filter { $0.split(separator: "/").contains(module) }

@@ -1,20 +1,20 @@
 public import Testing
 @_exported public import TetherTesting
 
-/// Fails a test that leaves behind an observer, an owner that was observed for, or a tracked object.
+/// Fails a test that leaves behind an observer, an owner of an observer, or a tracked object.
 ///
 /// See `Trait.verifiesNoLeaks`.
 public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
     let limits: LeakTracker.Limits
 
-    /// On a suite, every test in it is verified.
+    /// On a suite, the trait verifies every test.
     public var isRecursive: Bool { true }
 
-    /// Runs a test in a scope of its own, and verifies that. A test that throws has failed, and is not verified.
+    /// Runs a test in a new scope, and verifies the scope. A test that throws has failed, and is not verified.
     /// - Parameters:
     ///   - test: The test.
-    ///   - testCase: Its arguments; `nil` around a whole suite.
-    ///   - function: What runs the test.
+    ///   - testCase: The arguments of the test; `nil` around a whole suite.
+    ///   - function: The body of the test.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
@@ -26,8 +26,8 @@ public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == NoLeaksTrait {
-    /// Fails the test, or each test of the suite, that leaves something behind: an observer that is still active, an
-    /// owner of an observer that is still alive, an object given to `track(_:)` that is still alive.
+    /// Fails the test, or each test of the suite, that leaves behind an active observer, a living owner of an observer,
+    /// or a living object given to `track(_:)`.
     ///
     /// ```swift
     /// @Test(.verifiesNoLeaks) func `a closed window lets go`() {
@@ -37,20 +37,19 @@ extension Trait where Self == NoLeaksTrait {
     /// }
     /// ```
     ///
-    /// Deliveries that are pending when the test returns, on whatever target, are made first, and waited for as they
-    /// are, up to the limit. Each thing that is left is one failure. It says why the thing is still there, as far as that
-    /// can be found out, and stands at the line of the registration, or of `track(_:)`; at the test, where that file is
-    /// not on this machine. Tests may run in parallel, also on `ObserverCenter.default`; for work on queues and threads
-    /// see `LeakTracker.adopt(_:)`.
+    /// The verification first waits, up to the limit, for deliveries that are pending on any target when the test
+    /// returns. Each thing left behind is one failure, which names the holder if the search finds one. The failure
+    /// stands at the line of the registration or of `track(_:)`, or at the test if the file is not on this machine.
+    /// Tests may run in parallel, also on `ObserverCenter.default`. For work on queues and threads see
+    /// `LeakTracker.adopt(_:)`.
     public static var verifiesNoLeaks: Self { verifiesNoLeaks() }
 
-    /// As `verifiesNoLeaks`, with limits of its own.
+    /// Verifies as `verifiesNoLeaks` does, with the given limits.
     /// - Parameters:
-    ///   - limit: How long deliveries that are pending when the test returns may take.
-    ///   - release: How long to wait then for what is still there, because a thread or a task of the test's own may be
-    ///     about to let it go; not longer than `limit`. Only a test that leaves something behind waits that long.
-    ///   - explanation: How long the search may take, in all, for why things are still there. What it did not get to is
-    ///     said to be untold.
+    ///   - limit: The longest wait for deliveries that are pending when the test returns.
+    ///   - release: The longest wait, at most `limit`, for threads or tasks of the test to release the things left
+    ///     behind, if there are any.
+    ///   - explanation: The time limit of the whole search for holders; a finding says if the search reached the limit.
     public static func verifiesNoLeaks(
         within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2)
     ) -> Self {

@@ -1,7 +1,7 @@
 internal import TetherTesting
 
-/// Runs a body, in a test of XCTest or of Swift Testing, and fails that test if the body leaves behind an observer, an
-/// owner that was observed for, or an object given to `track(_:)`.
+/// Runs a body in a test of XCTest or of Swift Testing. The test fails if the body leaves behind an observer, an owner
+/// of an observer, or an object given to `track(_:)`.
 ///
 /// ```swift
 /// func testClosedSidebarIsGone() {
@@ -12,22 +12,21 @@ internal import TetherTesting
 /// }
 /// ```
 ///
-/// What holds for `.verifiesNoLeaks` holds here. A body that throws is not verified. The calling thread waits; if it is
-/// the main thread, as in a test of XCTest, its run loop runs meanwhile, so that deliveries to `.main` come through. In a
-/// turn of the main queue, which a `@MainActor` test of Swift Testing is, they cannot: if one is pending the failure says
-/// so, after the limit. Make such a test async, and write `await`.
+/// Verifies as `.verifiesNoLeaks` does. A body that throws is not verified. The calling thread waits. The main thread,
+/// as in a test of XCTest, runs its run loop meanwhile, so that deliveries to `.main` can run. In a turn of the main
+/// queue, such as a `@MainActor` test of Swift Testing, such deliveries cannot run: if one is pending, the failure says
+/// so after the limit. Make such a test async, and write `await`.
 /// - Parameters:
-///   - limit: How long deliveries that are pending when the body returns may take.
-///   - release: How long to wait then for what is still there, because a thread or a task of the test's own may be about
-///     to let it go; not longer than `limit`. Only a body that leaves something behind waits that long.
-///   - explanation: How long the search may take, in all, for why things are still there. What it did not get to is said
-///     to be untold.
+///   - limit: The longest wait for deliveries that are pending when the body returns.
+///   - release: The longest wait, at most `limit`, for threads or tasks of the test to release the things left behind,
+///     if there are any.
+///   - explanation: The time limit of the whole search for holders; a finding says if the search reached the limit.
 ///   - fileID: The file of the call, which audits and reports name.
 ///   - filePath: The path of that file, which a failure opens.
 ///   - line: The line of the call.
 ///   - column: The column of the call.
-///   - body: What to run, in a scope of its own: `LeakTracker.current`.
-/// - Returns: What the body returns.
+///   - body: The code to run, with the new scope as `LeakTracker.current`.
+/// - Returns: The result of the body.
 @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
 @_disfavoredOverload
 public func verifyNoLeaks<Result>(
@@ -44,20 +43,20 @@ public func verifyNoLeaks<Result>(
     return result
 }
 
-/// Runs an asynchronous body, in a test of XCTest or of Swift Testing, and fails that test if the body leaves behind an
-/// observer, an owner that was observed for, or an object given to `track(_:)`.
+/// Runs an asynchronous body in a test of XCTest or of Swift Testing. The test fails if the body leaves behind an
+/// observer, an owner of an observer, or an object given to `track(_:)`.
 ///
-/// See `verifyNoLeaks(within:release:explanation:fileID:filePath:line:column:_:)`; here nothing blocks.
+/// See `verifyNoLeaks(within:release:explanation:fileID:filePath:line:column:_:)`. This form blocks no thread.
 /// - Parameters:
-///   - limit: How long deliveries that are pending when the body returns may take.
-///   - release: How long to wait then for what is still there; not longer than `limit`.
-///   - explanation: How long the search may take, in all, for why things are still there.
+///   - limit: The longest wait for deliveries that are pending when the body returns.
+///   - release: The longest wait, at most `limit`, for the release of the things left behind.
+///   - explanation: The time limit of the whole search for holders.
 ///   - fileID: The file of the call, which audits and reports name.
 ///   - filePath: The path of that file, which a failure opens.
 ///   - line: The line of the call.
 ///   - column: The column of the call.
-///   - isolation: The actor of the caller, on which the body runs; leave it out.
-///   - body: What to run, in a scope of its own: `LeakTracker.current`.
+///   - isolation: The actor of the caller, which runs the body; leave the argument out.
+///   - body: The code to run, with the new scope as `LeakTracker.current`.
 public func verifyNoLeaks<Result>(
     within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath,
