@@ -157,7 +157,7 @@ extension Benchmark {
             let center = ObserverCenter()
             let owners = (0..<max(1, attached)).map { _ in Hooked() }
             for owner in owners { center.observe(.measured, owner: owner) { _, _ in } }
-            if attached == 0 { center.removeObservers() }
+            if attached == 0 { center.removeAllObservers() }
             // Many at a time, so that each has its own address.
             func make<Object: AnyObject>(_ count: Int, _ make: () -> Object) {
                 for _ in 0..<max(1, count / 20_000) { keep((0..<20_000).map { _ in make() } as [AnyObject]) }

@@ -50,7 +50,7 @@ import TetherVerification
 
         func end() {
             keep.drop()
-            center.removeObservers()
+            center.removeAllObservers()
             ring.node?.next = nil
         }
     }

@@ -2,7 +2,7 @@ internal import COwnerLifetime
 public import Foundation
 internal import Synchronization
 
-// SAFETY: `word` is set before the token is shared and never changes after it; `NSObject` adds no state.
+// SAFETY: `address` is set before the token is shared and never changes after it; `NSObject` adds no state.
 
 /// One registration with a center, and the token for it: when the token goes, the observer ends.
 ///
@@ -14,108 +14,27 @@ internal import Synchronization
 /// ```
 ///
 /// An observer that is attached to an owner is held by the owner's side of Tether, ends when the owner does, and need
-/// not be kept. The idea is that of `LRNotificationObserver`, whose two forms are here too: attached to an owner, and
-/// as a property that is configured and configured again (`init(center:)`).
+/// not be kept. A token that is kept as a property is replaced by assignment, `token = center.observe(…)`, or in one step
+/// with `key:` (M7). The idea is that of `LRNotificationObserver`.
 ///
 /// *Delivery*: see ``DeliveryTarget``.
 ///
 /// *Thread safety*: everything here may be called from any thread, also from inside a handler. Tokens can be stored
 /// as `NSObjectProtocol`.
 @safe public final class NotificationObserver: NSObject, @unchecked Sendable {
-    /// The address of the registration, by an unowned reference, or with its lowest bit set that of a `PropertyState`.
+    /// The registration's address, which an unowned reference keeps for this registration; 0 in an observer that was refused.
+    /// Written once, before the object is shared.
     ///
-    /// The center holds the registration; a token does not keep it, so that what a handler captured goes when the
-    /// observer ends, also while the token stays (O11).
-    private var word: UInt = 0
-
-    /// The state of a property form: the center that it will register with, the registration that it has now, and what
-    /// stays from one registration to the next.
-    final class PropertyState: Sendable {
-        struct State {
-            var current: Unretained<Registration>?
-            /// The registrations that it replaced, or is about to, until their handlers have returned.
-            var former: [Unretained<Registration>] = []
-            var muting = Muting()
-            var backlog = BufferingPolicy.unbounded
-        }
-
-        let center: any NotifyingCenter
-        let state = Guarded(State(), rank: .property)
-
-        init(center: any NotifyingCenter) {
-            self.center = center
-        }
-
-        var current: Unretained<Registration>? { state.withLock(\.current) }
-
-        /// Makes a registration the current one, which `add` is to add in the place of those that were: more than one where
-        /// another thread has not yet added the last of them.
-        func replaceCurrent(
-            with registration: Registration, _ add: (_ replacing: [Unretained<Registration>]) -> Void
-        ) {
-            let replaced = state.withLock { state in
-                state.former.removeAll { $0.withMemory(\.hasGone) != false }
-                // Who waits later sees what their handlers wrote.
-                atomicMemoryFence(ordering: .acquiring)
-                if let old = state.current { state.former.append(old) }
-                state.current = Unretained(registration)
-                registration.inherit(state.muting, state.backlog)
-                return state.former.filter { $0.withMemory(\.hasEnded) == false }
-            }
-            add(replaced)
-            // One that another thread has ended meanwhile was not added, and replaced nothing.
-            for old in replaced { old.withMemory { $0.end() } }
-        }
-
-        /// Ends all; returns those whose handlers may be running.
-        func end() -> [Unretained<Registration>] {
-            let all = state.withLock { state in state.former + (state.current.map { [$0] } ?? []) }
-            for registration in all { registration.withMemory { $0.end() } }
-            return all
-        }
-    }
-
-    /// Makes an idle observer, to be kept as a property and configured with its `observe` methods.
-    ///
-    /// The center is held as long as the observer is: Tether's, Foundation's, or any other.
-    /// - Parameter center: The center to observe, which is held as long as this observer is.
-    public init(center: any NotifyingCenter) {
-        super.init()
-        // SAFETY: `deinit` gives back what this retains.
-        word = unsafe UInt(bitPattern: Unmanaged.passRetained(PropertyState(center: center)).toOpaque()) | 1
-    }
-
-    /// Makes an idle observer, to be kept as a property and configured with its `observe` methods.
-    ///
-    /// The center is held as long as the observer is. `.default` is ``ObserverCenter/default``; another initializer of this
-    /// name takes any ``NotifyingCenter``.
-    /// - Parameter center: The center to observe, which is held as long as this observer is.
-    public convenience init(center: ObserverCenter) {
-        self.init(center: center as any NotifyingCenter)
-    }
+    /// The center retains the registration. A token does not, so a handler's captures are released when the observer ends,
+    /// also while the token stays (O11).
+    private var address: UInt = 0
 
     override init() { super.init() }
 
     deinit {
         cancel()
-        // SAFETY: gives back what `init(center:)` or `set` took.
-        guard let address = unsafe UnsafeMutableRawPointer(bitPattern: word & ~1) else { return }
-        if isProperty {
-            unsafe Unmanaged<PropertyState>.fromOpaque(address).release()
-        } else {
-            unsafe tether_unowned_release(address)
-        }
-    }
-
-    /// The center of a property form.
-    var centerOfProperty: (any NotifyingCenter)? { property?.center }
-
-    var isProperty: Bool { word & 1 == 1 }
-
-    var property: PropertyState? {
-        guard isProperty, let address = unsafe UnsafeRawPointer(bitPattern: word & ~1) else { return nil }
-        // SAFETY: held since `init(center:)`.
-        return unsafe Unmanaged<PropertyState>.fromOpaque(address).takeUnretainedValue()
+        // SAFETY: gives back what `set` took.
+        if let address = unsafe UnsafeMutableRawPointer(bitPattern: address) { unsafe tether_unowned_release(address) }
     }
 
     // MARK: The registration
@@ -124,19 +43,15 @@ internal import Synchronization
     func set(_ registration: Registration) {
         // SAFETY: pairs with the release in `deinit`.
         unsafe tether_unowned_retain(Unmanaged.passUnretained(registration).toOpaque())
-        word = registration.address
+        address = registration.address
     }
 
-    /// Calls `body` with the registration's memory; `nil` for a property that has none.
-    func withMemory<Result>(_ body: (RegistrationMemory) -> Result?) -> Result? {
-        guard let property else { return memory.flatMap(body) }
-        return property.current?.withMemory(body)
-    }
+    /// Calls `body` with the registration's memory; `nil` for an observer that was refused its registration.
+    func withMemory<Result>(_ body: (RegistrationMemory) -> Result?) -> Result? { memory.flatMap(body) }
 
-    /// The memory of a token's registration, which this keeps.
     private var memory: RegistrationMemory? {
         // SAFETY: our unowned reference keeps it.
-        unsafe UnsafeMutableRawPointer(bitPattern: word).map { unsafe RegistrationMemory(at: $0) }
+        unsafe UnsafeMutableRawPointer(bitPattern: address).map { unsafe RegistrationMemory(at: $0) }
     }
 
     /// Returns what `body` makes of the registration, unless it has ended; see `RegistrationMemory.look`.
@@ -155,7 +70,7 @@ internal import Synchronization
     /// `cancelAndWait()` excludes that. Never waits. Complexity: O(1) amortised, plus O(p) where p of its deliveries are
     /// pending.
     public func cancel() {
-        if let property { _ = property.end() } else { withMemory { $0.end() } }
+        withMemory { $0.end() }
     }
 
     /// The outcome of waiting for an observer's handlers.
@@ -186,16 +101,10 @@ internal import Synchronization
     )
     @discardableResult
     public func cancelAndWait() -> WaitResult {
-        func wait(for registration: RegistrationMemory) -> WaitResult {
-            registration.end()
-            if registration.hasGone { return NotificationObserver.afterAllHandlers() }
-            return HandlerWait.wait(for: registration.address) ? .finished : .wouldDeadlock
-        }
-        // Not covered: the second, of a token that was refused its registration.
-        guard let property else { return withMemory(wait) ?? .finished }
-        let results = property.end().map { $0.withMemory(wait) }
-        // Not covered: the first, which tokens have in the tests of cycles.
-        return results.contains(.wouldDeadlock) ? .wouldDeadlock : .finished
+        guard let memory else { return .finished }
+        memory.end()
+        if memory.hasGone { return NotificationObserver.afterAllHandlers() }
+        return HandlerWait.wait(for: memory.address) ? .finished : .wouldDeadlock
     }
 
     /// Ends the observer and suspends until none of its handlers is running (R2).
@@ -205,26 +114,15 @@ internal import Synchronization
     /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
     @discardableResult
     public func cancelAndWait() async -> WaitResult {
-        func wait(for registration: RegistrationMemory) async -> WaitResult {
-            registration.end()
-            if registration.hasGone { return NotificationObserver.afterAllHandlers() }
-            return await withCheckedContinuation { continuation in
-                let canEnd = HandlerWait.whenReturned(registration.address) {
-                    continuation.resume(returning: .finished)
-                }
-                if !canEnd { continuation.resume(returning: .wouldDeadlock) }
-            }
+        guard let memory else { return .finished }
+        memory.end()
+        if memory.hasGone { return NotificationObserver.afterAllHandlers() }
+        // Keeps the memory meanwhile, so that its address stands for no other registration.
+        defer { withExtendedLifetime(self) {} }
+        return await withCheckedContinuation { continuation in
+            let canEnd = HandlerWait.whenReturned(memory.address) { continuation.resume(returning: .finished) }
+            if !canEnd { continuation.resume(returning: .wouldDeadlock) }
         }
-        // Their memory is kept meanwhile, so that its address stands for no other one.
-        let ofProperty = property?.end() ?? []
-        defer { withExtendedLifetime((self, ofProperty)) {} }
-        let registrations =
-            isProperty ? ofProperty.compactMap { $0.withMemory(\.self) } : [memory].compactMap(\.self)
-        var result = WaitResult.finished
-        for registration in registrations {
-            if await wait(for: registration) == .wouldDeadlock { result = .wouldDeadlock }
-        }
-        return result
     }
 
     /// The outcome of waiting for a registration that has gone: its last release came after all its handlers, and what they
@@ -241,8 +139,10 @@ internal import Synchronization
     /// Pending deliveries move to the new target, in order; a call that is running finishes first. A switch to `.postingThread` takes
     /// effect when nothing of the observer is pending: until then posts join the old target. The setter runs no handler and
     /// never waits. On an observer that has ended it does nothing, and reads
-    /// `.postingThread`. An observer whose handler is isolated to an actor stays on that actor (P1), and that of an
-    /// async sequence, which its owner's list has, with the sequence (S2).
+    /// `.postingThread`.
+    ///
+    /// A handler that is isolated to an actor (`.mainActor` too) stays there, and an async one in its task (P1). To set the target
+    /// of its observer, or of an async sequence's (S2), stops the program with a sentence (X1).
     public var target: DeliveryTarget {
         get {
             look(\.pending)?.target ?? .postingThread
@@ -251,14 +151,103 @@ internal import Synchronization
             guard isActive else { return }
             // Made outside the look, because a scheduler of the user's may be asked what it is.
             let bound = BoundTarget.bind(newValue)
-            let seen = look { registration -> (pending: PendingDeliveries?, site: RegistrationSite)? in
-                if registration.isIsolated { return nil }
-                if registration.keeper != nil { return nil }
-                return (bound.isPostingThread ? registration.pending : registration.madePending, registration.site)
+            let seen = look { registration -> (isFixed: Bool, pending: PendingDeliveries?, site: RegistrationSite) in
+                if registration.isIsolated || registration.keeper != nil { return (true, nil, registration.site) }
+                return (
+                    false, bound.isPostingThread ? registration.pending : registration.madePending, registration.site
+                )
             }
-            guard let (pending, site) = seen else { return }
+            guard let (isFixed, pending, site) = seen else { return }
+            guard !isFixed else {
+                fatalError(
+                    "NotificationObserver.target: the handler registered at \(site.file):\(site.line) is isolated to an "
+                        + "actor, async or a sequence's, and stays where it is; register one that is neither, with on:."
+                )
+            }
             if TraceEvent.isOn { Registration.traceSwitch(to: newValue, at: site) }
             pending?.redirect(to: bound)
+        }
+    }
+
+    // MARK: The backlog (D8)
+
+    /// How many deliveries may wait for this observer on its target; all, unless this is set.
+    ///
+    /// ```swift
+    /// token.backlog = .newest(1)
+    /// ```
+    ///
+    /// Set on a live observer it drops at once the deliveries beyond the bound. The audit counts dropped deliveries. A `once`
+    /// observer is not affected: the first delivery is its only one (R7). On an observer that has ended setting it does
+    /// nothing, and it reads `.unbounded`.
+    ///
+    /// Complexity: O(1), plus O(d log p) where d of p pending deliveries are dropped. Any thread.
+    public var backlog: BufferingPolicy {
+        get { look(\.pending)?.backlog ?? .unbounded }
+        set { look(\.madePending)?.setBacklog(newValue) }
+    }
+
+    // MARK: Muting (D9)
+
+    /// Whether the observer is muted, by itself or with its owner. Complexity: O(1). Any thread.
+    public var isMuted: Bool { look(\.pending)?.isMuted ?? false }
+
+    /// Mutes the observer: what is posted from now on does not reach it, until `unmute()` was called as often as this.
+    ///
+    /// ```swift
+    /// token.mute(keepingNewest: true)
+    /// defer { token.unmute() }
+    /// // Many posts; the handler runs once.
+    /// for row in rows { model.insert(row) }
+    /// ```
+    ///
+    /// Posts meanwhile are dropped, and counted in the audit. With `keepingNewest` the newest is kept, and
+    /// delivered at the last `unmute()`: it is pending until then, holds its object, and is let go when the observer
+    /// ends. Where several mutings overlap, the newest is kept from when the first one asks for it.
+    ///
+    /// *Delivery*: what was posted before is delivered all the same, also while muted. Neither what is dropped nor what
+    /// is displaced uses up a `once` observer (R7). Muting works on every target, and stays when the
+    /// target is switched.
+    ///
+    /// *Thread safety*: any thread, also inside a handler; never waits. A handler that a post on another thread has
+    /// begun to call may still run. On an observer that has ended it does nothing. Complexity: O(1).
+    /// - Parameter keepingNewest: Whether the newest of what is posted meanwhile is kept for the last `unmute()`.
+    public func mute(keepingNewest: Bool = false) {
+        look(\.madePending)?.mute(by: .token, keepingNewest: keepingNewest)
+    }
+
+    /// Mutes the observer while a closure runs (D9).
+    ///
+    /// ```swift
+    /// token.muted(keepingNewest: true) {
+    ///     for row in rows { model.insert(row) }     // the handler runs once
+    /// }
+    /// ```
+    /// - Parameters:
+    ///   - keepingNewest: Whether the newest of the notifications that are posted meanwhile is delivered at the end.
+    ///   - body: The closure, whose posts do not reach the observer.
+    public func muted<Result, Failure>(
+        keepingNewest: Bool = false, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        mute(keepingNewest: keepingNewest)
+        defer { unmute() }
+        return try body()
+    }
+
+    /// Ends one muting; the last one delivers what was kept.
+    ///
+    /// *Delivery*: as if it were posted now, to this observer alone. On `.postingThread`, and on a target that calls the handler at once
+    /// here (D3), the handler runs before this returns. Otherwise the notification is enqueued.
+    ///
+    /// One `unmute()` more than there were `mute(keepingNewest:)` stops the program with a sentence, unless the observer
+    /// has ended. Any thread. Complexity: O(1), and what the handler takes.
+    public func unmute() {
+        guard let (known, site) = look({ ($0.madePending, $0.site) }), let pending = known else { return }
+        guard PendingDeliveries.unmute([pending], by: .token) else {
+            fatalError(
+                "NotificationObserver.unmute(): the observer registered at \(site.file):\(site.line) was not muted by its "
+                    + "token; call unmute() once for each mute(keepingNewest:), and OwnerObservers.unmute() for each "
+                    + "OwnerObservers.mute(keepingNewest:).")
         }
     }
 }

@@ -8,6 +8,7 @@ struct ObservationRequest {
     private let target: BoundTarget?
     private let flags: UInt32
     let key: ObserverKey?
+    private let backlog: BufferingPolicy
     let site: RegistrationSite
     /// The call itself, for the sentence that refuses what it was given: by itself the function that asks.
     let call: StaticString
@@ -18,13 +19,15 @@ struct ObservationRequest {
     @inline(__always)
     init(
         name: Notification.Name?, sender: SenderFilter, target: borrowing DeliveryTarget, isIsolated: Bool = false,
-        once: Bool = false, key: ObserverKey? = nil, site: RegistrationSite, call: StaticString = #function
+        once: Bool = false, key: ObserverKey? = nil, backlog: BufferingPolicy = .unbounded, site: RegistrationSite,
+        call: StaticString = #function
     ) {
         self.name = name
         self.sender = sender
         self.target = target.isPoster ? nil : .bind(copy target)
         flags = (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
         self.key = key
+        self.backlog = backlog
         self.site = site
         self.call = call
     }
@@ -33,103 +36,228 @@ struct ObservationRequest {
     @inline(__always)
     init<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: borrowing Sender, on target: borrowing DeliveryTarget,
-        isIsolated: Bool = false, once: Bool, key: borrowing (any Hashable)?, at file: StaticString, _ line: UInt,
-        call: StaticString = #function
+        isIsolated: Bool = false, once: Bool, key: borrowing (any Hashable)?, backlog: BufferingPolicy = .unbounded,
+        at file: StaticString, _ line: UInt, call: StaticString = #function
     ) {
         // Asked first, because a copy of none costs a call, too.
         let observerKey: ObserverKey? = if key == nil { nil } else { ObserverKey((copy key)!) }
         self.init(
             name: name, sender: .given(copy sender, call: call), target: target, isIsolated: isIsolated, once: once,
-            key: observerKey, site: RegistrationSite(file: file, line: line), call: call)
+            key: observerKey, backlog: backlog, site: RegistrationSite(file: file, line: line), call: call)
     }
 
     /// Puts a hook in front of the others.
     mutating func add(_ hook: RegistrationHook) { hooks = hook.followed(by: hooks) }
 
-    /// Registers a handler with a center, for an observer that only its token holds.
-    ///
-    /// With a receiver, which is not being deinitialised, the observer ends with that one, too. It stays inactive if its
-    /// sender is being deinitialised (M5).
+    /// Registers a handler with a center, for an observer that only its token holds. It stays inactive if its sender is being
+    /// deinitialised (M5).
     func register(
-        _ observer: NotificationObserver, with center: any NotifyingCenter, receiver: AnyObject? = nil,
+        _ observer: NotificationObserver, with center: any NotifyingCenter,
         handler: @escaping @Sendable (Notification) -> Void
     ) {
-        register(observer, with: center, owner: nil, receiver: receiver) { [flags, site] core, details in
+        register(observer, with: center, owner: nil) { [flags, site] core, details in
             PlainRegistration(center: core, details: details, flags: flags, site: site, handler: handler)
         }
     }
 
-    /// Registers a handler with a center, for an observer that is attached to an owner.
-    ///
-    /// With a receiver, which is not being deinitialised, the observer ends with that one, too. It stays inactive if its
-    /// owner or sender is being deinitialised (O8, M5).
+    /// Registers a handler with a center, for an observer that is attached to an owner. It stays inactive if its owner or
+    /// sender is being deinitialised (O8, M5).
     func register<Owner: AnyObject>(
-        _ observer: NotificationObserver, with center: any NotifyingCenter, owner: Owner, receiver: AnyObject? = nil,
+        _ observer: NotificationObserver, with center: any NotifyingCenter, owner: Owner,
         handler: @escaping OwnedRegistration.Handler<Owner>
     ) {
         ObjectArgument.owner.check(owner, call: call)
-        register(observer, with: center, owner: owner, receiver: receiver) { [flags, site] core, details in
+        register(observer, with: center, owner: owner) { [flags, site] core, details in
             OwnedRegistration(center: core, details: details, flags: flags, site: site, handler: handler)
         }
     }
 
     private func register(
-        _ observer: NotificationObserver, with center: any NotifyingCenter, owner: AnyObject?, receiver: AnyObject?,
+        _ observer: NotificationObserver, with center: any NotifyingCenter, owner: AnyObject?,
         making make: (CenterCore, Registration.Details?) -> Registration
     ) {
         let ownCore = center.ownCore
         let core = ownCore ?? ForeignCenters.shared.core(of: center)
-        let foreign = ownCore == nil ? ForeignReceiver(of: core) : nil
+        let foreign = ownCore == nil ? ForeignSubscription(of: core) : nil
         if foreign != nil { ProgramEnvironment.isFollowed }
-        let receiverHook = receiver.map { _ in ReceiverHook() }
         var senderRecord: OwnerRecord?
         if case .object(let object) = sender {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)
             guard senderRecord != nil else {
-                // An observer that is configured anew is idle then, too.
-                observer.cancel()
                 if let foreignCenter = core.foreignCenter { ForeignCenters.shared.release(foreignCenter) }
                 return
             }
         }
         var hooks = hooks
-        if let receiverHook { hooks = receiverHook.followed(by: hooks) }
         if let foreign { hooks = foreign.followed(by: hooks) }
         let registration = make(
             core,
             senderRecord == nil && key == nil && hooks == nil
                 ? nil : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
         if let target { registration.makePending(on: target) }
-        // All that an end undoes is done before anyone can end it: by the token, the owner's list or the center.
-        if let receiver, let receiverHook { receiverHook.tie(registration, to: receiver) }
-        // Nobody else has a token before its owner lists it. A property may be stopped by any thread that has it, but this
-        // registration only when it is set.
-        if !observer.isProperty { observer.set(registration) }
+        if backlog.limit < .max { registration.madePending?.setBacklog(backlog) }
+        // Nobody else has the token before its owner lists it.
+        observer.set(registration)
         var isAttached = true
         if let owner, let owned = registration.owned {
             isAttached = OwnerTable.shared.attach(observer, to: owner, as: owned, exactly: core.usesExactLifetimes)
         }
-        guard isAttached else {
-            // What a property had ends all the same.
-            if observer.isProperty { observer.cancel() }
-            return registration.end()
-        }
-        func add(replacing former: [Unretained<Registration>] = []) {
-            RegistrationEvents.registered(registration, name: name, by: observer)
-            core.add(registration, name: name, sender: sender.key, replacing: former)
-        }
-        if let property = observer.property {
-            property.replaceCurrent(with: registration) { add(replacing: $0) }
-        } else {
-            add()
-        }
+        guard isAttached else { return registration.end() }
+        RegistrationEvents.registered(registration, name: name, by: observer)
+        core.add(registration, name: name, sender: sender.key)
         if let foreign { connect(registration, with: center, through: foreign) }
     }
 
     private func connect(
-        _ registration: Registration, with center: any NotifyingCenter, through foreign: ForeignReceiver
+        _ registration: Registration, with center: any NotifyingCenter, through foreign: ForeignSubscription
     ) {
         let sender: AnyObject? = if case .object(let object) = sender { object } else { nil }
         foreign.connect(Unretained(registration), with: center, name: name, sender: sender)
     }
+}
+
+/// A request whose handler is async: the target is a task of the observer's own.
+struct AsyncObservationRequest {
+    private(set) var request: ObservationRequest
+    private let hook = AsyncHandlerHook()
+
+    init(_ request: (DeliveryTarget) -> ObservationRequest) {
+        self.request = request(DeliveryTarget(kind: .task(hook.handler)))
+        self.request.add(hook)
+    }
+
+    /// The part that the handler captures, because the request holds the sender; with the actor that the handler is
+    /// isolated to.
+    func hook(on actor: (any Actor)?) -> AsyncHandlerHook {
+        hook.handler.deliver(on: actor)
+        return hook
+    }
+
+    /// Notifications.
+    init<Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender, once: Bool, key: (any Hashable)?, backlog: BufferingPolicy,
+        at file: StaticString, _ line: UInt, call: StaticString = #function
+    ) {
+        self.init {
+            ObservationRequest(
+                name, from: sender, on: $0, isIsolated: true, once: once, key: key, backlog: backlog, at: file, line,
+                call: call)
+        }
+    }
+}
+
+// MARK: Arguments
+
+/// A sender as given to a registration.
+enum SenderFilter {
+    case any
+    case object(AnyObject)
+    case value(TypedValue)
+
+    var key: SenderKey? {
+        switch self {
+        case .any: nil
+        case .object(let object): SenderKey(object)
+        case .value(let value): .value(value)
+        }
+    }
+
+    /// A sender that may be left out.
+    static func given<Sender: AnyObject>(_ sender: Sender, call: StaticString) -> SenderFilter {
+        if Omitted.stands(for: sender) { return .any }
+        ObjectArgument.sender.check(sender, call: call)
+        return .object(sender)
+    }
+
+    /// A sender as Foundation passes it: `nil` for any. Traps on what can match nothing (M4, X1).
+    init(any sender: Any?, call: StaticString) {
+        switch sender.map(Unwrapped.init) ?? .nothing {
+        case .nothing: self = .any
+        case .object(let object):
+            ObjectArgument.sender.check(object, call: call)
+            self = .object(object)
+        case .value(let value): self = .value(SenderFilter.matchable(value, call: call))
+        }
+    }
+
+    private static func matchable(_ sender: Any, call: StaticString) -> TypedValue {
+        guard let value = TypedValue.find(in: sender, isRegistered: true) else {
+            // Not covered: ends the process; MisuseTests run it apart.
+            fatalError(
+                "\(call): the sender \(String(reflecting: sender)) is a value whose type, \(type(of: sender)), is not "
+                    + "Hashable, or on another actor only, so no post could ever match it; pass a class instance or a "
+                    + "Hashable value.")
+        }
+        guard value == value else {
+            // Not covered: ends the process; MisuseTests run it apart.
+            fatalError(
+                "\(call): the sender \(String(reflecting: sender)) is not equal to itself, so no post could ever "
+                    + "match it; pass a value that is.")
+        }
+        return value
+    }
+}
+
+/// An object that is given to a registration, or to a test's scope, which refuse what only looks like one (X1).
+package enum ObjectArgument {
+    case sender
+    case owner
+    case receiver
+    case tracked
+
+    /// Stops the program for an object whose end says nothing, or cannot be seen, with the call that it was given to.
+    package func check(_ object: AnyObject, call function: StaticString) {
+        var call: String { "\(function)".replacing("fileID:line:", with: "") }
+        guard type(of: object) != ObjectArgument.box else {
+            fatalError(
+                "\(call): \(object) is a value in a box, and each cast to AnyObject makes another box; \(instead), or "
+                    + "pass a class instance.")
+        }
+        #if canImport(ObjectiveC)
+        // SAFETY: the reference's bits are looked at, not read through; the caller holds the object.
+        let bits = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+        guard self == .sender || !ObjectArgument.isTagged(bits) else {
+            fatalError(
+                "\(call): \(object), of \(type(of: object)), is stored in its reference and "
+                    + "never ends; \(instead), or pass an object that ends.")
+        }
+        #endif
+    }
+
+    /// What else can be done than to pass another object.
+    private var instead: String {
+        switch self {
+        case .sender: "pass a Hashable value to addObserver(forName:object:queue:using:)"
+        case .owner, .receiver: "leave it out and keep the token"
+        case .tracked: "track an object that holds it"
+        }
+    }
+
+    /// The class of the boxes that casts to `AnyObject` make of values without an object form.
+    private static let box: AnyClass = type(of: Boxed() as AnyObject)
+
+    private struct Boxed {}
+
+    /// Whether the bits of a reference are a value instead of an address, as Objective-C's tagged pointers are: they have
+    /// the highest bit set, or, on a Mac with an Intel processor, the lowest. There are none where addresses have 32 bits.
+    static func isTagged(_ bits: UInt) -> Bool {
+        UInt.bitWidth == 64 && (bits & 1 != 0 || bits.leadingZeroBitCount == 0)
+    }
+}
+
+/// Stands for an argument that was left out, where a class instance is asked for: a sender, or an owner.
+///
+/// Because leaving it out and passing one are different calls, a `nil` that was meant to be an object can never widen to
+/// "any" (M5): passing an optional does not compile.
+public final class Omitted: Sendable {
+    /// Nothing given: any sender; no owner, or whatever owner.
+    public static let argument = Omitted()
+
+    private init() {}
+
+    /// Whether it stands in an argument's place.
+    ///
+    /// Told by the type, because a build with cross-module optimisation gives each module a copy of `argument`.
+    @inline(__always)
+    static func stands(for argument: AnyObject) -> Bool { type(of: argument) == Omitted.self }
 }

@@ -1,5 +1,9 @@
 public import Foundation
 
+#if canImport(ObjectiveC)
+public import ObjectiveC
+#endif
+
 // The interface of Foundation's NotificationCenter.
 
 extension ObserverCenter {
@@ -31,96 +35,47 @@ extension ObserverCenter {
             block)
     }
 
-    /// Adds an object and one of its methods: target/action without selectors.
+    #if canImport(ObjectiveC)
+    /// Adds an object and one of its methods by selector, as Foundation's center does.
     ///
-    /// ```swift
-    /// center.addObserver(
-    ///     self, action: Sidebar.modelDidChange,
-    ///     name: .modelDidChange, object: nil)
-    /// ```
-    ///
-    /// As `connect`, which is not there in Swift 5 mode either, with the sender as Foundation passes it. The observer ends
-    /// with the object.
+    /// The object is not retained, and the observer ends with it. The method is called on the posting thread, inside the post.
+    /// `connect(_:from:to:of:owner:on:once:key:fileID:line:)` takes a method that the compiler checks.
     /// - Parameters:
-    ///   - observer: The object whose method is called, which is not retained. The observer ends with it.
-    ///   - action: The method, as `Type.method`.
+    ///   - observer: The object whose method is called, an `NSObject`; any other stops the program with a sentence.
+    ///   - selector: The method, which takes a notification or nothing.
     ///   - name: The name to observe; `nil` for any.
-    ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
-    ///     equality; any other value stops the program with a sentence (M4).
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
-    public func addObserver<Owner: AnyObject>(
-        _ observer: Owner, action: @escaping @Sendable (Owner) -> (Notification) -> Void, name: Notification.Name?,
-        object: Any?, fileID: StaticString = #fileID, line: UInt = #line
+    ///   - object: The sender to observe; `nil` for any.
+    public func addObserver(
+        _ observer: Any, selector: Selector, name: Notification.Name?, object: Any?
     ) {
-        addObserver(observer, Calling.method(action), isOnMainActor: false, name, object, fileID, line)
-    }
-
-    /// Adds an object and one of its methods that takes nothing.
-    /// - Parameters:
-    ///   - observer: The object whose method is called, which is not retained. The observer ends with it.
-    ///   - action: The method, as `Type.method`.
-    ///   - name: The name to observe; `nil` for any.
-    ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
-    ///     equality; any other value stops the program with a sentence (M4).
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
-    public func addObserver<Owner: AnyObject>(
-        _ observer: Owner, action: @escaping @Sendable (Owner) -> () -> Void, name: Notification.Name?,
-        object: Any?, fileID: StaticString = #fileID, line: UInt = #line
-    ) {
-        addObserver(observer, Calling.method(action), isOnMainActor: false, name, object, fileID, line)
-    }
-
-    /// Adds an object and one of its methods of the main actor, which is called there (P1).
-    /// - Parameters:
-    ///   - observer: The object whose method is called, which is not retained. The observer ends with it.
-    ///   - action: The method, as `Type.method`.
-    ///   - name: The name to observe; `nil` for any.
-    ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
-    ///     equality; any other value stops the program with a sentence (M4).
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
-    public func addObserver<Owner: AnyObject>(
-        _ observer: Owner, action: @escaping @Sendable (Owner) -> @MainActor (Notification) -> Void,
-        name: Notification.Name?,
-        object: Any?, fileID: StaticString = #fileID, line: UInt = #line
-    ) {
-        addObserver(observer, Calling.mainActorMethod(action), isOnMainActor: true, name, object, fileID, line)
-    }
-
-    /// Adds an object and one of its methods of the main actor that takes nothing (P1).
-    /// - Parameters:
-    ///   - observer: The object whose method is called, which is not retained. The observer ends with it.
-    ///   - action: The method, as `Type.method`.
-    ///   - name: The name to observe; `nil` for any.
-    ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity, a `Hashable` value by
-    ///     equality; any other value stops the program with a sentence (M4).
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
-    public func addObserver<Owner: AnyObject>(
-        _ observer: Owner, action: @escaping @Sendable (Owner) -> @MainActor () -> Void, name: Notification.Name?,
-        object: Any?, fileID: StaticString = #fileID, line: UInt = #line
-    ) {
-        addObserver(observer, Calling.mainActorMethod(action), isOnMainActor: true, name, object, fileID, line)
-    }
-
-    private func addObserver<Owner: AnyObject>(
-        _ observer: Owner, _ call: @escaping Calling<Owner>.Body, isOnMainActor: Bool, _ name: Notification.Name?,
-        _ object: Any?, _ file: StaticString, _ line: UInt
-    ) {
-        let function: StaticString = "ObserverCenter.addObserver(_:action:name:object:)"
+        let call: StaticString = "ObserverCenter.addObserver(_:selector:name:object:)"
+        guard let observer = observer as? NSObject else {
+            fatalError("\(call): the observer, of \(type(of: observer)), is no NSObject; use connect(_:to:of:).")
+        }
+        let action = Action(selector: selector)
         _ = observe(
             ObservationRequest(
-                name: name, sender: SenderFilter(any: object, call: function),
-                target: isOnMainActor ? .main : .postingThread, isIsolated: isOnMainActor,
-                site: RegistrationSite(file: file, line: line), call: function),
-            for: observer, call)
+                name: name, sender: SenderFilter(any: object, call: call), target: .postingThread,
+                site: RegistrationSite(file: #fileID, line: #line), call: call),
+            for: observer
+        ) { observer, notification in
+            _ = unsafe observer.perform(action.selector, with: notification)
+        }
     }
+
+    /// SAFETY: a selector is the address of a name that stays.
+    private struct Action: @unchecked Sendable {
+        let selector: Selector
+    }
+    #else
+    @_documentation(visibility: internal)
+    @available(
+        *, unavailable, message: "there are no selectors here: 'connect(name, to: Sidebar.changed, of: self)'"
+    )
+    public func addObserver<Selector>(
+        _ observer: Any, selector: Selector, name: Notification.Name?, object: Any?
+    ) {}
+    #endif
 
     /// Removes an observer: a token of this center, and all observers attached to an object, which may be a token itself.
     ///
@@ -146,42 +101,27 @@ extension ObserverCenter {
         if let token = instance as? NotificationObserver { core.end(token, named: name, from: key) }
         core.endAll(of: OwnerTable.shared.observers(of: instance), named: name, from: key)
     }
-}
 
-// Calls that do not compile, and stand here for the reasons that Connectable+Connect.swift gives.
+    // MARK: Exact twins
+    //
+    // A protocol of an app that names Foundation's calls is satisfied by declarations of exactly their types, and a function
+    // value has no default arguments. The calls themselves choose the forms above, which know their line and their token.
 
-// Not covered: no program that calls one of these compiles.
-
-extension ObserverCenter {
+    /// Adds a block, with Foundation's type: for a protocol, or as a function value.
     @_documentation(visibility: internal)
-    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
-    public func addObserver<Object: AnyObject, Method>(
-        _ observer: Object, action: @escaping @Sendable (Object) -> Method, name: Notification.Name?, object: Any?,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _:
-            Never? = nil
-    ) {}
+    @_disfavoredOverload
+    public func addObserver(
+        forName name: Notification.Name?, object: Any?, queue: OperationQueue?,
+        using block: @escaping @Sendable (Notification) -> Void
+    ) -> any NSObjectProtocol {
+        addObserver(forName: name, object: object, queue: queue, fileID: "", line: 0, using: block)
+            as NotificationObserver
+    }
 
+    /// The notifications of a name and a sender, with Foundation's parameters: for a protocol, or as a function value.
     @_documentation(visibility: internal)
-    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
-    public func addObserver<Object: AnyObject, Method>(
-        _ observer: Object, action: @escaping @Sendable (Object) -> Method, name: Notification.Name?, object: Any?,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure _: (
-        ) = ()
-    ) {}
-
-    @_documentation(visibility: internal)
-    @available(swift, obsoleted: 6)
-    public func addObserver<Object: AnyObject, Method>(
-        _ observer: Object, action: @escaping @Sendable (Object) -> Method, name: Notification.Name?, object: Any?,
-        fileID: StaticString = #fileID, line: UInt = #line, inSwift5ModeCallTheMethodInAClosureOfObserve _: Never? = nil
-    ) {}
-
-    @_documentation(visibility: internal)
-    @available(swift, obsoleted: 6)
-    public func addObserver<Object: AnyObject, Method>(
-        _ observer: Object, action: @escaping @Sendable (Object) -> Method, name: Notification.Name?, object: Any?,
-        fileID: StaticString = #fileID, line: UInt = #line, inSwift5ModeCallTheMethodInAClosureOfObserve _: () = ()
-    ) {}
+    @_disfavoredOverload
+    public func notifications(named name: Notification.Name, object: AnyObject?) -> NotificationSequence<Notification> {
+        notifications(named: name, object: object, fileID: "", line: 0)
+    }
 }

@@ -63,11 +63,39 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// - Parameters:
     ///   - name: The name.
     ///   - object: The object that the post speaks for; `nil` for none.
-    ///   - userInfo: What the notification tells beyond that; `nil` for nothing.
-    public func post(name: Notification.Name, object: Any?, userInfo: [AnyHashable: Any]? = nil) {
+    public func post(name: Notification.Name, object: Any? = nil) {
+        core.post(
+            name: name, isBare: object == nil, sender: { object.flatMap(SenderKey.init(any:)) },
+            notify: { $0(Notification(name: name, object: object)) })
+    }
+
+    /// Makes a notification with further values, and posts it.
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - object: The object that the post speaks for; `nil` for none.
+    ///   - userInfo: The values that go with the notification; `nil` for none.
+    public func post(name: Notification.Name, object: Any? = nil, userInfo: [AnyHashable: Any]?) {
         core.post(
             name: name, isBare: object == nil && userInfo == nil, sender: { object.flatMap(SenderKey.init(any:)) },
             notify: { $0(Notification(name: name, object: object, userInfo: userInfo)) })
+    }
+
+    /// Whether a post of a name would reach an observer, so that a costly payload need not be made for nobody.
+    ///
+    /// ```swift
+    /// if center.hasObservers(of: .modelDidChange, from: model) {
+    ///     center.post(name: .modelDidChange, object: model, userInfo: ["rows": Array(rows)])
+    /// }
+    /// ```
+    ///
+    /// Observers of any name count. Complexity: O(1), without an allocation. Any thread.
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - sender: The sender of the post. Leave it out to ask for observers of whatever sender.
+    public func hasObservers<Sender: AnyObject>(
+        of name: Notification.Name, from sender: Sender = Omitted.argument
+    ) -> Bool {
+        core.hasObservers(of: name, from: Omitted.stands(for: sender) ? nil : SenderKey(sender))
     }
 
     // MARK: NotifyingCenter
@@ -134,4 +162,93 @@ private struct OwnRegistration: NotifyingRegistration {
     let observer: NotificationObserver
 
     func cancel() { observer.cancel() }
+}
+
+// MARK: What every center has
+
+extension NotifyingCenter {
+    /// This center's core, if it is Tether's own: `ObserverCenter` is final, so a look at the type will do.
+    @inline(__always)
+    var ownCore: CenterCore? { isOwn ? unsafe unsafeDowncast(self, to: ObserverCenter.self).core : nil }
+
+    @inline(__always)
+    var isOwn: Bool { type(of: self) == ObserverCenter.self }
+
+    /// This center's core, or the one that stands beside it, if it has observers.
+    var knownCore: CenterCore? { ownCore ?? ForeignCenters.shared.knownCore(of: self) }
+}
+
+extension NotifyingCenter {
+    /// This center's observers, in registration order (L1).
+    public func audit() -> Audit {
+        let core = knownCore
+        return Audit(core?.registrations() ?? [], ledgers: core.map { [$0.ledger] } ?? [])
+    }
+}
+
+extension NotifyingCenter {
+    /// Ends every observer of a name that matches all arguments, blocks included (R9).
+    ///
+    /// ```swift
+    /// center.removeObservers(named: .modelDidChange)  // of that name
+    /// center.removeObservers(from: model)             // of that sender
+    /// center.removeObservers(named: .modelDidChange, owner: self)
+    /// ```
+    ///
+    /// An observer of any name, or of any sender, is not one *of* a name or sender.
+    /// Complexity: O(observers of the narrower of owner and sender, or of the name).
+    /// - Parameters:
+    ///   - name: The name that they were registered for.
+    ///   - sender: The sender that they were registered for; leave it out for all senders.
+    ///   - owner: The owner that they are attached to; leave it out for all owners, and for those without one.
+    public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
+        named name: Notification.Name, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument
+    ) {
+        removeObservers(name, sender, owner)
+    }
+
+    /// Ends every observer of a sender, whatever its name (R9).
+    /// - Parameters:
+    ///   - sender: The sender that they were registered for.
+    ///   - owner: The owner that they are attached to; leave it out for all owners, and for those without one.
+    public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
+        from sender: Sender, owner: Owner = Omitted.argument
+    ) {
+        removeObservers(nil, sender, owner)
+    }
+
+    /// Ends every observer of an owner on this center, whatever its name and sender (R9).
+    /// - Parameter owner: The owner that they are attached to.
+    public func removeObservers<Owner: AnyObject>(owner: Owner) { removeObservers(nil, Omitted.argument, owner) }
+
+    /// Ends every observer of this center; over another's center, those that were registered with Tether (R9).
+    public func removeAllObservers() { knownCore?.endAll() }
+
+    private func removeObservers(_ name: Notification.Name?, _ sender: AnyObject, _ owner: AnyObject) {
+        guard let core = knownCore else { return }
+        let key = Omitted.stands(for: sender) ? nil : SenderKey(sender)
+        if Omitted.stands(for: owner) { return core.endAll(named: name, from: key) }
+        core.endAll(of: OwnerTable.shared.observers(of: owner), named: name, from: key)
+    }
+}
+
+extension CenterCore {
+    /// Ends the registrations of some observers, as far as they are this center's and match what is given.
+    func endAll(of observers: [NotificationObserver], named name: Notification.Name?, from sender: SenderKey?) {
+        for observer in observers { end(observer, named: name, from: sender) }
+    }
+
+    /// Ends the registration of an observer, if it is this center's and matches what is given.
+    func end(_ observer: NotificationObserver, named name: Notification.Name?, from sender: SenderKey?) {
+        observer.withMemory { registration in
+            guard registration.look({ $0.center === self }) == true else { return }
+            if name != nil || sender != nil {
+                // Compared outside the look, because a value that is a sender may be of the user's.
+                guard let subject = registration.look({ subject(of: $0) }),
+                    name == nil || subject.name == name, sender == nil || subject.sender == sender
+                else { return }
+            }
+            registration.end()
+        }
+    }
 }

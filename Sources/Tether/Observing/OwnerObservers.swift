@@ -76,6 +76,18 @@ public struct OwnerObservers: Sequence, Sendable {
         }
     }
 
+    /// Mutes all observers that the owner has now while a closure runs.
+    /// - Parameters:
+    ///   - keepingNewest: Whether each observer delivers the newest of what is posted meanwhile at the end.
+    ///   - body: The closure, whose posts do not reach these observers.
+    public func muted<Result, Failure>(
+        keepingNewest: Bool = false, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        mute(keepingNewest: keepingNewest)
+        defer { unmute() }
+        return try body()
+    }
+
     /// Ends one muting of each observer that was muted so; the last one delivers what was kept.
     ///
     /// Notifications that several observers kept are delivered in posting order, after all of them are unmuted. An
@@ -87,5 +99,13 @@ public struct OwnerObservers: Sequence, Sendable {
             .map { (number: $0.numberOfKept ?? 0, pending: $0) }
             .sorted { $0.number < $1.number }
         _ = PendingDeliveries.unmute(muted.map(\.pending), by: .owner)
+    }
+}
+
+extension OwnerTable {
+    /// The observers of an owner, in order of attachment.
+    func observers(of owner: AnyObject) -> [NotificationObserver] {
+        // SAFETY: nothing else is ever attached to an owner; see `ObservationRequest.register`.
+        tokens(of: owner).map { unsafe unsafeDowncast($0, to: NotificationObserver.self) }
     }
 }

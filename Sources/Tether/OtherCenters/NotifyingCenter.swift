@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// A conforming type says how a closure is registered for a name and a sender; everything else, owners, targets,
 /// `once`, keys, stopping and audits, comes with the `observe` methods, which are written once, for this protocol.
-public protocol NotifyingCenter: Connectable {
+public protocol NotifyingCenter: AnyObject, Sendable {
     /// Registers a closure for a name (`nil`: any) and a sender (`nil`: any).
     ///
     /// Called with no lock of Tether's held. The closure may be called on any thread, and after its removal, and does
@@ -19,4 +19,13 @@ public protocol NotifyingCenter: Connectable {
     func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration
+}
+
+/// The registration of a closure with a center, which takes it off again.
+public protocol NotifyingRegistration: Sendable {
+    /// Takes the closure off.
+    ///
+    /// Called once, some time after the observer has ended, on a queue of Tether's that holds no lock of any center; not
+    /// at all if the center has let the closure go by itself.
+    func cancel()
 }

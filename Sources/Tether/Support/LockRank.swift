@@ -5,7 +5,6 @@ internal import COwnerLifetime
 /// Debug builds check it at every lock, and at every call of the user's code, so that a mistake ends the first test that
 /// makes it. In release a rank is nothing.
 package enum LockRank: UInt32, Sendable {
-    case property = 1
     case look = 2
     case owner = 4
     case center = 8

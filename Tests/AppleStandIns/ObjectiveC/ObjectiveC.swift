@@ -3,6 +3,7 @@
 // SAFETY: objects are passed on as addresses for the length of a call, in which the caller holds them.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, TypeNamesShouldBeCapitalized
 
+public import Foundation
 public import ObjectiveCRuntime
 
 public typealias Selector = runtime_selector
@@ -44,4 +45,9 @@ public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows
     let pool = runtime_push_pool()
     defer { runtime_pop_pool(pool) }
     return try body()
+}
+
+extension NSObject {
+    /// Finds no method, because the simulation has no selectors of a program's own.
+    public func perform(_ selector: Selector!, with object: Any!) -> Unmanaged<AnyObject>! { nil }
 }

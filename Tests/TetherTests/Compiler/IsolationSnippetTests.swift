@@ -55,7 +55,7 @@ import Testing
 
         func use(
             _ center: ObserverCenter, _ small: some NotifyingCenter, _ window: Window, _ stove: Stove, _ index: Index,
-            _ sender: Index, _ optional: Index?, _ property: NotificationObserver, _ name: Notification.Name
+            _ sender: Index, _ optional: Index?, _ name: Notification.Name
         ) {
 
         """
@@ -104,18 +104,7 @@ import Testing
             "center.connect(name, to: Window.closed, of: window)",
             "center.connect(name, to: Window.anywhere, of: window)",
             "center.connect(name, to: Window.closed, of: window, owner: index, once: true, key: 1)",
-            "center.connect(name, to: window, on: .mainActor) { $0.closed() }",
-            "property.connect(name, to: window, on: .mainActor) { $0.closed() }",
-            "small.connect(name, from: sender, to: window, on: .mainActor, once: true, key: 1) { $0.closed() }",
-            "center.addObserver(window, action: Window.changed, name: name, object: nil)",
-            "center.addObserver(window, action: Window.closed, name: name, object: nil)",
-            "center.addObserver(window, action: Window.anywhere, name: name, object: nil)",
-            "property.connect(name, to: Window.changed, of: window)",
-            "property.connect(name, to: Window.closed, of: window)",
-            "property.connect(name, to: Window.anywhere, of: window)",
             "small.connect(name, to: Window.changed, of: window)",
-            "let table: [(Notification.Name, MainActorNotificationMethod<Window>)] = [(name, Window.changed)]; for (name, method) in table { center.connect(name, to: method, of: window) }",
-            "property.observe(name, on: .mainActor) { [window] note in window.changed(note) }",
             "small.observe(name, owner: window, on: .mainActor) { window, note in window.changed(note) }",
             "center.observe(name, owner: index, on: .mainActor) { _, _ in MainActor.assertIsolated() }",
         ])
@@ -168,15 +157,14 @@ import Testing
                 "center.observe(name, owner: window, on: .main) { window, _ in window.title = \"\" }",
                 "main actor-isolated"
             ),
-            ("property.observe(name, on: .main) { _ in window.closed() }", "main actor-isolated"),
-            ("center.connect(name, to: Stove.changed, of: stove, on: .mainActor)", "CallItInAClosure"),
+            ("center.connect(name, to: Stove.changed, of: stove, on: .mainActor)", "callTheMethodInAClosureOfObserve"),
             ("center.observe(name, owner: stove, on: .mainActor) { stove, _ in stove.closed() }", "Kitchen"),
         ])
     }
 
     @Test(arguments: [5, 6])
     func `P1 a method of another actor than its target's does not compile, in Swift 5 mode neither`(mode: Int) throws {
-        let remedy = mode == 5 ? "inSwift5ModeCallTheMethodInAClosureOfObserve" : "CallItInAClosure"
+        let remedy = "callTheMethodInAClosureOfObserve"
         try expectErrors(
             [
                 ("center.connect(name, to: Stove.changed, of: stove)", remedy),
@@ -186,12 +174,7 @@ import Testing
                 ("center.connect(name, to: Window.changed, of: window, on: .main)", remedy),
                 ("center.connect(name, to: Window.closed, of: window, on: .postingThread)", remedy),
                 ("small.connect(name, to: Stove.changed, of: stove)", remedy),
-                ("property.connect(name, to: Stove.changed, of: stove)", remedy),
-                ("property.connect(name, to: Window.closed, of: window, on: .main)", remedy),
-                ("center.addObserver(stove, action: Stove.changed, name: name, object: nil)", remedy),
-                ("center.addObserver(stove, action: Stove.closed, name: name, object: nil)", remedy),
                 ("center.connect(name, to: Stove.changed, of: stove, on: .mainActor)", remedy),
-                ("property.connect(name, to: Stove.closed, of: stove, on: .mainActor)", remedy),
             ], mode: mode)
     }
 
@@ -207,9 +190,7 @@ import Testing
                     "center.connect(\(name), from: sender, to: Stove.closed, of: stove, owner: index, on: .main)",
                     "center.connect(\(name), to: Window.closed, of: window, on: .main)",
                     "small.connect(\(name), from: sender, to: Stove.changed, of: stove, once: true, key: 1)",
-                    "property.connect(\(name), to: Stove.closed, of: stove)",
-                    "center.addObserver(stove, action: Stove.closed, name: \(name), object: sender)",
-                ].map { ($0, because: "CallItInAClosure") }
+                ].map { ($0, because: "callTheMethodInAClosureOfObserve") }
             })
     }
 
@@ -229,7 +210,6 @@ import Testing
         let captured = [
             "let value = Unsafe(); _ = center.observe(name, on: .mainActor) { _ in value.count += 1 }",
             "let value = Unsafe(); center.observe(name, owner: window, on: .mainActor) { _, _ in value.count += 1 }",
-            "let value = Unsafe(); property.observe(name, on: .mainActor) { _ in value.count += 1 }",
         ]
         try expectSilence(captured)
         let mutating = "var number = 0; _ = center.observe(name, on: .mainActor) { _ in number += 1 }"
@@ -250,7 +230,6 @@ import Testing
             ),
             ("center.observe(name, owner: optional) { (index: isolated Index, _) in index.closed() }", "error:"),
             ("center.connect(name, from: optional, to: Window.closed, of: window, on: .mainActor)", "error:"),
-            ("property.observe(name, from: optional, on: .mainActor) { _ in }", "error:"),
         ])
     }
 }

@@ -16,6 +16,11 @@ import Testing
             func update(_ note: Notification) {}
             func clear() {}
             func find(_ text: String) {}
+            func open(_ note: Notification) throws {}
+            func save() {}
+            func save(_ note: Notification) {}
+            func isEmpty() -> Bool { true }
+            func contains(_ note: Notification) -> Bool { true }
         }
 
         final class Other: Sendable { func update(_ note: Notification) {} }
@@ -45,20 +50,19 @@ import Testing
         where Self == NotificationCenter.BaseMessageIdentifier<ModelDidSave> { static var didSave: Self { .init() } }
 
         func save() async {}
+        func saveOrFail() async throws {}
 
         """
 
     private static let parameters = """
         _ center: ObserverCenter, _ token: NotificationObserver, _ name: Notification.Name, _ model: Model, \
         _ optional: Model?, _ index: Index, _ other: Other, _ sidebar: Sidebar, _ stove: Stove, _ cache: Cache, \
-        _ queue: DispatchQueue
+        _ queue: DispatchQueue, _ operations: OperationQueue
         """
 
     private static let leaveOutSender = "leave out 'from:' to observe any sender, or pass a class instance"
     private static let owners = "an owner is a class instance or an actor, and not optional"
-    private static let callItInAClosure =
-        "theMethodIsOfAnotherActorThanItsTargetOrTakesOtherParametersSoCallItInAClosure"
-    private static let inSwift5Mode = "inSwift5ModeCallTheMethodInAClosureOfObserve"
+    private static let callItInAClosure = "callTheMethodInAClosureOfObserve"
 
     static let mistakes = [
         // The token.
@@ -71,19 +75,40 @@ import Testing
         Mistake("_ = center.observe(name, from: nil) { _ in }", leaveOutSender),
         Mistake("_ = center.observe(name, from: optional) { _ in }", leaveOutSender),
         Mistake("_ = center.observe(name, from: \"text\") { _ in }", leaveOutSender),
+        Mistake("_ = center.observe(name, from: optional) { _ in await save() }", leaveOutSender),
+        Mistake("_ = center.observe(name, from: optional, on: .mainActor) { _ in }", leaveOutSender),
         Mistake("center.observe(name, from: optional, owner: index) { index, _ in index.clear() }", leaveOutSender),
+        Mistake("center.observe(name, from: optional, owner: index) { _, _ in await save() }", leaveOutSender),
+        Mistake(
+            "center.observe(name, from: optional, owner: sidebar, on: .mainActor) { sidebar, _ in sidebar.clear() }",
+            leaveOutSender),
         Mistake("center.connect(name, from: optional, to: Index.update, of: index)", leaveOutSender),
-        Mistake("token.observe(name, from: nil) { _ in }", leaveOutSender),
         Mistake("_ = center.observe(of: nil, for: .didSave) { _ in }", "leave it out for any"),
         Mistake("_ = center.observe(of: optional, for: .didSave) { _ in }", "leave it out for any"),
+        Mistake("_ = center.observe(of: optional, for: .didSave) { _ in await save() }", "leave it out for any"),
+        Mistake(
+            "center.observe(of: optional, for: .didSave, owner: index) { _, _ in await save() }",
+            "leave it out for any"),
         Mistake("_ = center.observe(of: Model.self, for: .didSave) { _ in }", "leave it out for any"),
+        Mistake(
+            "center.observe(for: .didSave, from: model, owner: index) { index, _ in index.clear() }",
+            "the sender of messages is their subject, 'of:', before 'for:'"),
+        Mistake(
+            "_ = center.observe(for: .didSave, from: model) { _ in await save() }",
+            "the sender of messages is their subject, 'of:', before 'for:'"),
         Mistake("_ = center.observe(for: ModelDidSave.self) { _ in }", "for: .type(ModelDidChange.self)"),
+        Mistake("_ = center.observe(for: ModelDidSave.self) { _ in await save() }", "for: .type(ModelDidChange.self)"),
+        Mistake(
+            "center.observe(for: ModelDidSave.self, owner: index) { _, _ in await save() }",
+            "for: .type(ModelDidChange.self)"),
         Mistake(
             "center.observe(for: ModelDidSave.self, owner: index) { index, _ in index.clear() }",
             "for: .type(ModelDidChange.self)"),
         // The owner.
         Mistake("center.observe(name, owner: Value()) { _, _ in }", owners),
         Mistake("center.observe(name, owner: optional) { _, _ in }", owners),
+        Mistake("center.observe(name, owner: optional) { _, _ in await save() }", owners),
+        Mistake("center.observe(name, owner: Value(), on: .mainActor) { _, _ in }", owners),
         Mistake(
             "center.observe(name, owner: index) { $0.clear() }",
             "'@Sendable (Index, Notification) -> Void' expects 2 arguments, but 1 was used in closure body"),
@@ -110,8 +135,12 @@ import Testing
             "let value = Unsafe(); _ = center.observe(name) { _ in value.count += 1 }",
             "capture of 'value' with non-Sendable type 'Unsafe'"),
         Mistake(
-            "center.observe(name, owner: index, on: .main) { index, _ in await save() }",
+            "_ = center.observe(name, on: .main) { _ in await save() }",
             "to parameter expecting synchronous function type"),
+        Mistake(
+            "_ = center.observe(name) { _ in try await saveOrFail() }", "invalid conversion from throwing function"),
+        Mistake(
+            "center.observe(name, owner: index) { _, _ in try await saveOrFail() }", "a handler does not throw"),
         // The target.
         Mistake("_ = center.observe(name, on: queue) { _ in }", "to expected argument type 'DeliveryTarget'"),
         Mistake(
@@ -138,32 +167,30 @@ import Testing
         Mistake(
             "center.observe(name, on: .main, owner: index) { index, note in index.update(note) }",
             "'owner:' goes before 'on:'"),
+        Mistake("center.observe(name, on: .main, owner: index) { _, _ in await save() }", "'owner:' goes before 'on:'"),
+        Mistake("_ = center.observe(name, key: \"a\", once: true) { _ in }", "'once:' goes before 'key:'"),
+        Mistake("_ = center.observe(name, key: \"a\", once: true) { _ in await save() }", "'once:' goes before 'key:'"),
         Mistake(
-            "center.observe(name, on: .mainActor, owner: sidebar) { sidebar, note in sidebar.reload(note) }",
-            "'owner:' goes before 'on:'"),
-        Mistake("_ = center.observe(name, once: true, on: .main) { _ in }", "'on:' goes before 'once:'"),
+            "center.observe(name, owner: index, key: \"a\", once: true) { index, note in index.update(note) }",
+            "'once:' goes before 'key:'"),
+        Mistake("_ = center.observe(name, queue: .main) { _ in }", "where a handler runs is 'on:'"),
+        Mistake("_ = center.observe(name, queue: operations) { _ in await save() }", "where a handler runs is 'on:'"),
         Mistake(
-            "center.observe(name, owner: index, once: true, on: .main) { index, note in index.update(note) }",
-            "'on:' goes before 'once:'"),
+            "center.observe(name, owner: index, queue: .main) { index, _ in index.clear() }",
+            "where a handler runs is 'on:'"),
+        Mistake(
+            "center.observe(name, owner: index, queue: nil) { _, _ in await save() }", "where a handler runs is 'on:'"),
         Mistake("_ = center.observe(name, object: model) { _ in }", "the sender is 'from:'; leave it out for any"),
         Mistake(
-            "center.observe(name, object: model, owner: index) { index, note in index.update(note) }",
+            "_ = center.observe(name, object: model) { _ in await save() }",
             "the sender is 'from:'; leave it out for any"),
-        Mistake("center.post(name, from: model)", "write 'post(name: name, object: sender)', with 'nil' for no sender"),
-        Mistake("center.post(name)", "write 'post(name: name, object: sender)', with 'nil' for no sender"),
-        // The closure that is connected.
-        Mistake("center.connect(name, to: index) { $0.cleer() }", "value of type 'Index' has no member 'cleer'"),
-        Mistake(
-            "center.connect(name, to: sidebar) { $0.clear() }", "call to main actor-isolated instance method 'clear()'"),
-        Mistake("center.connect(name, to: cache) { $0.clear() }", "call to actor-isolated instance method 'clear()'"),
-        Mistake(
-            "center.connect(name, to: index) { index, note in index.update(note) }",
-            "'@Sendable (Index) -> Void' expects 1 argument, but 2 were used in closure body"),
-        Mistake(
-            "center.connect(name, to: optional) { _ in }", "an owner is a class instance or an actor, and not optional"),
-        Mistake("center.connect(name, from: nil, to: index) { $0.clear() }", leaveOutSender),
+        Mistake("center.post(name, from: model)", "write 'post(name: name, object: sender)'"),
+        Mistake("center.post(name)", "write 'post(name: name, object: sender)'"),
+        Mistake("center.post(name: name, from: model)", "write 'post(name: name, object: sender)'"),
         // The method.
         Mistake("center.connect(name, to: Index.find, of: index)", callItInAClosure),
+        Mistake("center.connect(name, to: Index.open, of: index)", callItInAClosure),
+        Mistake("center.connect(name, to: Index.save, of: index)", "ambiguous use of 'save'"),
         Mistake("center.connect(name, to: Sidebar.reload, of: sidebar, on: .main)", callItInAClosure),
         Mistake("center.connect(name, to: Stove.heat, of: stove)", callItInAClosure),
         Mistake("center.connect(name, to: Cache.update, of: cache)", "call an actor's method in a closure"),
@@ -172,7 +199,9 @@ import Testing
         Mistake("center.connect(name, to: Index.update)", "missing argument for parameter 'of' in call"),
         // Foundation's words.
         Mistake(
-            "center.addObserver(index, selector: \"update:\", name: name, object: nil)", "there are no selectors here"),
+            "center.addObserver(index, selector: \"update:\", name: name, object: nil)",
+            "there are no selectors here: 'connect(name"),
+        Mistake("center.removeObservers()", "missing argument for parameter"),
         Mistake("center.post(.init(\"name\"), object: nil)", "missing argument label 'name:' in call"),
         Mistake("_ = center.observe(\"name\") { _ in }", "to expected argument type 'Notification.Name'"),
     ]
@@ -213,19 +242,25 @@ import Testing
         expect(mistakes, in: try diagnostics(of: mistakes))
     }
 
+    @Test func `P1 a method's result is discarded, and overloads of a method are named by their types`() throws {
+        let right = [
+            "center.connect(name, to: Index.isEmpty, of: index)", "center.connect(name, to: Index.contains, of: index)",
+            "center.connect(name, to: Index.save(_:), of: index)",
+        ].map { Mistake($0, "") }
+        #expect(try diagnostics(of: right) == right.map { _ in "" })
+    }
+
     @Test func `X2 M5 P1 in Swift 5 mode, too, where a method is to be called in a closure`() throws {
         let mistakes = WrongProgramTests.mistakes.compactMap { mistake -> Mistake? in
             // Sendability is not checked there unless that is asked for, nor is what is awaited.
             if mistake.program.hasPrefix("let value") || mistake.function == "async" { return nil }
             // No method is there at all.
             if mistake.sentence.hasPrefix("missing argument for parameter 'of'") { return nil }
-            let isOfMethod = mistake.sentence == WrongProgramTests.callItInAClosure
-            return isOfMethod ? Mistake(mistake.program, WrongProgramTests.inSwift5Mode) : mistake
+            return mistake
         }
         let right = [
-            "center.connect(name, to: Index.update, of: index)", "token.connect(name, to: Sidebar.clear, of: sidebar)",
-            "center.addObserver(index, action: Index.clear, name: name, object: nil)",
-        ].map { Mistake($0, WrongProgramTests.inSwift5Mode) }
+            "center.connect(name, to: Index.update, of: index)", "center.connect(name, to: Sidebar.clear, of: sidebar)",
+        ].map { Mistake($0, WrongProgramTests.callItInAClosure) }
         expect(mistakes + right, in: try diagnostics(of: mistakes + right, mode: 5))
     }
 

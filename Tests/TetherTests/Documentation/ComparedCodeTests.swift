@@ -19,12 +19,12 @@ import Testing
                 ".operationQueue(queue)", with: ".operationQueue(operations)")
             let call = code.prefix { $0.isLetter }
             switch (call, code.hasSuffix("}")) {
-            case ("center", _), ("observer", _), ("token", _), ("let", _): return code
-            case ("NotificationObserver", _): return "_ = \(code.replacing("center:)", with: "center: center)"))"
+            case ("center", _), ("token", _), ("var", _), ("let", _): return code
             case ("observe", true), ("connect", _): return "center.\(code)"
             case ("observe", false): return "center.\(code) { _, _ in }"
             case ("owner", _): return "center.observe(name, \(code)) { _, _ in }"
-            case ("on", _), ("once", _), ("from", _): return "_ = center.observe(name, \(code)) { _ in }"
+            case ("on", _), ("once", _), ("from", _), ("backlog", _):
+                return "_ = center.observe(name, \(code)) { _ in }"
             case ("", _) where code == ".verifiesNoLeaks": return "let _: NoLeaksTrait = \(code)"
             default:
                 let isUnknown: String? = nil
@@ -59,10 +59,10 @@ import Testing
             final class Target: Sendable { func action() {} }
             final class Owner: Sendable { func action() {} }
 
-            final class Observing: Sendable {
+            final class Observing: @unchecked Sendable {
                 let (name, operations) = (Notification.Name("name"), OperationQueue())
                 let (owner, target, object) = (Owner(), Target(), Model())
-                let (observer, token) = (NotificationObserver(center: center), NotificationObserver(center: center))
+                var token: NotificationObserver!
 
             \(rows)
             }

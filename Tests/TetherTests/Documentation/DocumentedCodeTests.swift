@@ -83,7 +83,6 @@ import Testing
 
     /// A sidebar as most programs have it.
     private static let sidebar = """
-        @MainActor let observer = NotificationObserver(center: center)
         @MainActor let sidebar = Sidebar()
 
         @MainActor final class Sidebar {

@@ -31,7 +31,7 @@ import TetherTesting
     @Test(arguments: LifetimeMode.allCases)
     func `O1 Tether's own classes are owners`(mode: LifetimeMode) {
         expectOwner(ObserverCenter(), mode)
-        expectOwner(NotificationObserver(center: ObserverCenter()), mode)
+        expectOwner(ObserverCenter().observe(nil) { _ in }, mode)
     }
 
     // MARK: Odd lives

@@ -81,9 +81,8 @@ import Testing
         #expect(label.numbers == [1, -1])
         #expect(await logged(2) == ["1", "2"])
         #expect(label.numbers == [1, -1, 2, -2])
-        token.target = .postingThread
         #expect(center.audit().map(\.target) == ["main", "main"])
-        withExtendedLifetime(owner) {}
+        withExtendedLifetime((owner, token)) {}
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

@@ -89,16 +89,6 @@ import Testing
         #expect(!token.isActive && center.core.isEmpty)
     }
 
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `P1 the target of a main-actor observer stays the main actor`() {
-        let (center, log) = (center, log)
-        let token = center.observe(for: .didChange) { _ in log.add("called") }
-        token.target = .dispatchQueue(DispatchQueue(label: "elsewhere"))
-        center.post(AlbumDidChange(number: 1))
-        #expect(log.entries == ["called"])
-        #expect(center.audit().map(\.target) == ["main"])
-    }
-
     /// Suspends until what is now on the main queue, and what that adds, has run.
     private func mainQueueTurns() async {
         for _ in 0..<3 {

@@ -105,6 +105,11 @@ final class LibraryWorld: World {
         withExtendedLifetime((used, token)) { perform(operation, number, token) }
     }
 
+    private func remove(_ center: any NotifyingCenter, _ name: Int?, from sender: AnyObject, of owner: AnyObject) {
+        if let name { return center.removeObservers(named: LibraryWorld.names[name], from: sender, owner: owner) }
+        center.removeObservers(from: sender, owner: owner)
+    }
+
     private func perform(_ operation: ModelOperation, _ number: Int, _ token: NotificationObserver?) {
         switch operation {
         case .observe(let observation): observe(observation, number)
@@ -112,8 +117,7 @@ final class LibraryWorld: World {
         case .drop(let token): release(tokens[token].take())
         case .stopAll(let place): if let object = object(at: place) { OwnerObservers(of: object).cancel() }
         case .remove(let center, let name, let sender, let owner):
-            centers[center].removeObservers(
-                named: name.map { LibraryWorld.names[$0] }, from: argument(sender), owner: argument(owner))
+            remove(centers[center], name, from: argument(sender), of: argument(owner))
         case .removeToken(let center, _, let name, let sender): remove(token, center, name, sender, number)
         case .removeObject(let center, let owner, let name, let sender):
             remove(object(at: owner), center, name, sender, number)
@@ -253,9 +257,10 @@ final class LibraryWorld: World {
     private func observe<Owner: LibraryObject>(
         _ center: ObserverCenter, _ name: Notification.Name?, _ sender: Any?, of owner: Owner, _ capture: LibraryCapture
     ) {
-        center.addObserver(
-            owner, action: { owner in { notification in capture.call(notification, owner: owner) } }, name: name,
-            object: sender)
+        let request = ObservationRequest(
+            name: name, sender: SenderFilter(any: sender, call: #function), target: .postingThread,
+            site: RegistrationSite(file: #fileID, line: #line))
+        _ = center.observe(request, for: owner) { capture.call($1, owner: $0) }
     }
 
     private func observe<Owner: LibraryObject>(

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Tether
 
-/// Every form in which an observer can be made: held by its token, as a property, or attached to an owner; with a handler
-/// or a method; for one sender or any; on no queue, an operation queue or a dispatch queue.
+/// Every form in which an observer can be made: held by its token or attached to an owner; with a handler or a method; for
+/// one sender or any; on no queue, an operation queue or a dispatch queue.
 @Suite struct EveryFormTests {
-    enum Holding: CaseIterable { case token, property, owner }
+    enum Holding: CaseIterable { case token, owner }
 
     private final class Screen: Sendable {
         let log = Log<Int>()
@@ -31,7 +31,8 @@ import Testing
         kind: CenterKind, holding: Holding
     ) async {
         for target in [TargetKind.postingThread, .operationQueue, .dispatchQueue] {
-            for (hasSender, isMethod) in [(false, false), (false, true), (true, false), (true, true)] {
+            for (hasSender, isMethod) in [(false, false), (false, true), (true, false), (true, true)]
+            where holding == .owner || !isMethod {
                 let (center, place, screen, sender) = (kind.makeCenter(), target.makePlace(), Screen(), Plain())
                 let life = observe(
                     center, holding, from: hasSender ? sender : nil, on: place.target, isMethod: isMethod, screen)
@@ -67,16 +68,6 @@ import Testing
             life.observers.set([center.observe(.sample, from: sender, on: target, handler)])
         case (.token, nil, false):
             life.observers.set([center.observe(.sample, on: target, handler)])
-        case (.token, let sender?, true):
-            life.observers.set([
-                configured(for: center) {
-                    $0.connect(.sample, from: sender, to: Screen.changed, of: screen, on: target)
-                }
-            ])
-        case (.token, nil, true):
-            life.observers.set([
-                configured(for: center) { $0.connect(.sample, to: Screen.changed, of: screen, on: target) }
-            ])
         case (.owner, let sender?, false):
             center.observe(.sample, from: sender, owner: life.owner.value!, on: target) { handler($1) }
         case (.owner, nil, false):
@@ -86,16 +77,7 @@ import Testing
                 .sample, from: sender, to: Screen.changed, of: screen, owner: life.owner.value!, on: target)
         case (.owner, nil, true):
             center.connect(.sample, to: Screen.changed, of: screen, owner: life.owner.value!, on: target)
-        case (.property, _, _):
-            let observer = NotificationObserver(center: center)
-            switch (sender, isMethod) {
-            case (let sender?, false): observer.observe(.sample, from: sender, on: target, handler)
-            case (nil, false): observer.observe(.sample, on: target, handler)
-            case (let sender?, true):
-                observer.connect(.sample, from: sender, to: Screen.changed, of: screen, on: target)
-            case (nil, true): observer.connect(.sample, to: Screen.changed, of: screen, on: target)
-            }
-            life.observers.set([observer])
+        default: preconditionFailure("A token has no method.")
         }
         return life
     }

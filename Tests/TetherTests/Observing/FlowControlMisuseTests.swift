@@ -45,10 +45,50 @@ import Tether
         #expect(sentence(result).contains("OwnerObservers.unmute() for each OwnerObservers.mute("))
     }
 
-    @Test func `X1 D9 unmuting a property more often than it was muted is refused`() async throws {
+    private actor Index {}
+
+    private static let isolated: [(name: String, switch: @Sendable (ObserverCenter) async -> Void)] = [
+        (
+            "the main actor's",
+            { center in
+                let token = center.observe(.sample, on: .mainActor) { _ in }
+                token.target = .main
+            }
+        ),
+        (
+            "an actor's",
+            { center in
+                let index = Index()
+                center.observe(.sample, owner: index) { (_: isolated Index, _) in }.target = .main
+                withExtendedLifetime(index) {}
+            }
+        ),
+        (
+            "an async one",
+            { center in
+                let token = center.observe(.sample) { _ in await Task.yield() }
+                token.target = .postingThread
+            }
+        ),
+        (
+            "a sequence's",
+            { center in
+                let owner = Owner()
+                let notifications = center.notifications(named: .sample, owner: owner)
+                for observer in OwnerObservers(of: owner) { observer.target = .main }
+                withExtendedLifetime((owner, notifications)) {}
+            }
+        ),
+    ]
+
+    @Test(arguments: 0..<4)
+    func `X1 P1 P4 S2 setting the target of an isolated or async handler, or of a sequence, is refused`(
+        form: Int
+    ) async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            NotificationObserver(center: ObserverCenter()).unmute()
+            [form] in await FlowControlMisuseTests.isolated[form].switch(ObserverCenter())
         }
-        #expect(sentence(result).contains("made with init(center:), was not muted; call unmute() once for each mute("))
+        #expect(sentence(result).contains("NotificationObserver.target: the handler registered at TetherTests/"))
+        #expect(sentence(result).contains("stays where it is; register one that is neither, with on:."))
     }
 }

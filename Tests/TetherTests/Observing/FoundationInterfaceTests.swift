@@ -14,7 +14,6 @@ import Testing
 
         func changed(_ notification: Notification) { log.add("changed \(notification.object ?? "nothing")") }
         func closed(_ notification: Notification) { log.add("closed") }
-        func cleared() { log.add("cleared") }
     }
 
     private let center = ObserverCenter()
@@ -48,34 +47,11 @@ import Testing
         #expect(token?.isActive == false)
     }
 
-    @Test func `O1 O3 target and action without selectors, until the object goes`() {
-        let sidebar = SharedHolder(Sidebar(log))
-        center.addObserver(sidebar.value!, action: Sidebar.changed, name: .sample, object: nil)
-        center.addObserver(sidebar.value!, action: Sidebar.closed, name: .other, object: "document")
-        center.post(name: .sample, object: 5)
-        center.post(name: .other, object: "another document")
-        center.post(name: .other, object: "document")
-        #expect(log.entries == ["changed 5", "closed"])
-        sidebar.drop()
-        #expect(sidebar.value == nil)
-        center.post(name: .sample, object: 6)
-        #expect(log.entries.count == 2)
-        #expect(center.core.isEmpty)
-    }
-
-    @Test func `O1 an action may take nothing`() {
-        let sidebar = Sidebar(log)
-        center.addObserver(sidebar, action: Sidebar.cleared, name: .sample, object: nil)
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["cleared"])
-        withExtendedLifetime(sidebar) {}
-    }
-
-    @Test func `R9 target and action are removed for one name, and for all`() {
+    @Test func `R9 an object's observers are removed for one name, and for all`() {
         let (sidebar, other) = (Sidebar(log), Sidebar(log))
         for observer in [sidebar, other] {
-            center.addObserver(observer, action: Sidebar.changed, name: .sample, object: nil)
-            center.addObserver(observer, action: Sidebar.closed, name: .other, object: nil)
+            center.connect(.sample, to: Sidebar.changed, of: observer)
+            center.connect(.other, to: Sidebar.closed, of: observer)
         }
         center.removeObserver(sidebar, name: .sample, object: nil)
         center.post(name: .sample, object: 1)
@@ -85,32 +61,6 @@ import Testing
         center.post(name: .other, object: nil)
         #expect(log.entries.count == 4)
         withExtendedLifetime((sidebar, other)) {}
-    }
-
-    @Test func `P1 an action that is isolated to the main actor runs there, whoever posts`() async {
-        @MainActor final class View {
-            let log: Log<String>
-            private let done: AsyncStream<Void>.Continuation
-
-            init(_ log: Log<String>, _ done: AsyncStream<Void>.Continuation) {
-                self.log = log
-                self.done = done
-            }
-
-            func changed(_ notification: Notification) {
-                MainActor.assertIsolated()
-                log.add("changed")
-                done.yield()
-            }
-        }
-        let (signals, done) = AsyncStream.makeStream(of: Void.self)
-        let view = await View(log, done)
-        center.addObserver(view, action: View.changed, name: .sample, object: nil)
-        let center = center
-        await Task.detached { center.post(name: .sample, object: nil) }.value
-        for await _ in signals { break }
-        #expect(log.entries == ["changed"])
-        withExtendedLifetime(view) {}
     }
 
     @Test func `R3 tokens can be stored, compared and removed as objects`() {
@@ -132,12 +82,12 @@ import Testing
     @Test func `M4 R9 removing an object's observers of a value that can match nothing removes none of them`() {
         struct Unhashable {}
         let sidebar = Sidebar(log)
-        center.addObserver(sidebar, action: Sidebar.changed, name: .sample, object: nil)
-        center.addObserver(sidebar, action: Sidebar.changed, name: .sample, object: 1)
+        let (other, one) = (center.connect(.sample, to: Sidebar.changed, of: sidebar), NSNumber(1))
+        let ofOne = center.connect(.sample, from: one, to: Sidebar.changed, of: sidebar)
         center.removeObserver(sidebar, name: nil, object: Unhashable())
         center.removeObserver(sidebar, name: .sample, object: Double.nan)
         #expect(center.core.count == 2)
-        center.removeObserver(sidebar, name: nil, object: 1)
-        #expect(center.core.count == 1)
+        center.removeObserver(sidebar, name: nil, object: one)
+        #expect([other.isActive, ofOne.isActive] == [true, false])
     }
 }

@@ -73,27 +73,6 @@ final class MainActorFormTests: XCTestCase {
             }, "refresh"
         ),
         (
-            "an action",
-            { center, window in
-                center.addObserver(window, action: Window.changed, name: .sample, object: nil)
-                return nil
-            }, "changed 1"
-        ),
-        (
-            "a property",
-            { center, window in
-                let property = NotificationObserver(center: center)
-                property.observe(.sample, on: .mainActor) { window.changed($0) }
-                return property
-            }, "changed 1"
-        ),
-        (
-            "a receiver, held by the token",
-            { center, window in
-                configured(for: center) { $0.connect(.sample, to: Window.changed, of: window, on: .mainActor) }
-            }, "changed 1"
-        ),
-        (
             "a receiver, of another owner",
             { center, window in
                 let owner = Ending {}
@@ -102,33 +81,11 @@ final class MainActorFormTests: XCTestCase {
             }, "changed 1"
         ),
         (
-            "a receiver, of a property",
-            { center, window in
-                let property = NotificationObserver(center: center)
-                property.connect(.sample, to: Window.changed, of: window, on: .mainActor)
-                return property
-            }, "changed 1"
-        ),
-        (
-            "a receiver without the notification, held by the token",
-            { center, window in
-                configured(for: center) { $0.connect(.sample, to: Window.refresh, of: window, on: .mainActor) }
-            }, "refresh"
-        ),
-        (
             "a receiver without the notification, of another owner",
             { center, window in
                 let owner = Ending {}
                 center.connect(.sample, to: Window.refresh, of: window, owner: owner, on: .mainActor)
                 return owner
-            }, "refresh"
-        ),
-        (
-            "a receiver without the notification, of a property",
-            { center, window in
-                let property = NotificationObserver(center: center)
-                property.connect(.sample, to: Window.refresh, of: window, on: .mainActor)
-                return property
             }, "refresh"
         ),
     ]
@@ -158,24 +115,6 @@ final class MainActorFormTests: XCTestCase {
                 XCTAssertEqual(window.calls, [], name)
                 MainActorFormTests.drainMain()
                 XCTAssertEqual(window.calls, [call, call.replacing("1", with: "2")], name)
-                withExtendedLifetime((kept, window)) {}
-            }
-        }
-    }
-
-    /// P1 D6 no form leaves the main actor by a switch.
-    func testP1StaysOnTheMainActor() {
-        MainActor.assumeIsolated {
-            for (name, form, _) in MainActorFormTests.forms {
-                let (center, window, scheduler) = (ObserverCenter(), Window(), ManualScheduler())
-                let kept = form(center, window)
-                let owner = kept.flatMap { Array(OwnerObservers(of: $0)).first }
-                let token = Array(OwnerObservers(of: window)).first ?? owner ?? kept as? NotificationObserver
-                XCTAssertNotNil(token, name)
-                token?.target = .custom(scheduler)
-                center.post(.sample, number: 1)
-                XCTAssertEqual(window.calls.count, 1, name)
-                XCTAssertEqual(scheduler.scheduled, 0, name)
                 withExtendedLifetime((kept, window)) {}
             }
         }

@@ -28,15 +28,15 @@ import Tether
         #expect(sentence.contains("pass a class instance or a Hashable value"))
     }
 
-    @Test func `X1 M4 so it is in an optional, and for an action`() async throws {
+    @Test func `X1 M4 a sender that is an optional of such a value is refused`() async throws {
         let result = try await #require(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) {
             let nested: Unhashable?? = Unhashable()
-            ObserverCenter().addObserver(Owner(), action: Owner.changed, name: nil, object: nested as Any)
+            _ = ObserverCenter().addObserver(forName: nil, object: nested as Any, queue: nil) { _ in }
         }
         let sentence = sentence(result)
-        #expect(sentence.contains("ObserverCenter.addObserver(_:action:name:object:)"))
+        #expect(sentence.contains("ObserverCenter.addObserver(forName:object:queue:using:)"))
         #expect(sentence.contains("Unhashable(number: 41)"))
         #expect(sentence.contains("pass a class instance or a Hashable value"))
     }
@@ -51,29 +51,6 @@ import Tether
         #expect(sentence.contains("ObserverCenter.addObserver(forName:object:queue:using:)"))
         #expect(sentence.contains("the sender nan is not equal to itself"))
         #expect(sentence.contains("pass a value that is"))
-    }
-
-    @Test func `X1 an observer that came from a center cannot be configured again`() async throws {
-        let result = try await #require(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) {
-            let token = ObserverCenter().observe(.sample) { _ in }
-            token.observe(.other) { _ in }
-        }
-        let sentence = sentence(result)
-        #expect(sentence.contains("NotificationObserver.observe(_:)"))
-        #expect(sentence.contains("came from a center's observe(_:)"))
-        #expect(sentence.contains("make one with init(center:)"))
-    }
-
-    @Test func `X1 nor can one that was attached to an owner`() async throws {
-        let result = try await #require(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) {
-            let owner = Owner()
-            ObserverCenter().observe(.sample, owner: owner) { _, _ in }.observe(nil) { _ in }
-        }
-        #expect(sentence(result).contains("make one with init(center:)"))
     }
 
     @Test func `X1 M4 M7 a key that is not equal to itself is refused`() async throws {
@@ -115,16 +92,12 @@ import Tether
                 ObserverCenter().connect(.sample, from: Unhashable() as AnyObject, to: Owner.changed, of: Owner())
             },
             try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                let observer = NotificationObserver(center: ObserverCenter())
-                observer.observe(.sample, from: Unhashable() as AnyObject) { _ in }
-            },
-            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = ObserverCenter().register(name: .sample, sender: Unhashable() as AnyObject) { _ in }
             },
         ]
         let calls = [
-            "observe(_:from:on:once:key:_:): ", "ObserverCenter.addObserver(forName:object:queue:using:): ",
-            "connect(_:from:to:of:", "observe(_:from:on:once:key:_:): ",
+            "observe(_:from:on:once:key:backlog:_:): ", "ObserverCenter.addObserver(forName:object:queue:using:): ",
+            "connect(_:from:to:of:",
             "ObserverCenter.register(name:sender:handler:): ",
         ]
         for (sentence, call) in zip(results.map(sentence), calls) {
@@ -134,16 +107,6 @@ import Tether
         }
     }
 
-    private final class Neither: Connectable {}
-
-    @Test func `X1 what is neither a center nor an observer connects nothing`() async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            Neither().connect(.sample, to: Owner.changed, of: Owner())
-        }
-        #expect(
-            sentence(result).contains("connect(_:to:of:): Neither is neither a center nor an observer; call it on one"))
-    }
-
     @Test func `X1 O1 a value that was cast to AnyObject is refused as an owner`() async throws {
         let results = [
             try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -151,10 +114,17 @@ import Tether
             },
             try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let method: @Sendable (AnyObject) -> (Notification) -> Void = { _ in { _ in } }
-                ObserverCenter().addObserver(Unhashable() as AnyObject, action: method, name: .sample, object: nil)
+                ObserverCenter().connect(.sample, to: method, of: Unhashable() as AnyObject)
+            },
+            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let method: @Sendable (AnyObject) -> (Notification) -> Void = { _ in { _ in } }
+                ObserverCenter().connect(.sample, to: method, of: Unhashable() as AnyObject, owner: Owner())
             },
         ]
-        let calls = ["observe(_:from:owner:on:once:key:_:)", "ObserverCenter.addObserver(_:action:name:object:)"]
+        let calls = [
+            "observe(_:from:owner:on:once:key:backlog:_:)", "connect(_:from:to:of:owner:on:once:key:)",
+            "connect(_:from:to:of:owner:on:once:key:)",
+        ]
         for (sentence, call) in zip(results.map(sentence), calls) {
             #expect(sentence.contains("\(call): Unhashable(number: 41) is a value in a box"))
         }

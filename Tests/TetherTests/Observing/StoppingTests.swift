@@ -49,7 +49,7 @@ import Testing
             case .removeBySender: center.removeObservers(from: sender.value!)
             case .removeByOwner: center.removeObservers(owner: owner.value!)
             case .removeOwner: center.removeObserver(owner.value!)
-            case .removeAll: center.removeObservers()
+            case .removeAll: center.removeAllObservers()
             case .stopAll: OwnerObservers(of: owner.value!).cancel()
             case .ownerGoes: owner.drop()
             case .senderGoes: sender.drop()

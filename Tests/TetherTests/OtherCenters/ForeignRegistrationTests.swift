@@ -43,7 +43,7 @@ import Testing
             other.observe(.sample, key: "key") { _ in log.add("second center") },
         ]
         center.post(.sample)
-        other.removeObservers()
+        other.removeAllObservers()
         center.post(.sample)
         #expect(log.entries == ["first center", "first center"])
         #expect(tokens.map(\.isActive) == [true, false])
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `M7 F1 an observer that is replaced while it is being registered gets no second closure`() {
         let core = ForeignCenters.shared.core(of: center)
-        let links = (0..<3).map { _ in ForeignReceiver(of: core) }
+        let links = (0..<3).map { _ in ForeignSubscription(of: core) }
         let registrations = links.map {
             PlainRegistration(
                 center: core, details: Registration.Details(hooks: $0),
@@ -72,15 +72,14 @@ import Testing
         #expect(center.count == 0)
     }
 
-    @Test func `F1 R1 an observer that is stopped while its center registers it is taken off`() {
+    @Test func `F1 R1 an observer that is removed while its center registers it is taken off`() {
         let log = Log<Int>()
-        let observer = NotificationObserver(center: center)
         center.interruptRegistration { [center] in
             center.post(.sample, number: 1)
-            observer.cancel()
+            center.removeObservers(named: .sample)
             center.post(.sample, number: 2)
         }
-        observer.observe(.sample) { log.add($0.number) }
+        let observer = center.observe(.sample) { log.add($0.number) }
         #expect(!observer.isActive)
         center.waitForCancellations(1)
         #expect(center.cancelled == [1] && center.count == 0)
@@ -104,7 +103,7 @@ import Testing
     @Test func `F1 an observer whose center lets its closure go unasked ends`() {
         let token = center.observe(.sample) { _ in }
         center.forgetAll()
-        ForeignCleaner.shared.settle()
+        DeferredUnsubscriber.shared.settle()
         #expect(!token.isActive)
         #expect(center.audit().isEmpty)
         #expect(center.cancelled == [])

@@ -66,7 +66,7 @@ import Testing
         let natives = (0..<20).map { addNative("\($0)") }
         for token in tokens { token.cancel() }
         center.removeObservers(named: .sample)
-        center.removeObservers()
+        center.removeAllObservers()
         for receiver in first { receiver.end() }
         #expect(first.kept() == 0)
         center.post(.sample)
@@ -113,7 +113,7 @@ import Testing
     /// A call of Foundation's center there would take its lock again, which aborts the process.
     @Test func `F2 O3 an owner that goes with a block which Foundation's center is removing ends its observers`() {
         let (log, center) = (log, center)
-        var receivers: [ForeignReceiver] = []
+        var receivers: [ForeignSubscription] = []
         let native = {
             let owner = LoggedObject("owner", log)
             let captured = LoggedObject("captured", log)
@@ -138,7 +138,7 @@ import Testing
 
     @Test func `F2 M5 R3 a token and a sender that go with a block which is being removed end their observers`() {
         let (log, center) = (log, center)
-        var receivers: [ForeignReceiver] = []
+        var receivers: [ForeignSubscription] = []
         let native = {
             let sender = Object()
             let bySender = center.observe(.sample, from: sender) { _ in log.add("by sender") }
@@ -185,7 +185,7 @@ import Testing
         // It gets the stranger's key.
         let token = center.observe(.sample) { _ in log.add("ours") }
         center.removeObserver(stranger.token)
-        ForeignCleaner.shared.settle()
+        DeferredUnsubscriber.shared.settle()
         #expect(token.isActive)
         center.post(.sample)
         #expect(log.entries.sorted() == ["keeper", "ours"])
@@ -206,7 +206,7 @@ import Testing
         let token = center.observe(.sample) { _ in log.add("ours") }
         let receiver = token.foreign
         let gate = Turnstile()
-        ForeignCleaner.shared.hold(until: gate)
+        DeferredUnsubscriber.shared.hold(until: gate)
         token.cancel()
         center.removeObserver(stranger.token)
         // It gets the same key.
@@ -226,10 +226,10 @@ import Testing
         let captured = Holder(LoggedObject("captured", log) { _ in center.removeObserver(stranger.token) })
         let old = center.observe(.sample, key: 1) { [object = captured.object!] _ in object.touch() }
         captured.release()
-        ForeignCleaner.shared.hold(until: gate)
+        DeferredUnsubscriber.shared.hold(until: gate)
         let heir = center.observe(.sample, key: 1) { _ in log.add("heir") }
         gate.open()
-        ForeignCleaner.shared.settle()
+        DeferredUnsubscriber.shared.settle()
         center.post(.sample)
         #expect(log.entries == ["captured deinit", "heir"])
         let receiver = try #require(heir.foreign)
@@ -246,13 +246,13 @@ import Testing
         let captured = Holder(LoggedObject("captured", log))
         let token = center.observe(.sample) { [object = captured.object!] _ in object.touch() }
         captured.release()
-        ForeignCleaner.shared.hold(until: gate)
+        DeferredUnsubscriber.shared.hold(until: gate)
         // Ours, which has the same key; the queue that is to register it anew has not got to that.
         center.removeObserver(stranger.token)
         token.cancel()
         log.add("stopped")
         gate.open()
-        ForeignCleaner.shared.settle()
+        DeferredUnsubscriber.shared.settle()
         #expect(log.entries == ["captured deinit", "stopped"])
         #expect(center.audit().isEmpty)
     }
@@ -260,11 +260,11 @@ import Testing
     @Test func `F1 M5 an observer that a stranger took off in its sender's deinit does not come back`() throws {
         let (log, center) = (log, center)
         let stranger = Box<Native?>(nil)
-        let receiver = Box<ForeignReceiver?>(nil)
+        let receiver = Box<ForeignSubscription?>(nil)
         let sender = Holder(
             LoggedObject("sender", log) { _ in
                 if let stranger = stranger.value { center.removeObserver(stranger.token) }
-                ForeignCleaner.shared.settle()
+                DeferredUnsubscriber.shared.settle()
                 log.add("kept: \(receiver.value?.isKept == true)")
             })
         func addNative() -> Native {

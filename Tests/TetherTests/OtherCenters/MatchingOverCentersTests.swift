@@ -153,7 +153,7 @@ import Testing
         let (log, center, other) = (log, kind.makeCenter(), NotificationCenter())
         let token = center.observe(.sample, key: 1) { _ in log.add("first") }
         let second = other.observe(.sample, key: 1) { _ in log.add("second") }
-        other.removeObservers()
+        other.removeAllObservers()
         center.post(.sample)
         other.post(name: .sample, object: nil)
         #expect(log.entries == ["first"])

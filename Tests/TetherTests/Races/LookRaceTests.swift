@@ -16,16 +16,14 @@ extension Races {
             /// How long the look waits for the stop.
             private let delay: Int
 
-            init(round: Int, isProperty: Bool) {
+            init(round: Int, hasOwner: Bool) {
                 delay = round % 32 * 4
                 let object = Plain()
                 let captured = Ending { [isReleased] in isReleased.raise() }
-                if isProperty {
-                    token = NotificationObserver(center: center)
-                    token.observe(.sample) { _ in captured.touch() }
-                } else {
-                    token = center.observe(.sample, owner: object) { _, _ in captured.touch() }
-                }
+                token =
+                    hasOwner
+                    ? center.observe(.sample, owner: object) { _, _ in captured.touch() }
+                    : center.observe(.sample) { _ in captured.touch() }
                 owner.set(object)
             }
 
@@ -85,9 +83,9 @@ extension Races {
         }
 
         @Test(arguments: Look.all, [false, true])
-        func `R8 what a handler captured is released in the stop, whoever looks`(look: Look, isProperty: Bool) throws {
+        func `R8 what a handler captured is released in the stop, whoever looks`(look: Look, hasOwner: Bool) throws {
             try race(
-                rounds: 1000, setUp: { round in Fixture(round: round, isProperty: isProperty) },
+                rounds: 1000, setUp: { round in Fixture(round: round, hasOwner: hasOwner) },
                 { fixture in fixture.stop() },
                 { fixture in fixture.look(look) },
                 check: { fixture in

@@ -5,22 +5,6 @@ import Testing
 
 extension Races {
     @Suite struct StoppingRaceTests {
-        @Test func `R3 M9 a property that is stopped while another thread configures it leaves nothing`() throws {
-            let (center, receiver, owner) = (ObserverCenter(), Screen(Log()), Plain())
-            let property = NotificationObserver(center: center)
-            try race(
-                setUp: { _ in property },
-                { $0.connect(.sample, to: Screen.closed, of: receiver, owner: owner) },
-                { $0.cancel() },
-                check: { property in
-                    property.cancel()
-                    try require(center.core.isEmpty, "The center keeps something.")
-                    for object in [receiver, owner] as [AnyObject] {
-                        try require(
-                            !OwnerTable.shared.hasRecord(of: ObjectIdentifier(object)), "\(object) keeps something.")
-                    }
-                })
-        }
 
         @Test func `R2 two handlers that wait for each other never both wait, nor both give up`() throws {
             struct Pair: Sendable {

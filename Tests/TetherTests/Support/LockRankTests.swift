@@ -11,7 +11,7 @@ import Testing
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let center = ObserverCenter()
             let token = center.observe(.sample) { _ in }
-            Guarded(0, rank: .property).withLock { _ in center.post(name: .sample, object: nil) }
+            Guarded(0, rank: .owner).withLock { _ in center.post(name: .sample, object: nil) }
             withExtendedLifetime(token) {}
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)

@@ -28,18 +28,18 @@ enum CenterKind: CaseIterable, CustomTestStringConvertible {
 
 extension NotificationObserver {
     /// What connects it with a foreign center, to be asked for while it is active.
-    var foreign: ForeignReceiver? { registration.flatMap(ForeignReceiver.of) }
+    var foreign: ForeignSubscription? { registration.flatMap(ForeignSubscription.of) }
 }
 
-extension [ForeignReceiver] {
+extension [ForeignSubscription] {
     /// How many of the closures the foreign center still has, when all that is to be taken off has been.
     func kept() -> Int {
-        ForeignCleaner.shared.settle()
+        DeferredUnsubscriber.shared.settle()
         return count(where: \.isKept)
     }
 }
 
-extension ForeignCleaner {
+extension DeferredUnsubscriber {
     /// Returns when all removals have been run that were left before: by this, too, because the thread that left the first
     /// of them may not have called the queue yet.
     func settle() { queue.sync { run() } }

@@ -68,7 +68,7 @@ struct DocumentedCode: Sendable {
 
     /// Whether it names a method that a center is to call.
     var connectsMethods: Bool {
-        lines.contains { $0.contains(", of: ") || $0.contains("action: ") || $0.contains("NotificationMethod") }
+        lines.contains { $0.contains(", of: ") }
     }
 
     var prints: Bool { lines.contains { $0.contains("print(") } }

@@ -61,8 +61,8 @@ final class PendingDeliveries: Sendable {
         var hasBlock = false
         var backlog = BufferingPolicy.unbounded
         var ownMutings = 0
-        /// Mutings by the owner, or by the property. Below zero while one thread unmutes before another thread has muted.
-        var sharedMutings = 0
+        /// Mutings by the owner.
+        var ownerMutings = 0
         /// Whether the newest notification is kept: a muting since the last unmuting asked for that.
         var keepsNewest = false
         var kept: Delivery?
@@ -73,7 +73,7 @@ final class PendingDeliveries: Sendable {
         /// Objects that are released when no delivery is pending and no handler runs.
         var idleSignals: [any AnyObject & Sendable] = []
 
-        var mutings: Int { ownMutings + max(0, sharedMutings) }
+        var mutings: Int { ownMutings + ownerMutings }
         var isMuted: Bool { mutings > 0 }
         /// Whether the return of a running handler must take the lock.
         var awaitsReturn: Bool { isLast || isLeavingTarget || !skipped.isEmpty || !idleSignals.isEmpty }
@@ -407,19 +407,15 @@ final class PendingDeliveries: Sendable {
         case token
         /// The owner, for all observers that it has then.
         case owner
-        /// A property, by so many mutings at once.
-        case others(count: Int)
     }
 
     func mute(by muter: Muter, keepingNewest: Bool) {
         state.withLock { state in
             switch muter {
             case .token: state.ownMutings += 1
-            case .owner: state.sharedMutings += 1
-            case .others(let count): state.sharedMutings += count
+            case .owner: state.ownerMutings += 1
             }
             if keepingNewest { state.keepsNewest = true }
-            if !state.isMuted { state.keepsNewest = false }
         }
     }
 
@@ -450,9 +446,8 @@ final class PendingDeliveries: Sendable {
                 state.ownMutings -= 1
             case .owner:
                 // An observer that was attached later is not muted.
-                guard state.sharedMutings > 0 else { return true }
-                state.sharedMutings -= 1
-            case .others(let count): state.sharedMutings -= count
+                guard state.ownerMutings > 0 else { return true }
+                state.ownerMutings -= 1
             }
             guard !state.isMuted else { return true }
             state.keepsNewest = false

@@ -86,40 +86,33 @@ internal import Synchronization
     // MARK: Adding and removing
 
     /// What an addition leaves to be ended, and released.
-    private typealias Added = (
-        replaced: Registration?, former: [Registration], isClosed: Bool, released: Registry.Unlinked
-    )
+    private typealias Added = (replaced: Registration?, isClosed: Bool, released: Registry.Unlinked)
 
     /// Adds a registration, unless it has ended and was to be taken out already; ends it if the center has gone.
     ///
-    /// It replaces the one with its key, and former ones of its observer, added or not. One whose gate another thread has just
-    /// closed replaces none, and is added so that it is held until that thread takes it out.
-    func add(
-        _ registration: Registration, name: Notification.Name?, sender: SenderKey?,
-        replacing former: [Unretained<Registration>] = []
-    ) {
-        let (replaced, closed, isClosed, released) = state.withLock { state -> Added in
-            if registration.slot == Registration.neverInASlot { return (nil, [], false, []) }
+    /// It replaces the one with its key. One whose state another thread has just closed replaces none, and is added so that it
+    /// is retained until that thread takes it out.
+    func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) {
+        let (replaced, isClosed, released) = state.withLock { state -> Added in
+            if registration.slot == Registration.neverInASlot { return (nil, false, []) }
             if registration.hasEnded {
                 // SAFETY: the bucket's own reference.
                 unsafe state.registry.addNew(.passRetained(registration), name: name, sender: sender)
-                return (nil, [], state.isClosed, retireUnlinked(in: &state))
+                return (nil, state.isClosed, retireUnlinked(in: &state))
             }
             // In one step, so that a post which begins sees exactly one of the two (M7).
-            let mayReplace = registration.details?.key != nil || !former.isEmpty
+            let mayReplace = registration.details?.key != nil
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             var replaced = state.registry.add(registration, name: name, sender: sender)
             if let old = replaced {
                 registration.takeOver(from: old)
                 if !old.close() { replaced = nil }
             }
-            let closed = former.compactMap { $0.withMemory { registration.replace($0) } }
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
-            return (replaced, closed, state.isClosed, retireUnlinked(in: &state))
+            return (replaced, state.isClosed, retireUnlinked(in: &state))
         }
         if isClosed { close() }
         replaced?.finish()
-        for former in closed { former.finish() }
         withExtendedLifetime(released) {}
     }
 
@@ -238,6 +231,11 @@ internal import Synchronization
     }
 
     var count: Int { state.withLock { $0.registry.count } }
+
+    /// Whether a post of a name and a sender would reach an observer; without a sender, whether one of any sender would.
+    func hasObservers(of name: Notification.Name, from sender: SenderKey?) -> Bool {
+        state.withLock { $0.registry.hasObservers(of: name, from: sender) }
+    }
 
     /// Lets posts see that a registration, which may have been added by now, has pending deliveries.
     func noteRouted(_ registration: Registration) {

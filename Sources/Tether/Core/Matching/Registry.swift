@@ -254,6 +254,12 @@ internal import Synchronization
         return buckets.flatMap(\.registrations).sorted { $0.id < $1.id }
     }
 
+    /// Whether a post of a name and a sender would reach an observer; without a sender, whether one of any sender would.
+    /// Complexity: O(1).
+    func hasObservers(of name: Notification.Name, from sender: SenderKey?) -> Bool {
+        anyName.isObserved(from: sender) || find(name)?.isObserved(from: sender) == true
+    }
+
     private func find(_ name: Notification.Name) -> NameNode? {
         unsafe names.find(UInt(bitPattern: name.rawValue.hashValue)) { $0.name == name }?.takeUnretainedValue()
     }
@@ -312,6 +318,12 @@ extension Dictionary {
     var isObserved: Bool {
         if let anySender, anySender.count > 0 { return true }
         return hasSenders.load(ordering: .relaxed)
+    }
+
+    /// The same, for a post of one sender, if it is given.
+    func isObserved(from sender: SenderKey?) -> Bool {
+        guard let sender else { return isObserved }
+        return anySender.map { $0.count > 0 } == true || senders[sender] != nil
     }
 
     /// The bucket of observers of any sender, made if there is none.

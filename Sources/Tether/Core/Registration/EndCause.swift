@@ -5,6 +5,5 @@ enum EndCause: String {
     case deliveryDropped = "its one delivery was dropped"
     /// Whose list has let go of it.
     case ownerEnded = "its owner ends"
-    case receiverEnded = "the object that it is connected to ends"
     case senderEnded = "its sender or center ended"
 }

@@ -291,15 +291,6 @@ internal import Synchronization
         }
     }
 
-    /// Takes the place of a former registration of the same observer; under the center's lock. Returns it to be finished, if
-    /// nobody else has ended it.
-    final func replace(_ old: RegistrationMemory) -> Registration? {
-        // First, because a foreign center's posts take no lock, and would find a closed gate. One that has been added and is
-        // open is held by the center as long as the lock is.
-        if !old.hasEnded, old.wasAdded, let held = old.held { takeOver(from: held) }
-        return old.close()
-    }
-
     /// Takes over what an old registration's hooks have, if the same posts call the two; under the center's lock.
     final func takeOver(from old: Registration) {
         guard let hooks = details?.hooks, unsafe bucket?.toOpaque() == old.bucket?.toOpaque() else { return }
@@ -374,12 +365,4 @@ extension Registration {
 
     /// The slot of a registration that ended before it could be added.
     static let neverInASlot = UInt32.max
-
-    /// Takes over what a property has for all its registrations; called before any post can see this one.
-    func inherit(_ muting: Muting, _ backlog: BufferingPolicy) {
-        if muting.count > 0, !hasEnded {
-            madePending?.mute(by: .others(count: muting.count), keepingNewest: muting.keepsNewest)
-        }
-        if backlog != .unbounded, !hasEnded { madePending?.setBacklog(backlog) }
-    }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A participant in a registration's life besides its handler: an async handler's task, the type of a message, a
-/// sequence's buffer, a receiver that is not the owner, the closure in a foreign center. Most registrations have none.
+/// sequence's buffer, the closure in a foreign center. Most registrations have none.
 ///
 /// SAFETY: `next` is set before the registration is made, and never changes after that; subclasses answer for what they
 /// add.
@@ -25,8 +25,8 @@ class RegistrationHook: @unchecked Sendable {
     /// Called once, when the registration is made.
     func attached(to registration: Registration) {}
 
-    /// Called when the registration replaces one of the same name and sender, by its key or of the same property, whose gate is
-    /// open yet, under the lock of the center's core.
+    /// Called when the registration replaces one of the same name and sender by its key, whose state is still open, under the
+    /// lock of the center's core.
     func takeOver(from old: Registration, for registration: Registration) {}
 
     /// Called once, when the registration has ended, with no lock held.

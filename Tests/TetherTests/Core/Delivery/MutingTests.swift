@@ -45,25 +45,37 @@ import Tether
         #expect(!token.isActive && !token.isMuted)
     }
 
-    @Test func `D9 a property is muted, whatever handler it has`() {
-        let (log, property) = (log, NotificationObserver(center: center))
-        property.mute()
-        #expect(property.isMuted)
-        property.observe(.sample) { log.add($0.number) }
-        center.post(.sample, number: 1)
-        property.mute()
-        #expect(counts == [[0, 1, 2]])
-        property.observe(.sample) { log.add(-$0.number) }
-        #expect(counts == [[0, 0, 2]])
-        center.post(.sample, number: 2)
-        property.unmute()
-        property.cancel()
-        #expect(property.isMuted)
-        property.unmute()
-        #expect(!property.isMuted)
-        property.observe(.sample) { log.add(-$0.number) }
-        center.post(.sample, number: 3)
-        #expect(log.entries == [-3])
+    @Test func `D9 an observer is muted while a closure runs, also one that throws`() {
+        struct Thrown: Error {}
+        let (log, center) = (log, center)
+        let token = center.observe(.sample) { log.add($0.number) }
+        let isMuted = token.muted {
+            center.post(.sample, number: 1)
+            return token.isMuted
+        }
+        #expect(isMuted && !token.isMuted)
+        token.muted(keepingNewest: true) { center.post(.sample, numbers: 2...3) }
+        #expect(log.entries == [3])
+        #expect(throws: Thrown.self) {
+            try token.muted { () throws(Thrown) in
+                center.post(.sample, number: 4)
+                throw Thrown()
+            }
+        }
+        #expect(!token.isMuted && log.entries == [3])
+    }
+
+    @Test func `D9 an owner's observers are muted while a closure runs`() {
+        let (log, center, owner) = (log, center, Plain())
+        center.observe(.sample, owner: owner) { log.add($1.number) }
+        OwnerObservers(of: owner).muted(keepingNewest: true) {
+            center.post(.sample, numbers: 1...2)
+            center.observe(.sample, owner: owner) { log.add(-$1.number) }
+            center.post(.sample, number: 3)
+        }
+        #expect(log.entries == [-3, 3])
+        center.post(.sample, number: 4)
+        #expect(log.entries == [-3, 3, 4, -4])
     }
 
     @Test func `D9 L1 the audit says that an observer is muted`() throws {

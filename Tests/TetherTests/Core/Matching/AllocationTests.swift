@@ -22,6 +22,16 @@ struct AllocationTests {
         withExtendedLifetime(token) {}
     }
 
+    @Test func `M6 to ask whether a post would reach an observer allocates nothing`() {
+        let (center, sender) = (ObserverCenter(), NSObject())
+        let token = center.observe(.sample, from: sender) { _ in }
+        for name in [Notification.Name.sample, .other] {
+            #expect(allocations { _ = center.hasObservers(of: name) } == 0)
+            #expect(allocations { _ = center.hasObservers(of: name, from: sender) } == 0)
+        }
+        withExtendedLifetime(token) {}
+    }
+
     @Test func `M1 a post allocates nothing for each observer on the poster`() {
         let (few, many) = (ObserverCenter(), ObserverCenter())
         var tokens = [few.observe(.sample) { _ in }]

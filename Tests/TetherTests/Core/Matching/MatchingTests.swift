@@ -70,7 +70,7 @@ import Tether
         center.post(Notification(name: .sample))
         let tokens = [observe(.sample, nil, "a"), observe(nil, nil, "b"), observe(.sample, Sender(), "c")]
         #expect(log.entries.isEmpty)
-        center.removeObservers(named: nil)
+        center.removeAllObservers()
         center.post(name: .sample, object: nil)
         #expect(log.entries.isEmpty)
         withExtendedLifetime(tokens) {}
@@ -84,5 +84,28 @@ import Tether
         center.post(name: .sample, object: nil)
         #expect(log.entries.count == 5)
         withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `M1 M2 a center says whether a post would reach an observer`() {
+        let (sender, stranger) = (Sender(), Sender())
+        func answers(_ name: Notification.Name) -> [Bool] {
+            [
+                center.hasObservers(of: name), center.hasObservers(of: name, from: sender),
+                center.hasObservers(of: name, from: stranger),
+            ]
+        }
+        #expect(answers(.sample) == [false, false, false])
+        let ofSender = observe(.sample, sender, "sender")
+        #expect(answers(.sample) == [true, true, false])
+        #expect(answers(.other) == [false, false, false])
+        let ofName = observe(.sample, nil, "name")
+        #expect(answers(.sample) == [true, true, true])
+        ofSender.cancel()
+        ofName.cancel()
+        #expect(answers(.sample) == [false, false, false])
+        let ofAll = observe(nil, sender, "all names")
+        #expect(answers(.other) == [true, true, false])
+        ofAll.cancel()
+        #expect(answers(.other) == [false, false, false])
     }
 }

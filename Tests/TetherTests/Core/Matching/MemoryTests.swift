@@ -74,7 +74,7 @@ import Testing
             case 8: if !tokens.isEmpty { tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice)).cancel() }
             case 9: if !tokens.isEmpty { tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice)) }
             case 10: objects[Int.random(in: 0..<4, using: &dice)] = Object()
-            case 11: center.removeObservers(named: name, from: object)
+            case 11: center.removeObservers(from: object)
             case 12: center.post(name: Notification.Name("unobserved \(number)"), object: object)
             default: center.post(name: name ?? .sample, object: object)
             }

@@ -67,18 +67,6 @@ import Testing
         #expect(trace.hasGone && center.core.isEmpty)
     }
 
-    @Test func `P2 D6 switching its target does nothing`() {
-        let (owner, scheduler) = (recorder(), ManualScheduler())
-        let token = center.observe(.sample, owner: owner) { owner, _ in owner.record("ran") }
-        token.target = .custom(scheduler)
-        token.target = .postingThread
-        center.post(.sample, number: 1)
-        #expect(log.entries == [] && scheduler.scheduled == 0)
-        executor.runNext()
-        #expect(log.entries == ["ran"])
-        withExtendedLifetime(owner) {}
-    }
-
     @Test func `P2 O8 an actor that observes in its deinit gets an inactive observer`() {
         actor Late {
             let center: ObserverCenter
