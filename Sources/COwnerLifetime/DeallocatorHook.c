@@ -12,7 +12,7 @@
 
 #if defined(__APPLE__)
 
-// Apple platforms have associated objects; see OwnerLifetime+ObjectiveC.swift.
+// Apple platforms have associated objects; see OwnerLifetime.swift.
 void tether_hook_set_callbacks(tether_will_end will_end, tether_did_end did_end) { (void)will_end; (void)did_end; }
 bool tether_hook_install(void *metadata) { (void)metadata; return false; }
 bool tether_hook_is_installed(const void *metadata) { (void)metadata; return false; }

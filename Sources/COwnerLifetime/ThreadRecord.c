@@ -1,5 +1,5 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE // pthread_setname_np
+#define _GNU_SOURCE // pthread_setname_np, syscall
 #endif
 
 #include "COwnerLifetime.h"
@@ -8,11 +8,14 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #if defined(__linux__)
 #include <linux/membarrier.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+#elif defined(__FreeBSD__)
+#include <pthread_np.h>
 #endif
 #if defined(__ANDROID__)
 #include <android/api-level.h>
@@ -60,6 +63,27 @@ void tether_name_thread(const char *name) {
     pthread_setname_np(start);
 #elif defined(__linux__)
     pthread_setname_np(pthread_self(), start);
+#endif
+}
+
+uint64_t tether_thread_number(void) {
+#if defined(__linux__)
+    return syscall(SYS_gettid);
+#elif defined(__FreeBSD__)
+    return pthread_getthreadid_np();
+#else
+    uint64_t number;
+    pthread_threadid_np(NULL, &number);
+    return number;
+#endif
+}
+
+void tether_thread_name(char name[64]) {
+    *name = 0;
+#if defined(__linux__)
+    prctl(PR_GET_NAME, name);
+#elif defined(__APPLE__)
+    pthread_getname_np(pthread_self(), name, 64);
 #endif
 }
 

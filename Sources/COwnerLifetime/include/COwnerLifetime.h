@@ -35,19 +35,24 @@ bool tether_hook_is_installed(const void *_Nonnull metadata);
 
 // MARK: Unowned references (the Swift runtime's)
 
-void tether_unowned_retain(void *_Nonnull object);
-void tether_unowned_release(void *_Nonnull object);
-size_t tether_unowned_count(void *_Nonnull object);
-size_t tether_strong_count(void *_Nonnull object);
+// Stable ABI (stdlib/public/SwiftShims and Runtime/HeapObject.h).
+#pragma GCC visibility push(default)
+extern void *_Nullable swift_tryRetain(void *_Nonnull object);
+extern bool swift_isDeallocating(void *_Nonnull object);
+extern size_t swift_retainCount(void *_Nonnull object);
+extern size_t swift_unownedRetainCount(void *_Nonnull object);
+#pragma GCC visibility pop
 
-/// Whether the object's last strong reference has gone. Its memory is held by any reference.
-bool tether_has_ended(void *_Nonnull object);
+// The object's memory is kept by any reference, such as an unowned one.
 
-/// Retains an object that may be gone by now, or returns false. Its memory is held by an unowned reference.
-static inline bool tether_try_retain(void *_Nonnull object) {
-    extern void *_Nullable swift_tryRetain(void *_Nonnull) __attribute__((visibility("default")));
-    return swift_tryRetain(object) != NULL;
-}
+/// Whether the object's last strong reference was released.
+static inline bool tether_has_ended(void *_Nonnull object) { return swift_isDeallocating(object); }
+
+/// Retains an object, or returns false if it has ended.
+static inline bool tether_try_retain(void *_Nonnull object) { return swift_tryRetain(object) != NULL; }
+
+static inline size_t tether_strong_count(void *_Nonnull object) { return swift_retainCount(object); }
+static inline size_t tether_unowned_count(void *_Nonnull object) { return swift_unownedRetainCount(object); }
 
 // MARK: A slot for each thread
 

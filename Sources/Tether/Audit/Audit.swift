@@ -11,9 +11,8 @@ internal import Synchronization
 /// With `TETHER_AUDIT=exit` in its environment a program prints the audit of the process when it ends by itself: see
 /// [Watching a program](doc:WatchingAProgram).
 ///
-/// *Representation*: a row of texts and numbers for each observer. A row is read from its observer in one step, and described
-/// after that, so that no lock is held during a description of yours. An audit retains no object. While it is being taken it
-/// retains the key, the sender and the target of one observer at a time, and nothing that a handler captured.
+/// *Representation*: a row of texts and numbers for each observer. No lock is held during a description of yours. An audit
+/// retains no object, and one observer at a time while it is being taken.
 ///
 /// *Cost*: O(n log n) for n observers, under a lock of the center. So it is for tests and diagnosis.
 public struct Audit: Sendable, RandomAccessCollection {
@@ -35,8 +34,10 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let target: String
         /// How many deliveries wait for it, on its target or, kept while it is muted, until it is not.
         public let pending: Int
-        /// How many deliveries to it were dropped: by its target, by its backlog, or while it was muted.
-        public let dropped: Int
+        /// How many deliveries to it were dropped: by its target, by its backlog, or while it was muted. `description` has the
+        /// number for each reason.
+        public var dropped: Int { drops.values.reduce(0, +) }
+        let drops: [DropReason: Int]
         /// How many mutings of it and of its owner are in force; 0 if it is not muted.
         public let muteCount: Int
         /// Whether it ends after it has run once.
@@ -77,8 +78,8 @@ public struct Audit: Sendable, RandomAccessCollection {
     /// How many enqueued posts were dropped because their queue or its thread ended.
     public let droppedPosts: Int
 
-    init(_ registrations: [Unretained<Registration>], ledgers: [PostingLedger] = []) {
-        rows = registrations.compactMap { $0.withMemory { Row($0) } }
+    init(_ registrations: [Unowned<Registration>], ledgers: [PostingLedger] = []) {
+        rows = registrations.compactMap { $0.live.flatMap { Row($0) } }
         waitingPosts = ledgers.flatMap(\.live).compactMap { queue in
             let counts = queue.counts
             guard counts.asap + counts.whenIdle > 0 else { return nil }
@@ -97,53 +98,33 @@ public struct Audit: Sendable, RandomAccessCollection {
 
 extension Audit.Row {
     /// `nil` for an observer that is not registered, or ends meanwhile, whose values would be of different moments.
-    fileprivate init?(_ registration: RegistrationMemory) {
-        guard let seen = registration.look(Look.init), !registration.hasEnded else { return nil }
-        let (report, kept) = seen.counts
-        center = Audit.Row.description(of: seen.center)
-        name = seen.name
+    fileprivate init?(_ registration: Registration) {
+        guard let subject = registration.center.subject(of: registration) else { return nil }
+        // In one step, so that a notification on its way from the pending deliveries to a sequence is in one of the two.
+        let keeper = registration.keeper
+        let none: RegistrationHook.Counts = (0, [:])
+        let (report, kept) =
+            registration.pending?.report(with: keeper) ?? (PendingDeliveries.Report(), keeper?.counts ?? none)
+        guard !registration.hasEnded else { return nil }
+        center = Audit.Row.description(of: registration.center)
+        name = subject.name
         sender =
-            switch seen.sender {
+            switch subject.sender {
             case nil: nil
-            case .object: seen.senderRecord?.description(as: "a sender")
+            case .object: registration.details?.sender?.description(as: "a sender")
             case .value(let value): value.description
             }
-        isSenderObject = if case .object = seen.sender { true } else { false }
-        owner = seen.owner?.description(as: "an owner")
-        file = seen.site.file
-        line = seen.site.line
-        target = seen.keeperDescription ?? report.target.description
+        isSenderObject = if case .object = subject.sender { true } else { false }
+        owner = registration.owned?.record?.description(as: "an owner")
+        file = registration.site.file
+        line = registration.site.line
+        target = keeper?.targetDescription ?? report.target.description
         pending = report.pending + report.kept + kept.pending
-        dropped = report.dropped + kept.dropped
+        drops = report.dropped.merging(kept.dropped, uniquingKeysWith: +)
         muteCount = report.muted
-        isOnce = seen.isOnce
-        key = seen.key?.description
-        holder = seen.keeperDescription == nil ? "token" : "sequence"
-    }
-
-    /// The parts of a registration that are read in one step. They are described after that, by the user's code.
-    private struct Look: Sendable {
-        let center: CenterCore
-        let site: RegistrationSite
-        let name: Notification.Name?
-        let sender: SenderKey?
-        let senderRecord: OwnerRecord?
-        let key: ObserverKey?
-        let keeperDescription: String?
-        let owner: OwnerRecord?
-        let isOnce: Bool
-        let counts: (PendingDeliveries.Report, (pending: Int, dropped: Int))
-
-        init?(_ registration: Registration) {
-            guard let subject = registration.center.subject(of: registration) else { return nil }
-            (center, site) = (registration.center, registration.site)
-            (senderRecord, key) = (registration.details?.sender, registration.details?.key)
-            keeperDescription = registration.keeper?.targetDescription
-            (name, sender) = subject
-            owner = registration.owned?.record
-            isOnce = registration.isOnce
-            counts = Audit.Row.counts(of: registration)
-        }
+        isOnce = registration.isOnce
+        key = registration.details?.key?.description
+        holder = keeper == nil ? "token" : "sequence"
     }
 
     /// The name of a center: a constant for the shared ones, type and address for others.
@@ -153,15 +134,6 @@ extension Audit.Row {
         case .own: core.ownCenter.map { describeInstance(of: "ObserverCenter", at: $0) } ?? "a center that has gone"
         case .foreign: ForeignCenters.shared.description(of: core)
         }
-    }
-
-    /// The elements that the inbox and that hook keep, each in one of the two.
-    private static func counts(
-        of registration: Registration
-    ) -> (PendingDeliveries.Report, (pending: Int, dropped: Int)) {
-        let keeper = registration.keeper
-        if let pending = registration.pending { return pending.report(with: keeper) }
-        return (PendingDeliveries.Report(), keeper?.counts ?? (0, 0))
     }
 }
 
@@ -182,46 +154,103 @@ extension Audit {
     ///
     /// An observer's `name`, `sender`, `owner` and `key` are absent where there is none.
     public func json() -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(Document(self)) else {
+        let observers = rows.map { row in
+            let values: [String: Any?] = [
+                "center": row.center, "name": row.name?.rawValue, "sender": row.sender, "owner": row.owner,
+                "key": row.key,
+                "target": row.target, "file": row.file, "line": row.line, "pending": row.pending,
+                "dropped": row.dropped,
+                "muteCount": row.muteCount, "isOnce": row.isOnce,
+            ]
+            return values.compactMapValues(\.self)
+        }
+        let waiting = waitingPosts.map {
+            ["place": $0.place, "asap": $0.asap, "whenIdle": $0.whenIdle] as [String: Any]
+        }
+        let document: [String: Any] = ["observers": observers, "waitingPosts": waiting, "droppedPosts": droppedPosts]
+        let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? JSONSerialization.data(withJSONObject: document, options: options) else {
             fatalError("Audit.json(): strings and numbers are always encodable.")
         }
         return String(decoding: data, as: UTF8.self)
     }
+}
 
-    private struct Document: Encodable {
-        let observers: [Observer]
-        let waitingPosts: [Waiting]
-        let droppedPosts: Int
+// MARK: The table
 
-        init(_ audit: Audit) {
-            observers = audit.rows.map(Observer.init)
-            waitingPosts = audit.waitingPosts.map(Waiting.init)
-            droppedPosts = audit.droppedPosts
+extension Audit: CustomStringConvertible {
+    /// The rows as an aligned table, a line each, under the names of the columns, without empty columns. The pending and
+    /// dropped posts of posting queues follow.
+    ///
+    /// ```
+    /// name            sender  owner      target  registered at  notes
+    /// modelDidChange  any     its token  main    App/V.swift:4  once
+    /// modelDidClose   any     its token  posting thread  App/W.swift:9
+    /// ```
+    public var description: String {
+        let waiting = waitingPosts.map {
+            "waiting on \($0.place): \($0.asap) as soon as possible, \($0.whenIdle) when idle"
         }
+        let dropped = droppedPosts > 0 ? ["dropped with their queue or thread: \(droppedPosts) posts"] : []
+        return ((isEmpty ? ["no observers"] : table) + waiting + dropped).joined(separator: "\n")
+    }
 
-        struct Observer: Encodable {
-            let center, file, target: String
-            let name, sender, owner, key: String?
-            let line, pending, dropped, muteCount: Int
-            let isOnce: Bool
+    /// The largest width of a column in characters. A longer cell widens its own line only.
+    private static let widestColumn = 60
 
-            init(_ row: Row) {
-                (center, file, target) = (row.center, row.file, row.target)
-                (name, sender, owner, key) = (row.name?.rawValue, row.sender, row.owner, row.key)
-                (line, pending, dropped) = (row.line, row.pending, row.dropped)
-                (muteCount, isOnce) = (row.muteCount, row.isOnce)
-            }
+    private var table: [String] {
+        let centers = Set(rows.map(\.center))
+        var columns: [(title: String, cells: [String])] = [
+            ("name", rows.map { $0.name?.rawValue ?? "any" }),
+            ("sender", rows.map { $0.sender ?? "any" }),
+            ("owner", rows.map { $0.owner ?? "its \($0.holder)" }),
+            ("target", rows.map(\.target)),
+            ("registered at", rows.map { "\($0.file):\($0.line)" }),
+            ("notes", rows.map { $0.notes.joined(separator: ", ") }),
+        ]
+        if centers.count > 1 { columns.insert(("center", rows.map(\.center)), at: 0) }
+        columns.removeAll { $0.cells.allSatisfy(\.isEmpty) }
+        for column in columns.indices { columns[column].cells = columns[column].cells.map(\.onOneLine) }
+        let widths = columns.map { column in
+            column.cells.map(\.count).reduce(column.title.count) { Swift.max($0, Swift.min($1, Audit.widestColumn)) }
         }
-
-        struct Waiting: Encodable {
-            let place: String
-            let asap, whenIdle: Int
-
-            init(_ waiting: WaitingPosts) {
-                (place, asap, whenIdle) = (waiting.place, waiting.asap, waiting.whenIdle)
-            }
+        func line(_ cells: [String]) -> String {
+            zip(cells, widths).map { $0 + String(repeating: " ", count: Swift.max(0, $1 - $0.count)) }
+                .joined(separator: "  ").trimmingTrailingSpaces
         }
+        return [line(columns.map(\.title))] + rows.indices.map { row in line(columns.map { $0.cells[row] }) }
+    }
+}
+
+extension Audit.Row {
+    /// The last column.
+    package var notes: [String] {
+        var notes: [String] = []
+        if isOnce { notes.append("once") }
+        if let key { notes.append("key \(key)") }
+        if pending > 0 { notes.append("\(pending) pending") }
+        let reasons = DropReason.allCases.compactMap { reason in drops[reason].map { "\($0) \(reason.note)" } }
+        if !reasons.isEmpty { notes.append("dropped: \(reasons.joined(separator: " and "))") }
+        if muteCount > 0 { notes.append(muteCount == 1 ? "muted" : "muted \(muteCount) times") }
+        return notes
+    }
+}
+
+extension String {
+    /// The text with its control characters, such as a line's end, written out.
+    fileprivate var onOneLine: String {
+        func isControl(_ scalar: Unicode.Scalar) -> Bool {
+            let properties = scalar.properties
+            return [.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
+                || properties.isBidiControl
+        }
+        guard unicodeScalars.contains(where: isControl) else { return self }
+        return unicodeScalars.reduce(into: "") { $0 += isControl($1) ? $1.escaped(asASCII: true) : String($1) }
+    }
+
+    fileprivate var trimmingTrailingSpaces: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
     }
 }

@@ -139,21 +139,14 @@ extension NotifyingCenter {
         if Omitted.stands(for: owner) { return observe(request, for: object, call) }
         ObjectArgument.receiver.check(object, call: request.call)
         let observer = NotificationObserver()
-        guard let reference = OwnerReference(object) else { return observer }
-        let receiver = Receiver(reference)
+        if isBeingDeinitialised(object) { return observer }
+        let receiver = OwnerReference(object)
         request.register(observer, with: self, owner: owner) { [weak observer] (_: Owner, notification) in
-            guard let object = receiver.reference.take() else { return observer?.cancel() ?? () }
+            guard let object = receiver.take() else { return observer?.cancel() ?? () }
             call(object, notification)
         }
         return observer
     }
-}
-
-/// A reference to a method's object, which is retained only while the method runs.
-private final class Receiver<Object: AnyObject>: Sendable {
-    let reference: OwnerReference<Object>
-
-    init(_ reference: consuming OwnerReference<Object>) { self.reference = reference }
 }
 
 /// A method, given as `Type.method`, as a handler that takes the method's object.

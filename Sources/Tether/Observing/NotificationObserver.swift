@@ -1,8 +1,7 @@
-internal import COwnerLifetime
 public import Foundation
 internal import Synchronization
 
-// SAFETY: `address` is set before the token is shared and never changes after it; `NSObject` adds no state.
+// SAFETY: `reference` is set before the token is shared and never changes after it; `NSObject` adds no state.
 
 /// One registration with a center, and the token for it: when the token goes, the observer ends.
 ///
@@ -22,46 +21,29 @@ internal import Synchronization
 /// *Thread safety*: everything here may be called from any thread, also from inside a handler. Tokens can be stored
 /// as `NSObjectProtocol`.
 @safe public final class NotificationObserver: NSObject, @unchecked Sendable {
-    /// The registration's address, which an unowned reference keeps for this registration; 0 in an observer that was refused.
-    /// Written once, before the object is shared.
+    /// The registration; `nil` in an observer that was refused. Written once, before the object is shared.
     ///
     /// The center retains the registration. A token does not, so a handler's captures are released when the observer ends,
-    /// also while the token stays (O11).
-    private var address: UInt = 0
+    /// also while the token stays (O11). A call on the token retains the registration until it returns (R8).
+    private(set) var reference: Unowned<Registration>?
 
     override init() { super.init() }
 
-    deinit {
-        cancel()
-        // SAFETY: gives back what `set` took.
-        if let address = unsafe UnsafeMutableRawPointer(bitPattern: address) { unsafe tether_unowned_release(address) }
-    }
+    deinit { cancel() }
 
     // MARK: The registration
 
     /// Sets the only registration of a token.
-    func set(_ registration: Registration) {
-        // SAFETY: pairs with the release in `deinit`.
-        unsafe tether_unowned_retain(Unmanaged.passUnretained(registration).toOpaque())
-        address = registration.address
-    }
+    func set(_ registration: Registration) { reference = Unowned(registration) }
 
-    /// Calls `body` with the registration's memory; `nil` for an observer that was refused its registration.
-    func withMemory<Result>(_ body: (RegistrationMemory) -> Result?) -> Result? { memory.flatMap(body) }
-
-    private var memory: RegistrationMemory? {
-        // SAFETY: our unowned reference keeps it.
-        unsafe UnsafeMutableRawPointer(bitPattern: address).map { unsafe RegistrationMemory(at: $0) }
-    }
-
-    /// Returns what `body` makes of the registration, unless it has ended; see `RegistrationMemory.look`.
-    func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? { withMemory { $0.look(body) } }
+    /// The registration, retained, unless it has ended.
+    var live: Registration? { reference?.live }
 
     // MARK: Ending
 
     /// Whether the observer is registered: false once it was stopped, its owner, sender or center has ended, or it was
     /// a `once` observer and has run. Complexity: O(1).
-    public var isActive: Bool { withMemory { !$0.hasEnded } ?? false }
+    public var isActive: Bool { live != nil }
 
     /// Ends the observer: no handler of it starts any more, and what it captured is released (R1,
     /// R8).
@@ -70,7 +52,7 @@ internal import Synchronization
     /// `cancelAndWait()` excludes that. Never waits. Complexity: O(1) amortised, plus O(p) where p of its deliveries are
     /// pending.
     public func cancel() {
-        withMemory { $0.end() }
+        reference?.take()?.end()
     }
 
     /// The outcome of waiting for an observer's handlers.
@@ -101,10 +83,9 @@ internal import Synchronization
     )
     @discardableResult
     public func cancelAndWait() -> WaitResult {
-        guard let memory else { return .finished }
-        memory.end()
-        if memory.hasGone { return NotificationObserver.afterAllHandlers() }
-        return HandlerWait.wait(for: memory.address) ? .finished : .wouldDeadlock
+        cancel()
+        guard let reference, !reference.hasEnded else { return NotificationObserver.afterAllHandlers() }
+        return HandlerWait.wait(for: reference.address) ? .finished : .wouldDeadlock
     }
 
     /// Ends the observer and suspends until none of its handlers is running (R2).
@@ -114,19 +95,18 @@ internal import Synchronization
     /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
     @discardableResult
     public func cancelAndWait() async -> WaitResult {
-        guard let memory else { return .finished }
-        memory.end()
-        if memory.hasGone { return NotificationObserver.afterAllHandlers() }
+        cancel()
+        guard let reference, !reference.hasEnded else { return NotificationObserver.afterAllHandlers() }
         // Keeps the memory meanwhile, so that its address stands for no other registration.
         defer { withExtendedLifetime(self) {} }
         return await withCheckedContinuation { continuation in
-            let canEnd = HandlerWait.whenReturned(memory.address) { continuation.resume(returning: .finished) }
+            let canEnd = HandlerWait.whenReturned(reference.address) { continuation.resume(returning: .finished) }
             if !canEnd { continuation.resume(returning: .wouldDeadlock) }
         }
     }
 
-    /// The outcome of waiting for a registration that has gone: its last release came after all its handlers, and what they
-    /// wrote is to be seen here, though the runtime looks for the registration without an order.
+    /// The outcome of waiting for a registration that was deallocated, after its handlers. Their stores are to be seen here, and
+    /// the runtime reads the reference count without an order.
     private static func afterAllHandlers() -> WaitResult {
         atomicMemoryFence(ordering: .acquiring)
         return .finished
@@ -145,27 +125,22 @@ internal import Synchronization
     /// of its observer, or of an async sequence's (S2), stops the program with a sentence (X1).
     public var target: DeliveryTarget {
         get {
-            look(\.pending)?.target ?? .postingThread
+            live?.pending?.target ?? .postingThread
         }
         set {
             guard isActive else { return }
-            // Made outside the look, because a scheduler of the user's may be asked what it is.
             let bound = BoundTarget.bind(newValue)
-            let seen = look { registration -> (isFixed: Bool, pending: PendingDeliveries?, site: RegistrationSite) in
-                if registration.isIsolated || registration.keeper != nil { return (true, nil, registration.site) }
-                return (
-                    false, bound.isPostingThread ? registration.pending : registration.madePending, registration.site
-                )
-            }
-            guard let (isFixed, pending, site) = seen else { return }
+            guard let registration = live else { return }
+            let site = registration.site
+            let isFixed = registration.isIsolated || registration.keeper != nil
             guard !isFixed else {
                 fatalError(
                     "NotificationObserver.target: the handler registered at \(site.file):\(site.line) is isolated to an "
                         + "actor, async or a sequence's, and stays where it is; register one that is neither, with on:."
                 )
             }
-            if TraceEvent.isOn { Registration.traceSwitch(to: newValue, at: site) }
-            pending?.redirect(to: bound)
+            if Events.areTraced { Events.report(.switched(to: newValue, at: site)) }
+            (bound.isPostingThread ? registration.pending : registration.madePending)?.redirect(to: bound)
         }
     }
 
@@ -183,14 +158,14 @@ internal import Synchronization
     ///
     /// Complexity: O(1), plus O(d log p) where d of p pending deliveries are dropped. Any thread.
     public var backlog: BufferingPolicy {
-        get { look(\.pending)?.backlog ?? .unbounded }
-        set { look(\.madePending)?.setBacklog(newValue) }
+        get { live?.pending?.backlog ?? .unbounded }
+        set { live?.madePending.setBacklog(newValue) }
     }
 
     // MARK: Muting (D9)
 
     /// Whether the observer is muted, by itself or with its owner. Complexity: O(1). Any thread.
-    public var isMuted: Bool { look(\.pending)?.isMuted ?? false }
+    public var isMuted: Bool { live?.pending?.isMuted ?? false }
 
     /// Mutes the observer: what is posted from now on does not reach it, until `unmute()` was called as often as this.
     ///
@@ -213,7 +188,7 @@ internal import Synchronization
     /// begun to call may still run. On an observer that has ended it does nothing. Complexity: O(1).
     /// - Parameter keepingNewest: Whether the newest of what is posted meanwhile is kept for the last `unmute()`.
     public func mute(keepingNewest: Bool = false) {
-        look(\.madePending)?.mute(by: .token, keepingNewest: keepingNewest)
+        live?.madePending.mute(by: .token, keepingNewest: keepingNewest)
     }
 
     /// Mutes the observer while a closure runs (D9).
@@ -242,8 +217,9 @@ internal import Synchronization
     /// One `unmute()` more than there were `mute(keepingNewest:)` stops the program with a sentence, unless the observer
     /// has ended. Any thread. Complexity: O(1), and what the handler takes.
     public func unmute() {
-        guard let (known, site) = look({ ($0.madePending, $0.site) }), let pending = known else { return }
-        guard PendingDeliveries.unmute([pending], by: .token) else {
+        guard let registration = live else { return }
+        guard PendingDeliveries.unmute([registration.madePending], by: .token) else {
+            let site = registration.site
             fatalError(
                 "NotificationObserver.unmute(): the observer registered at \(site.file):\(site.line) was not muted by its "
                     + "token; call unmute() once for each mute(keepingNewest:), and OwnerObservers.unmute() for each "

@@ -95,7 +95,7 @@ struct ObservationRequest {
             senderRecord == nil && key == nil && hooks == nil
                 ? nil : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
         if let target { registration.makePending(on: target) }
-        if backlog.limit < .max { registration.madePending?.setBacklog(backlog) }
+        if backlog.limit < .max { registration.madePending.setBacklog(backlog) }
         // Nobody else has the token before its owner lists it.
         observer.set(registration)
         var isAttached = true
@@ -103,7 +103,7 @@ struct ObservationRequest {
             isAttached = OwnerTable.shared.attach(observer, to: owner, as: owned, exactly: core.usesExactLifetimes)
         }
         guard isAttached else { return registration.end() }
-        RegistrationEvents.registered(registration, name: name, by: observer)
+        Events.registered(registration, name: name, by: observer)
         core.add(registration, name: name, sender: sender.key)
         if let foreign { connect(registration, with: center, through: foreign) }
     }
@@ -112,7 +112,7 @@ struct ObservationRequest {
         _ registration: Registration, with center: any NotifyingCenter, through foreign: ForeignSubscription
     ) {
         let sender: AnyObject? = if case .object(let object) = sender { object } else { nil }
-        foreign.connect(Unretained(registration), with: center, name: name, sender: sender)
+        foreign.connect(Unowned(registration), with: center, name: name, sender: sender)
     }
 }
 

@@ -38,7 +38,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     deinit {
         core.setOwnCenter(nil)
-        RegistrationEvents.centerEnds(core) { core.close() }
+        Events.centerEnds(core) { core.close() }
     }
 
     /// The number of observers.
@@ -111,7 +111,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
             PlainRegistration(center: core, flags: flags, site: site, handler: handler))
         unsafe registration._withUnsafeGuaranteedRef {
             observer.set($0)
-            RegistrationEvents.registered($0, name: name, by: observer)
+            Events.registered($0, name: name, by: observer)
         }
         unsafe core.add(registration, name: name)
         return observer
@@ -129,7 +129,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
         let isAttached = unsafe registration._withUnsafeGuaranteedRef {
             observer.set($0)
             let isAttached = OwnerTable.shared.attach(observer, to: owner, as: $0, exactly: core.usesExactLifetimes)
-            if isAttached { RegistrationEvents.registered($0, name: name, by: observer) }
+            if isAttached { Events.registered($0, name: name, by: observer) }
             return isAttached
         }
         if isAttached {
@@ -240,15 +240,12 @@ extension CenterCore {
 
     /// Ends the registration of an observer, if it is this center's and matches what is given.
     func end(_ observer: NotificationObserver, named name: Notification.Name?, from sender: SenderKey?) {
-        observer.withMemory { registration in
-            guard registration.look({ $0.center === self }) == true else { return }
-            if name != nil || sender != nil {
-                // Compared outside the look, because a value that is a sender may be of the user's.
-                guard let subject = registration.look({ subject(of: $0) }),
-                    name == nil || subject.name == name, sender == nil || subject.sender == sender
-                else { return }
-            }
-            registration.end()
+        guard let registration = observer.live, registration.center === self else { return }
+        if name != nil || sender != nil {
+            guard let subject = subject(of: registration),
+                name == nil || subject.name == name, sender == nil || subject.sender == sender
+            else { return }
         }
+        registration.end()
     }
 }

@@ -15,29 +15,15 @@
 ///
 /// *Thread safety*: any thread.
 public struct OwnerObservers: Sequence, Sendable {
-    /// SAFETY: a reference that can be taken on any thread; boxed, because it cannot be copied.
-    private final class Owner: Sendable {
-        let reference: OwnerReference<AnyObject>?
-
-        init(_ owner: AnyObject) {
-            reference = OwnerReference(owner)
-        }
-    }
-
-    private let owner: Owner
+    private let owner: OwnerReference<AnyObject>
 
     /// The observers of an owner, which need not have any.
     /// - Parameter owner: The owner, which is not retained.
     public init(of owner: AnyObject) {
-        self.owner = Owner(owner)
+        self.owner = OwnerReference(owner)
     }
 
-    /// The result of `body` with the owner, which is held meanwhile; `nil` if it has gone.
-    private func withOwner<Result>(_ body: (AnyObject) -> Result?) -> Result? { owner.reference?.take().flatMap(body) }
-
-    private var attached: [NotificationObserver] { withOwner(OwnerTable.shared.observers) ?? [] }
-
-    private var registrations: [Unretained<Registration>] { withOwner(OwnerTable.shared.registrations) ?? [] }
+    private var attached: [NotificationObserver] { owner.take().map(OwnerTable.shared.observers) ?? [] }
 
     // MARK: Listing
 
@@ -53,7 +39,7 @@ public struct OwnerObservers: Sequence, Sendable {
     }
 
     /// The live observers, in order of attachment, with what each observes and where (L1).
-    public func audit() -> Audit { Audit(registrations) }
+    public func audit() -> Audit { Audit(attached.compactMap(\.reference)) }
 
     // MARK: Ending
 
@@ -71,9 +57,7 @@ public struct OwnerObservers: Sequence, Sendable {
     /// - Parameter keepingNewest: Whether each observer keeps the newest of what is posted meanwhile for the last
     ///   `unmute()`.
     public func mute(keepingNewest: Bool = false) {
-        for registration in registrations {
-            registration.look(\.madePending)?.mute(by: .owner, keepingNewest: keepingNewest)
-        }
+        for observer in attached { observer.live?.madePending.mute(by: .owner, keepingNewest: keepingNewest) }
     }
 
     /// Mutes all observers that the owner has now while a closure runs.
@@ -95,7 +79,7 @@ public struct OwnerObservers: Sequence, Sendable {
     ///
     /// Complexity: O(n log n) for n observers of the owner.
     public func unmute() {
-        let muted = registrations.compactMap { $0.look(\.pending) }
+        let muted = attached.compactMap(\.live?.pending)
             .map { (number: $0.numberOfKept ?? 0, pending: $0) }
             .sorted { $0.number < $1.number }
         _ = PendingDeliveries.unmute(muted.map(\.pending), by: .owner)

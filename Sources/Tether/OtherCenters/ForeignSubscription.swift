@@ -30,7 +30,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     /// Registers with the center, unless the observer has ended, or the center has a closure of it: one that it has taken
     /// over, or got when an earlier one had been lost.
     func connect(
-        _ registration: Unretained<Registration>, with center: any NotifyingCenter, name: Notification.Name?,
+        _ registration: Unowned<Registration>, with center: any NotifyingCenter, name: Notification.Name?,
         sender: AnyObject?
     ) {
         let box = ForeignClosure(registration, of: core)
@@ -76,7 +76,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
             state.box = OwnerReference(box)
             state.cancellation = cancellation
         }
-        box.set(Unretained(registration))
+        box.set(Unowned(registration))
     }
 
     override func ended(_ registration: Registration) {
@@ -103,13 +103,12 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
 
 /// All that a foreign center ever holds of an observer: what its closure captures.
 ///
-/// It keeps no more than the registration's memory, as a post does: what a handler captured goes with its observer's end,
-/// whatever thread the center has in here (R8).
+/// It retains the registration only while a post of the center calls it (R8).
 final class ForeignClosure: Sendable {
     private let core: CenterCore
-    private let content: Guarded<Unretained<Registration>?>
+    private let content: Guarded<Unowned<Registration>?>
 
-    init(_ registration: Unretained<Registration>, of core: CenterCore) {
+    init(_ registration: Unowned<Registration>, of core: CenterCore) {
         self.core = core
         content = Guarded(registration)
     }
@@ -118,7 +117,7 @@ final class ForeignClosure: Sendable {
         guard let lost = content.withLock({ $0.take() }) else { return }
         if ForeignCenters.shared.hasEnded(core) {
             // Nobody can be inside a center that is going.
-            RegistrationEvents.centerEnds(core) { core.close() }
+            Events.centerEnds(core) { core.close() }
         } else {
             // The center may hold its lock here, so that a registration which is still live is left to the cleaner.
             DeferredUnsubscriber.shared.add(.lost(lost, of: core))
@@ -127,12 +126,12 @@ final class ForeignClosure: Sendable {
 
     func receive(_ notification: Notification) {
         guard let registration = content.withLock(\.self) else { return }
-        core.deliver(notification, to: registration)
+        CenterCore.deliver(notification, to: registration)
     }
 
     func empty() { set(nil) }
 
-    func set(_ registration: Unretained<Registration>?) { content.withLock { $0 = registration } }
+    func set(_ registration: Unowned<Registration>?) { content.withLock { $0 = registration } }
 }
 
 /// Calls foreign centers about observers that have ended, from a queue where none of their locks can be held (F2).
@@ -143,7 +142,7 @@ final class DeferredUnsubscriber: Sendable {
         /// An observer has ended, and its closure is to be taken off.
         case emptied(ForeignSubscription)
         /// A center let the closure of an observer go that had not ended.
-        case lost(Unretained<Registration>, of: CenterCore)
+        case lost(Unowned<Registration>, of: CenterCore)
     }
 
     let queue = DispatchQueue(label: "Tether.DeferredUnsubscriber")
@@ -177,20 +176,16 @@ final class DeferredUnsubscriber: Sendable {
     ///
     /// Foundation uses the keys of its tokens again, so that anyone who removes a token of his own twice may remove one
     /// of ours.
-    private static func recover(_ registration: Unretained<Registration>, of core: CenterCore) {
-        let found = registration.look { found in
-            core.subject(of: found).map { (ForeignSubscription.of(found), $0.name, found.details?.sender) }
-        }
-        guard let (foreign, name, watched) = found,
+    private static func recover(_ lost: Unowned<Registration>, of core: CenterCore) {
+        guard let registration = lost.live else { return }
+        guard let subject = core.subject(of: registration),
             let center = ForeignCenters.shared.center(of: core) as? NotificationCenter
-        else {
-            registration.withMemory { $0.end() }
-            return
-        }
+        else { return registration.end() }
+        let watched = registration.details?.sender
         let sender = watched?.reference.take()
-        // A sender that is going posts no more but in its `deinit`, and ends the observer itself.
+        // A sender that is being deinitialised posts no more but in its `deinit`, and ends the observer itself.
         if watched != nil, sender == nil { return }
-        foreign?.connect(registration, with: center, name: name, sender: sender)
+        ForeignSubscription.of(registration)?.connect(lost, with: center, name: subject.name, sender: sender)
     }
 }
 
@@ -200,20 +195,10 @@ final class ForeignCenters: Sendable {
 
     private struct Entry: Sendable {
         let core: CenterCore
-        /// Pins the center's address.
-        let center: Pin
-        var uses: Int
-    }
-
-    private final class Pin: Sendable {
-        let reference: OwnerReference<AnyObject>
+        /// Keeps the center's address from being used again.
+        let center: OwnerReference<AnyObject>
         let type: AnyClass
-
-        init?(_ object: AnyObject) {
-            guard let reference = OwnerReference(object) else { return nil }
-            self.reference = reference
-            type = Swift.type(of: object)
-        }
+        var uses: Int
     }
 
     private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
@@ -227,7 +212,10 @@ final class ForeignCenters: Sendable {
                 return known.core
             }
             let core = CenterCore(usesExactLifetimes: true, face: .foreign(identity))
-            if let pin = Pin(center) { entries[identity] = Entry(core: core, center: pin, uses: 1) }
+            if !isBeingDeinitialised(center) {
+                let reference = OwnerReference<AnyObject>(center)
+                entries[identity] = Entry(core: core, center: reference, type: Swift.type(of: center), uses: 1)
+            }
             return core
         }
     }
@@ -252,25 +240,25 @@ final class ForeignCenters: Sendable {
 
     /// The center that a core stands beside; `nil` if it has gone, or is going.
     func center(of core: CenterCore) -> (any NotifyingCenter)? {
-        pin(of: core)?.reference.take() as? any NotifyingCenter
+        entry(of: core)?.center.take() as? any NotifyingCenter
     }
 
     /// Whether the center that a core stands beside has gone, or is going.
-    func hasEnded(_ core: CenterCore) -> Bool { pin(of: core)?.reference.hasEnded ?? true }
+    func hasEnded(_ core: CenterCore) -> Bool { entry(of: core)?.center.hasEnded ?? true }
 
     /// The name of a foreign center in audits.
     func description(of core: CenterCore) -> String {
-        guard let identity = core.foreignCenter, let pin = pin(of: core) else { return "a center that has gone" }
+        guard let identity = core.foreignCenter, let entry = entry(of: core) else { return "a center that has gone" }
         return identity == ObjectIdentifier(NotificationCenter.default)
-            ? "NotificationCenter.default" : describeInstance(of: pin.type, at: identity)
+            ? "NotificationCenter.default" : describeInstance(of: entry.type, at: identity)
     }
 
-    private func pin(of core: CenterCore) -> Pin? {
+    private func entry(of core: CenterCore) -> Entry? {
         entries.withLock { entries in
             guard let identity = core.foreignCenter, let entry = entries[identity], entry.core === core else {
                 return nil
             }
-            return entry.center
+            return entry
         }
     }
 }

@@ -31,7 +31,7 @@ extension NotificationCenter: NotifyingCenter {
 
 /// SAFETY: the token never changes, and is only handed back.
 private final class FoundationRegistration: NotifyingRegistration, @unchecked Sendable {
-    private let center: OwnerReference<NotificationCenter>?
+    private let center: OwnerReference<NotificationCenter>
     private let token: any NSObjectProtocol
 
     init(center: NotificationCenter, token: any NSObjectProtocol) {
@@ -39,5 +39,5 @@ private final class FoundationRegistration: NotifyingRegistration, @unchecked Se
         self.token = token
     }
 
-    func cancel() { center?.take()?.removeObserver(token) }
+    func cancel() { center.take()?.removeObserver(token) }
 }

@@ -138,7 +138,7 @@ final class SequenceSource: @unchecked Sendable {
     typealias Preparation = @Sendable (Notification) -> Notification?
 
     /// An object that a call was given, which is not retained, or `Omitted.argument`.
-    private struct Argument: ~Copyable {
+    private struct Argument {
         private let isOmitted: Bool
         private let reference: OwnerReference<AnyObject>?
 

@@ -24,7 +24,7 @@ struct SequenceState<Element, Consumer> {
     /// Empty unless `elements` is. There are several only where tasks share copies of an iterator.
     private var consumers = FIFO<Consumer>()
     private(set) var dropped = 0
-    private var isFinished = false
+    private(set) var isFinished = false
 
     init(_ policy: BufferingPolicy) {
         self.policy = policy
@@ -112,15 +112,15 @@ struct SequenceState<Element, Consumer> {
     /// Takes a notification that was posted.
     func offer(_ notification: Notification) {
         let handover = Handover(notification: notification)
-        switch state.withLock({ $0.offer(handover) }) {
-        case .handed(let consumer):
+        switch state.withLock({ ($0.offer(handover), $0.isFinished) }) {
+        case (.handed(let consumer), _):
             handovers.wrappingAdd(1, ordering: .acquiringAndReleasing)
             consumer.resume(returning: handover)
-        case .dropped:
-            if TraceEvent.isOn {
-                TraceEvent.write(.instant, "dropped", "", "because", "its buffer is full, or its sequence has finished")
+        case (.dropped, let isFinished):
+            if Events.areTraced {
+                Events.report(.dropped(nil, because: isFinished ? .observerEnded : .bufferIsFull, at: nil))
             }
-        case .kept: break
+        case (.kept, _): break
         }
     }
 
@@ -163,7 +163,9 @@ struct SequenceState<Element, Consumer> {
 
     override var targetDescription: String? { policy == .unbounded ? "sequence" : "sequence, \(policy)" }
 
-    override var counts: (pending: Int, dropped: Int) { state.withLock { ($0.count, $0.dropped) } }
+    override var counts: Counts {
+        state.withLock { ($0.count, $0.dropped > 0 ? [.bufferIsFull: $0.dropped] : [:]) }
+    }
 }
 
 /// One iteration: an observer and its buffer, which live as long as its iterator.

@@ -50,7 +50,6 @@ struct FIFO<Element> {
     /// Takes out the oldest element that satisfies a condition. Complexity: O(n).
     mutating func remove(where condition: (Element) -> Bool) -> Element? {
         if let index = older.lastIndex(where: condition) { return older.remove(at: index) }
-        // Not covered: while another thread drops those before it, by chance.
         return newer.firstIndex(where: condition).map { newer.remove(at: $0) }
     }
 
@@ -78,7 +77,7 @@ struct FIFO<Element> {
 }
 
 extension ContiguousArray {
-    /// Takes the last element, if it satisfies a condition; the room for many is let go with the last of them.
+    /// Takes the last element, if it satisfies a condition; the memory of many is released with the last of them.
     @inline(__always)
     mutating func popLast(where condition: (Element) -> Bool) -> Element? {
         // Taken out to be looked at, because an element that is looked at in its place is copied.

@@ -3,7 +3,7 @@
 final class RunLoopTable<Object: AnyObject & Sendable>: Sendable {
     private struct Weak: Sendable { weak var object: Object? }
 
-    private let objects = Guarded<[RunLoopInfo: Weak]>([:])
+    private let objects = Locked<[RunLoopInfo: Weak]>([:])
 
     func insert(_ object: Object, for info: RunLoopInfo) { objects.withLock { $0[info] = Weak(object: object) } }
 

@@ -1,7 +1,7 @@
 /// The objects in use by what each is for, which an object in use keeps from being another's: one for each identity, made when
 /// the first needs it and forgotten when the last has let go.
 final class SharedObjects<Identity: Hashable & Sendable, Object: AnyObject & Sendable>: Sendable {
-    private let entries = Guarded<[Identity: Unretained<Object>]>([:])
+    private let entries = Locked<[Identity: Unowned<Object>]>([:])
 
     /// Finds the object of an identity, or makes it with what it is to call in its `deinit`.
     func object(of identity: Identity, make: (_ whenUnused: @escaping @Sendable () -> Void) -> Object) -> Object {
@@ -19,7 +19,7 @@ final class SharedObjects<Identity: Hashable & Sendable, Object: AnyObject & Sen
         return withExtendedLifetime(made) {
             entries.withLock { entries in
                 if let known = entries[identity]?.take() { return known }
-                entries[identity] = Unretained<Object>(made)
+                entries[identity] = Unowned<Object>(made)
                 return made
             }
         }

@@ -17,7 +17,7 @@ final class TypedValue: Hashable, @unchecked Sendable {
 
     /// The types of values that observers were registered for. A type whose conformance is isolated to an actor can be
     /// cast to `any Hashable` on that actor only, so elsewhere it is found here.
-    private static let knownTypes = Guarded<[ObjectIdentifier: Known]>([:])
+    private static let knownTypes = Locked<[ObjectIdentifier: Known]>([:])
 
     /// A value of any type; `nil` if that is not `Hashable`, as far as this is known where it is called.
     ///

@@ -30,7 +30,7 @@ enum HandlerWait {
     }
 
     /// By the registrations that are awaited, so that a return costs nothing for those that await another one.
-    private static let waiters = Guarded<[UInt: [Waiter]]>([:])
+    private static let waiters = Locked<[UInt: [Waiter]]>([:])
 
     /// Waits on this thread for the registration's handlers on other threads. False, at once, if that would close a cycle.
     static func wait(for registration: UInt) -> Bool {
@@ -133,7 +133,7 @@ final class AsyncRun: @unchecked Sendable {
     @TaskLocal static var current: Identity?
 
     /// The calls under way, by the addresses of their registrations. An observer has at most one at a time (P4).
-    private static let underWay = Guarded<[UInt: Identity]>([:])
+    private static let underWay = Locked<[UInt: Identity]>([:])
 
     private var registration: (any AnyObject & Sendable)?
     private let address: UInt

@@ -51,7 +51,7 @@ internal import Synchronization
 ///
 /// SAFETY: `outer` and `next` point to guards, which are never freed; nor is the record.
 @safe struct EpochGuard: ~Copyable {
-    /// The `center` of a block that a target runs. Such a block holds what it calls, and has no epoch.
+    /// The `center` of a block that a target runs. Such a block retains the registrations that it calls, and has no epoch. So does a call by a foreign center.
     static let block: UInt = 1
 
     /// The address of the center whose observers are being called; 0 while the guard is free.
@@ -234,8 +234,14 @@ struct Reclamation: ~Copyable, Sendable {
 
     /// Objects that were removed from the center and may still be read. Protected by the center's lock.
     struct Garbage: Sendable {
-        /// Each with the epoch of its removal, oldest first. Of registrations the memory alone.
-        fileprivate var retired: [(epoch: UInt64, object: Object)] = []
+        /// A removed object, or the memory alone of a registration.
+        fileprivate enum Retired: Sendable {
+            case object(Object)
+            case memory(Unowned<AnyObject>)
+        }
+
+        /// Each with the epoch of its removal, oldest first.
+        fileprivate var retired: [(epoch: UInt64, Retired)] = []
         /// Registrations that a post was calling when they ended; likewise.
         fileprivate var called: [(epoch: UInt64, object: Object)] = []
 
@@ -251,7 +257,7 @@ struct Reclamation: ~Copyable, Sendable {
     /// The epoch of the latest garbage; 0 if there is none.
     private let newestGarbage = Atomic<UInt64>(0)
 
-    /// Whether a post that began in an epoch, and has ended, has to collect the garbage. It may be what the garbage waits for.
+    /// Whether a post that began in an epoch, and has ended, has to collect the garbage. The garbage may wait for it.
     ///
     /// Sequentially consistent, as the store in `retire`: that thread sees the post's end, or the post sees its garbage.
     @inline(__always)
@@ -263,8 +269,8 @@ struct Reclamation: ~Copyable, Sendable {
         _ objects: [Object], and registration: Object? = nil, of center: UInt, in garbage: inout Garbage
     ) -> [Object] {
         let now = epoch.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
-        for object in objects { garbage.retired.append((now, object)) }
-        if let registration { garbage.retired.append((now, Unretained<AnyObject>(registration))) }
+        for object in objects { garbage.retired.append((now, .object(object))) }
+        if let registration { garbage.retired.append((now, .memory(Unowned(registration)))) }
         newestGarbage.store(now, ordering: .sequentiallyConsistent)
         if EpochGuard.earliest(on: center)?.isElsewhere == true { EpochGuard.fenceOthers() }
         guard let registration else { return expired(in: &garbage, of: center) }
@@ -296,7 +302,9 @@ struct Reclamation: ~Copyable, Sendable {
     private func expired(in garbage: inout Garbage, of center: UInt) -> [Object] {
         let earliest = EpochGuard.earliest(on: center)?.epoch ?? .max
         let firstKept = garbage.retired.firstIndex { $0.epoch >= earliest } ?? garbage.retired.endIndex
-        let expired = garbage.retired[..<firstKept].map(\.object)
+        let expired = garbage.retired[..<firstKept].compactMap { entry -> Object? in
+            if case .object(let object) = entry.1 { object } else { nil }
+        }
         garbage.retired.removeSubrange(..<firstKept)
         newestGarbage.store(garbage.newest, ordering: .relaxed)
         return expired

@@ -19,7 +19,7 @@ internal import Synchronization
         var isInUse: [Bool] = []
     }
 
-    private static let pool = Guarded(Pool())
+    private static let pool = Locked(Pool())
 
     private let number: Int
     /// The first guard that is free; those behind it are, too.

@@ -55,10 +55,10 @@ public enum Trace {
     }
 
     /// Under this lock no other lock is taken.
-    private static let state = Guarded(State())
+    private static let state = Locked(State())
 
     /// Whether a trace is written.
-    public static var isOn: Bool { TraceEvent.isOn }
+    public static var isOn: Bool { Events.areTraced }
 
     /// Starts a trace of everything that happens on all centers from now on. It replaces the file's content.
     ///
@@ -92,12 +92,17 @@ public enum Trace {
         try state.withLock { state throws(TraceWriter.Error) in
             if isOn { throw TraceWriter.Error(code: EBUSY) }
             state.writer = try TraceWriter(path: path, limit: limit, at: state.nextMoment())
-            TraceEvent.setWriter { event in
-                Trace.state.withLock { state in
+            Events.setTracer { event in
+                guard let event = TraceEvent(event) else { return 0 }
+                let moment = Trace.state.withLock { state in
                     let moment = state.nextMoment()
                     state.writer?.write(event, at: moment)
                     return moment
                 }
+                #if canImport(os)
+                event.signpost(at: moment)
+                #endif
+                return moment
             }
         }
         CenterCore.followTrace()
@@ -108,14 +113,14 @@ public enum Trace {
     public static func stop() -> Summary? {
         guard isOn else { return nil }
         return state.withLock { state in
-            TraceEvent.setWriter(nil)
+            Events.setTracer(nil)
             return state.writer.take().map { Summary(written: $0.written, notWritten: $0.notWritten) }
         }
     }
 
     /// A forked process has none of the threads that could release the lock, so that it must not write an event.
     private static let endsInForkedProcesses: Void = {
-        _ = pthread_atfork(nil, nil) { TraceEvent.setWriter(nil) }
+        _ = pthread_atfork(nil, nil) { Events.setTracer(nil) }
     }()
 
     // MARK: In a scope

@@ -1,6 +1,10 @@
 internal import COwnerLifetime
 internal import Foundation
 
+#if canImport(os)
+internal import os
+#endif
+
 /// The file of a trace, which is a whole JSON array after each event, in Chrome's trace event format.
 ///
 /// *Representation*: the file holds `[`, events with commas between them, and `]`. One `pwrite` puts the next event, and
@@ -160,15 +164,6 @@ final class TraceWriter {
     }
 }
 
-extension TraceEvent.Value {
-    fileprivate var json: String {
-        switch self {
-        case .text(let text): text.json
-        case .number(let digits): digits
-        }
-    }
-}
-
 extension String {
     /// The text as a JSON string.
     fileprivate var json: String {
@@ -182,4 +177,110 @@ extension String {
         }
         return escaped + "\""
     }
+}
+
+// MARK: Events
+
+/// An event in Chrome's trace event format.
+struct TraceEvent {
+    /// The phases of the format, by its letters.
+    enum Phase: String {
+        case begin = "B"
+        case end = "E"
+        /// Of a slice that may change threads.
+        case asyncBegin = "b"
+        case asyncEnd = "e"
+        case instant = "i"
+        case flowStart = "s"
+        case flowFinish = "f"
+        case metadata = "M"
+
+        var isEnd: Bool { self == .end || self == .asyncEnd || self == .flowFinish }
+    }
+
+    enum Value {
+        case text(String)
+        /// The digits of a number.
+        case number(String)
+
+        /// A time in nanoseconds, which is written in microseconds.
+        static func microseconds(_ time: UInt64) -> Value {
+            .number("\(time / 1000)." + String(time % 1000 + 1000).dropFirst())
+        }
+
+        fileprivate var json: String {
+            switch self {
+            case .text(let text): text.json
+            case .number(let digits): digits
+            }
+        }
+    }
+
+    let phase: Phase
+    var name = ""
+    var arguments: [(key: String, value: Value)] = []
+    /// The moment of the beginning that an end belongs to, or 0.
+    var begun: Event.Moment = 0
+
+    init(_ phase: Phase, _ name: String, _ arguments: [(key: String, value: Value)] = []) {
+        (self.phase, self.name, self.arguments) = (phase, name, arguments)
+    }
+
+    private init(_ phase: Phase, _ name: String, at site: RegistrationSite?, _ key: String = "", _ value: String = "") {
+        (self.phase, self.name) = (phase, name)
+        if let site { arguments.append(("observer", .text("\(site.file):\(site.line)"))) }
+        if !key.isEmpty { arguments.append((key, .text(value))) }
+    }
+
+    private init(_ phase: Phase, _ name: String = "", begun: Event.Moment) {
+        (self.phase, self.name, self.begun) = (phase, name, begun)
+    }
+
+    /// An event as a trace has it; `nil` for one that is none of a trace's, and for the end of an observer that was in no center.
+    init?(_ event: Event) {
+        switch event {
+        case .post(let name): self.init(.begin, "post \(name.rawValue)")
+        case .call(let registration, let name, let since):
+            // The target that it has now, and may have been switched to while the delivery waited.
+            let target = since > 0 ? registration.pending?.target.description : nil
+            self.init(.begin, name.rawValue, at: registration.site, target == nil ? "" : "on", target ?? "")
+            let now = DispatchTime.now().uptimeNanoseconds
+            if since > 0 { arguments.append(("waited µs", .microseconds(now > since ? now - since : 0))) }
+        case .observerEnds(let registration, let cause):
+            guard let subject = registration.center.subject(of: registration) else { return nil }
+            let name = "end of observer \(describeName(subject.name))"
+            self.init(.begin, name, at: registration.site, "because", cause.rawValue)
+        case .ownerEnds(let record): self.init(.begin, "end of \(record.instance)")
+        case .end(let begun): self.init(.end, begun: begun)
+        case .asyncCall(let site): self.init(.asyncBegin, "async handler", at: site)
+        case .asyncEnd(let begun): self.init(.asyncEnd, "async handler", begun: begun)
+        case .waiting(let site): self.init(.flowStart, "delivery", at: site)
+        case .delivered(let since): self.init(.flowFinish, "delivery", begun: since)
+        case .dropped(let name, let reason, let site):
+            let name = name.map { "dropped \($0.rawValue)" } ?? "dropped"
+            self.init(.instant, name, at: site, "because", reason.rawValue)
+        case .switched(let target, let site): self.init(.instant, "target \(target.description)", at: site)
+        case .registered, .ended, .released, .centerMade, .centerEnds, .centerEnded: return nil
+        }
+    }
+
+    #if canImport(os)
+    private static let log = OSLog(subsystem: "Tether", category: .pointsOfInterest)
+
+    /// Emits the event as a signpost, too.
+    func signpost(at moment: Event.Moment) {
+        let type: OSSignpostType? =
+            switch phase {
+            case .begin, .asyncBegin: .begin
+            case .end, .asyncEnd: .end
+            case .instant: .event
+            case .flowStart, .flowFinish, .metadata: nil
+            }
+        guard let type else { return }
+        let texts = arguments.map { if case .text(let text) = $0.value { text } else { "" } }
+        unsafe os_signpost(
+            type, log: TraceEvent.log, name: "Tether", signpostID: OSSignpostID(begun > 0 ? begun : moment),
+            "%{public}s", "\(name) \(texts.joined(separator: " "))")
+    }
+    #endif
 }

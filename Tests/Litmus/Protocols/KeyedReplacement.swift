@@ -22,7 +22,7 @@ struct KeyedReplacement: Modelled {
             "Tether/Core/Matching/CenterCore.swift", "func add(",
             "replacements.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Core/Matching/CenterCore+Posting.swift", "func quickMatch(",
+            "Tether/Core/Matching/CenterCore.swift", "func quickMatch(",
             "let replacement = replacements.load(ordering: .acquiring)",
             "replacements.load(ordering: .acquiring) == replacement"),
         Code("Tether/Core/Matching/Bucket.swift", "func append(", "slots.used.store(slot + 1, ordering: .releasing)"),

@@ -17,9 +17,9 @@ struct OwnersPin: Modelled {
 
     static let code = [
         Code(
-            "Tether/Support/UnownedReference.swift", "func take(", "tether_try_retain(address)",
-            "tether_unowned_retain(address)"),
-        Code("Tether/Core/Registration/OwnedRegistration.swift", "func callHandler("),
+            "Tether/Support/Unowned.swift", "func take(", "tether_try_retain(pointer)",
+            "private unowned let object"),
+        Code("Tether/Core/Registration/Registration.swift", "func callHandler("),
         Code("COwnerLifetime/include/COwnerLifetime.h", "tether_try_retain("),
     ]
 

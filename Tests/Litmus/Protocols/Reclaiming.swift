@@ -45,9 +45,8 @@ struct Reclaiming: Modelled {
             "hazardPointers.append(epochGuard.registration.load(ordering: .acquiring))",
             "self.epoch.store(epoch, ordering: .releasing)", "epochGuard.epoch.load(ordering: .acquiring)"),
         Code(
-            "Tether/Core/Matching/CenterCore+Posting.swift", "func deliver(",
-            "if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }",
-            "if reclamation.hasGarbage(since: 1) { reclaim(since: 1) }"),
+            "Tether/Core/Matching/CenterCore.swift", "func post(",
+            "if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }"),
         Code(
             "Tether/Core/Registration/Registration.swift", "func receive(", "func receiveSpecially(", "func close(",
             "let state = state.load(ordering: .sequentiallyConsistent)",
@@ -55,11 +54,10 @@ struct Reclaiming: Modelled {
     ]
 
     /// `CenterCore.post`.
-    func post(isForeign: Bool = false) {
+    func post() {
         let epoch = epoch.load(.acquiring)
         posting.begin(epoch: epoch)
-        // A foreign center's delivery looks at no sender.
-        if !isForeign { _ = hasSenders.load(.sequentiallyConsistent) }
+        _ = hasSenders.load(.sequentiallyConsistent)
         let registration = slot.load(slotLoad)
         if registration == 1 {
             posting.setHazardPointer()
@@ -69,10 +67,10 @@ struct Reclaiming: Modelled {
                 captures.store(1, .plain)
             }
         }
-        end(epoch: isForeign ? 1 : epoch)
+        end(epoch: epoch)
     }
 
-    /// Looks for what was retired since an epoch; what a foreign center calls, since the first.
+    /// Looks for what was retired since an epoch.
     func end(epoch: Value) {
         posting.end()
         let newest = newestGarbage.load(newestGarbageLoad)
@@ -201,32 +199,6 @@ struct Reclaiming: Modelled {
                 forbidden: { $0.has("keeps the captures") && $0["collects"] == 0 },
                 .init("post") { code.post() },
                 .init("retire") { code.retireCalled() })
-        },
-        Claim(
-            "what is kept for a foreign center's delivery is released at its end",
-            mutants: [
-                Mutant(
-                    "newestGarbage and awaited are loaded relaxed", breaksOn: .arm.union([.language, .languageOnARM])
-                ) {
-                    $0.newestGarbageLoad = .relaxed
-                    $0.posting.awaitedLoad = .relaxed
-                },
-                Mutant("newestGarbage and awaited are acquired", breaksOn: [.armRCpc, .language, .languageOnARM]) {
-                    $0.newestGarbageLoad = .acquiring
-                    $0.posting.awaitedLoad = .acquiring
-                },
-            ]
-        ) { code in
-            Scenario(
-                forbidden: { $0.has("keeps it") && $0["collects"] == 0 },
-                .init("deliver") { code.post(isForeign: true) },
-                .init("retire, in a post of its own") {
-                    code.newestGarbage.store(1, .sequentiallyConsistent)
-                    // No fence is made where no other post is seen; its own post keeps what it retires.
-                    if code.posting.visit() == 1 { code.posting.fenceOthers() }
-                    // `CenterCore.reclaim`, at the end of its own post.
-                    if code.posting.visit() == 1 { note("keeps it") }
-                })
         },
         Claim(
             "what a handler stores is stored before it is released, though the pin is used again at once",

@@ -27,7 +27,7 @@ struct Unlinking: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore+Posting.swift", "func post(", "func quickMatch("),
+            "Tether/Core/Matching/CenterCore.swift", "func post(", "func quickMatch("),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func unlink(", "EpochGuard.earliest(on: address) == nil"),
         Code(

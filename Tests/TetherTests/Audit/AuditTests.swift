@@ -102,8 +102,18 @@ import Testing
         #expect(counts() == [[0, 1], [0, 1], [0, 0]])
         center.post(name: .other, object: nil)
         #expect(counts() == [[0, 1], [1, 1], [0, 0]])
-        #expect(center.audit()[1].description.hasSuffix("(1 pending, 1 dropped)"))
+        #expect(center.audit()[1].description.hasSuffix("(1 pending, dropped: 1 cancelled)"))
         withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `L1 a row has the number of drops for each reason`() {
+        let jobs = HeldJobs()
+        let token = center.observe(.sample, on: .custom(jobs)) { _ in }
+        token.backlog = .newest(1)
+        for _ in 0..<4 { center.post(name: .sample, object: nil) }
+        jobs.drop()
+        #expect(center.audit()[0].dropped == 4)
+        #expect(center.audit()[0].description.hasSuffix("(dropped: 3 backlog full and 1 cancelled)"))
     }
 
     @Test func `L1 rows tell once and key`() {

@@ -38,7 +38,7 @@ private final class Instantiated<Value>: Sendable {}
         for isKept in [true, false] {
             let owner = Holder(Instantiated<Int>())
             weak let weakly = owner.object
-            let unretained = isKept ? Unretained<Instantiated<Int>>(owner.object!) : nil
+            let unretained = isKept ? Unowned<Instantiated<Int>>(owner.object!) : nil
             let first = center.observe(.sample, owner: owner.object!) { _, _ in }
             first.cancel()
             center.observe(.sample, owner: owner.object!) { _, _ in }

@@ -61,7 +61,7 @@ import Testing
                 site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
         }
         func connect(_ index: Int) {
-            links[index].connect(Unretained(registrations[index]), with: center, name: .sample, sender: nil)
+            links[index].connect(Unowned(registrations[index]), with: center, name: .sample, sender: nil)
         }
         connect(0)
         for index in 1...2 { links[index].takeOver(from: registrations[index - 1], for: registrations[index]) }

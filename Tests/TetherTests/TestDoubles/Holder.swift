@@ -24,10 +24,8 @@ final class Trace: Sendable {
     private let reference: OwnerReference<AnyObject>
     private let identity: ObjectIdentifier
 
-    /// Traces an object that is not being deinitialised.
     init(_ object: AnyObject) {
-        guard let reference = OwnerReference(object) else { fatalError("Trace: the object is being deinitialised.") }
-        self.reference = reference
+        reference = OwnerReference(object)
         identity = ObjectIdentifier(object)
     }
 

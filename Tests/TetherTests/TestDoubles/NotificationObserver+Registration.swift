@@ -2,5 +2,5 @@
 
 extension NotificationObserver {
     /// The registration, held, as long as anything else holds it.
-    var registration: Registration? { withMemory(\.held) }
+    var registration: Registration? { reference?.take() }
 }

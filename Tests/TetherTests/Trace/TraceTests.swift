@@ -88,7 +88,7 @@ import Testing
                 events.filter { $0.phase == "i" }.map { "\($0.name): \($0.arguments["because"] ?? "")" } == [
                     "dropped sample: its backlog is full", "dropped other: its observer is muted",
                     "dropped other: its observer is muted",
-                    "dropped: its buffer is full, or its sequence has finished",
+                    "dropped: its buffer is full",
                     "dropped sample: its observer ends", "dropped other: its observer ends",
                 ])
             withExtendedLifetime(buffer) {}

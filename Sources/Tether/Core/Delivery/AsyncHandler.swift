@@ -16,7 +16,7 @@ final class AsyncHandler: Sendable {
         var run: AsyncRun?
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     func schedule(_ block: Block) {
         let number = state.withLock { state -> UInt64? in
@@ -88,15 +88,23 @@ final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
 /// SAFETY: `reference` is set before the registration is published, and never changes after that.
 final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     let handler = AsyncHandler()
-    private var reference: UnownedReference<Registration>?
+    private var reference: Unowned<Registration>?
 
-    override func attached(to registration: Registration) { reference = UnownedReference(registration) }
+    override func attached(to registration: Registration) { reference = Unowned(registration) }
 
     /// Has the task, which is on the handler's actor, make a call. Called in a delivery.
     func call(_ work: @escaping AsyncRun.Work) {
         if let registration = reference?.take() {
-            let work = TraceEvent.isOn ? registration.traced(work) : work
+            let work = Events.areTraced ? AsyncHandlerHook.traced(work, at: registration.site) : work
             handler.take(AsyncRun(of: registration, work))
+        }
+    }
+
+    private static func traced(_ work: @escaping AsyncRun.Work, at site: RegistrationSite) -> AsyncRun.Work {
+        { actor in
+            let begun = Events.report(.asyncCall(site))
+            await work(actor)
+            if begun > 0 { Events.report(.asyncEnd(begun)) }
         }
     }
 

@@ -39,7 +39,6 @@ public struct BufferingPolicy: Sendable, Hashable {
 
     private init(checking count: Int, keepsOldest: Bool, call: StaticString) {
         guard count > 0 else {
-            // Not covered: ends the process; BufferingPolicyMisuseTests run it apart.
             fatalError(
                 "\(call): a buffer of \(count) keeps nothing that was posted; pass 1 or more, or .unbounded, or mute the "
                     + "observer.")

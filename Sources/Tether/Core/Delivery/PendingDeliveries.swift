@@ -79,7 +79,7 @@ final class PendingDeliveries: Sendable {
         var awaitsReturn: Bool { isLast || isLeavingTarget || !skipped.isEmpty || !idleSignals.isEmpty }
     }
 
-    private let state: Guarded<State>
+    private let state: Locked<State>
     /// Whether a block is calling the handler (`running`), and whether the return must take the lock (`awaited`). A call
     /// begins under the lock. A return that is not awaited exchanges `running` for 0, without the lock.
     private let execution = Atomic<UInt8>(0)
@@ -87,12 +87,11 @@ final class PendingDeliveries: Sendable {
     private static let awaited: UInt8 = 2
 
     /// The registration of the observer. While `hasEnded` is false under the lock, the registration is alive.
-    private let registration: UnownedReference<Registration>
+    private let registration: Unowned<Registration>
 
-    init?(of registration: Registration, target: BoundTarget) {
-        guard let reference = UnownedReference(registration) else { return nil }
-        self.registration = reference
-        state = Guarded(State(target: target), rank: .pending)
+    init(of registration: Registration, target: BoundTarget) {
+        self.registration = Unowned(registration)
+        state = Locked(State(target: target), rank: .pending)
     }
 
     /// The effects of a change, which take place after the lock is released.
@@ -163,7 +162,7 @@ final class PendingDeliveries: Sendable {
         }
         state.lastNumber += 1
         let number = state.lastNumber
-        state.deliveries.append(Delivery(number: number, stored: stored, posted: registration.waitingSince))
+        state.deliveries.append(Delivery(number: number, stored: stored, posted: Self.waitingSince(registration)))
         if state.deliveries.count > state.backlog.limit, let oldest = state.deliveries.popFirst() {
             drop(oldest.stored, because: .backlogIsFull, for: registration, in: &state)
             post.release(oldest.stored)
@@ -177,11 +176,18 @@ final class PendingDeliveries: Sendable {
         post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: isConcurrent)
     }
 
+    /// The moment from which a delivery waits that is made now; 0 if there is no trace.
+    private static func waitingSince(_ registration: Registration) -> Event.Moment {
+        Events.areTraced ? Events.report(.waiting(registration.site)) : 0
+    }
+
     private func drop(
         _ stored: StoredNotification, because reason: DropReason, for registration: Registration?, in state: inout State
     ) {
         state.dropped[reason, default: 0] += 1
-        if TraceEvent.isOn { registration?.traceDrop(of: stored.notification.name, reason.rawValue) }
+        if Events.areTraced {
+            Events.report(.dropped(stored.notification.name, because: reason, at: registration?.site))
+        }
     }
 
     // MARK: Delivering
@@ -394,7 +400,7 @@ final class PendingDeliveries: Sendable {
             post.release(displaced.stored)
         }
         let number = PendingDeliveries.lastKept.wrappingAdd(1, ordering: .relaxed).newValue
-        state.kept = Delivery(number: number, stored: stored, posted: registration.waitingSince)
+        state.kept = Delivery(number: number, stored: stored, posted: Self.waitingSince(registration))
     }
 
     var isMuted: Bool { state.withLock(\.isMuted) }
@@ -454,9 +460,7 @@ final class PendingDeliveries: Sendable {
             guard let kept = state.kept.take(), let registration = registration.take() else { return true }
             if !registration.claimForDelivery() {
                 // R7: only now is a once observer used up.
-                if TraceEvent.isOn {
-                    registration.traceDrop(of: kept.stored.notification.name, DropReason.usedUp.rawValue)
-                }
+                drop(kept.stored, because: .usedUp, for: registration, in: &state)
                 post.release(kept.stored)
             } else if isCalledHere(state) {
                 calls.append((registration, kept))
@@ -484,10 +488,9 @@ final class PendingDeliveries: Sendable {
         state.withLock { state in
             state.hasEnded = true
             let deliveries = state.deliveries.removeAll() + [state.kept.take()].compactMap(\.self)
-            if TraceEvent.isOn, let registration = registration.take() {
+            if Events.areTraced, let registration = registration.take() {
                 for delivery in deliveries {
-                    registration.traceDrop(
-                        of: delivery.stored.notification.name, DropReason.observerEnded.rawValue)
+                    drop(delivery.stored, because: .observerEnded, for: registration, in: &state)
                 }
             }
             let released: [any Sendable] = [deliveries, state.target, state.idleSignals]
@@ -511,17 +514,17 @@ final class PendingDeliveries: Sendable {
         var target = DeliveryTarget.postingThread
         var pending = 0
         var kept = 0
-        var dropped = 0
+        var dropped: [DropReason: Int] = [:]
         var muted = 0
     }
 
     /// The report, and the counts of a hook at the same moment, so that an element on its way from one to the other is in one.
-    func report(with hook: RegistrationHook?) -> (Report, (pending: Int, dropped: Int)) {
+    func report(with hook: RegistrationHook?) -> (Report, RegistrationHook.Counts) {
         state.withLock { state in
             let report = Report(
                 target: state.isLeavingTarget ? .postingThread : state.target.target, pending: state.deliveries.count,
-                kept: state.kept == nil ? 0 : 1, dropped: state.dropped.values.reduce(0, +), muted: state.mutings)
-            return (report, hook?.counts ?? (0, 0))
+                kept: state.kept == nil ? 0 : 1, dropped: state.dropped, muted: state.mutings)
+            return (report, hook?.counts ?? (0, [:]))
         }
     }
 
@@ -547,13 +550,4 @@ final class PendingDeliveries: Sendable {
             effects.signals.append(signal)
         }
     }
-}
-
-/// Why a notification was not delivered, in the words of the audit and of a trace.
-enum DropReason: String, Sendable {
-    case muted = "its observer is muted"
-    case backlogIsFull = "its backlog is full"
-    case targetCancelled = "its target was cancelled, or has ended"
-    case usedUp = "its observer was used up"
-    case observerEnded = "its observer ends"
 }

@@ -101,7 +101,7 @@ internal import Synchronization
 
 /// The slots of a bucket: registrations in the order of their ids, with holes where some have ended.
 ///
-/// Posts read them without a lock, and retain no registration in them: the center keeps slots, and the memory of
+/// Posts read them without a lock, and retain no registration in them. The center keeps slots, and the memory of
 /// registrations, until no post that may have read them is under way. Slots and `used` are sequentially consistent, as is the
 /// center in a post's epoch guard: either the post sees the removal, or the removing thread sees the post. On x86 such a
 /// load is a plain one.
@@ -113,7 +113,7 @@ internal import Synchronization
     let capacity: Int
     /// How many slots have been used, holes included. A post calls as many as it has read here (R4).
     let used = Atomic<Int>(0)
-    /// Whether a registration in it has, or had, pending deliveries, so that a post goes through it in two parts.
+    /// Whether a registration in it has, or had, pending deliveries, so that a post calls it in two parts.
     let hasRouted = Atomic<Bool>(false)
     private let slots: UnsafeMutablePointer<Slot>
 
@@ -158,4 +158,31 @@ internal import Synchronization
     }
 
     func clear(at index: Int) { unsafe slots[index].store(nil, ordering: .sequentiallyConsistent) }
+}
+
+/// An element of at most one `UnorderedList`, which alone changes its place.
+protocol UnorderedListElement: AnyObject {
+    var place: Int { get set }
+}
+
+/// Elements in no order. Each stores its place, so that it is removed at once.
+struct UnorderedList<Element: UnorderedListElement> {
+    private(set) var elements: [Element] = []
+
+    var isEmpty: Bool { elements.isEmpty }
+
+    /// Complexity: O(1) amortised.
+    mutating func append(_ element: Element) {
+        element.place = elements.count
+        elements.append(element)
+    }
+
+    /// Removes an element, which is in; the last one takes its place. Complexity: O(1).
+    mutating func remove(_ element: Element) {
+        let place = element.place
+        let last = elements.removeLast()
+        guard last !== element else { return }
+        elements[place] = last
+        last.place = place
+    }
 }

@@ -5,7 +5,7 @@ final class PostingLedger: Sendable {
     /// Stands for one queue; they rise in the order in which the queues were made.
     typealias Number = UInt64
 
-    private let queues = Guarded<[Number: Unretained<AnyObject>]>([:])
+    private let queues = Locked<[Number: Unowned<AnyObject>]>([:])
     private let numbers = Atomic<Number>(0)
     private let dropped = Atomic<Int>(0)
 
@@ -20,20 +20,17 @@ final class PostingLedger: Sendable {
 
     /// Lists a queue until `unlist`. Complexity: O(1) amortised.
     func list(_ queue: any LatePoster) {
-        let reference = Unretained<AnyObject>(queue)
-        queues.withLock { $0[queue.number] = reference }
+        queues.withLock { $0[queue.number] = Unowned(queue) }
     }
 
     /// Called by a queue's `deinit`. Complexity: O(1).
     func unlist(_ queue: any LatePoster) {
-        let number = queue.number
-        let reference = queues.withLock { $0.removeValue(forKey: number) }
-        withExtendedLifetime(reference) {}
+        queues.withLock { $0[queue.number] = nil }
     }
 
     func countDroppedPosts(_ count: Int) { dropped.wrappingAdd(count, ordering: .relaxed) }
 
-    /// The queues in use, in the order in which they were made.
+    /// The queues in use, oldest first.
     var live: [any LatePoster] {
         queues.withLock { $0.sorted { $0.key < $1.key } }.compactMap { $0.value.take() as? any LatePoster }
     }

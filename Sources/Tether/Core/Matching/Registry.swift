@@ -58,7 +58,7 @@ internal import Synchronization
 
         /// Has the post traced, and called as one that reaches several, which looks whether it is.
         mutating func trace(from moment: UInt64) {
-            if count == 0 { return TraceEvent.end(moment) }
+            if count == 0 { return Events.end(moment) }
             (begun, count) = (moment, max(count, 2))
         }
 

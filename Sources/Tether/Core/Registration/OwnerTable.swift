@@ -28,7 +28,7 @@ final class OwnerTable: Sendable {
     }()
 
     private final class Shard: Sendable {
-        let records = Guarded(Records(), rank: .owner)
+        let records = Locked(Records(), rank: .owner)
     }
 
     private struct Records: Sendable {
@@ -137,17 +137,10 @@ final class OwnerTable: Sendable {
     }
 
     /// The observers of an owner, in order of attachment.
-    func tokens(of owner: AnyObject) -> [any Token] { attachments(of: owner, \.tokens) ?? [] }
-
-    /// The same, as registrations.
-    func registrations(of owner: AnyObject) -> [Unretained<Registration>] {
-        attachments(of: owner, \.registrations) ?? []
-    }
-
-    private func attachments<Result: Sendable>(of owner: AnyObject, _ body: (AttachmentList) -> Result) -> Result? {
+    func tokens(of owner: AnyObject) -> [any Token] {
         let identity = ObjectIdentifier(owner)
         return shard(of: identity).records.withLock { records in
-            unsafe records.find(identity)?._withUnsafeGuaranteedRef { body($0.state.attachments) }
+            unsafe records.find(identity)?._withUnsafeGuaranteedRef { $0.state.attachments.tokens } ?? []
         }
     }
 
@@ -190,7 +183,7 @@ final class OwnerTable: Sendable {
     func willEnd(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         let (record, begun) = unsafe endAttachments(of: address)
         // Here, where everything that the observers held has been released.
-        if begun > 0 { TraceEvent.end(begun) }
+        Events.end(begun)
         return unsafe record
     }
 
@@ -206,7 +199,7 @@ final class OwnerTable: Sendable {
                 guard record.state.isExact else { return nil }
                 first = record.state.removeFirst()
                 isSender = !record.state.senderWatches.isEmpty
-                let kept = first.isLast && !isSender && !TraceEvent.isOn ? nil : record
+                let kept = first.isLast && !isSender && !Events.areTraced ? nil : record
                 if record.state.isUnused { remove(record, from: &records) }
                 return kept
             }
@@ -215,7 +208,7 @@ final class OwnerTable: Sendable {
             if let only = first.registration.take() { OwnerTable.end(only) }
             return (nil, 0)
         }
-        let begun = TraceEvent.isOn ? record.traceEnd() : 0
+        let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
         end(first, of: record)
         // SAFETY: `didEnd` takes this retain back.
         return unsafe (isSender ? Unmanaged.passRetained(record).toOpaque() : nil, begun)
@@ -269,11 +262,11 @@ final class OwnerTable: Sendable {
 
     /// Ends the observers of an object that has ended unseen.
     private func end(_ record: OwnerRecord) {
-        let begun = TraceEvent.isOn ? record.traceEnd() : 0
+        let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
         end(change(record) { $0.removeFirst() }, of: record)
-        if begun > 0 { TraceEvent.end(begun) }
+        Events.end(begun)
         // While the `deinit` runs, all strong references together still count as one unowned reference, beside the record's.
-        if record.reference.unownedCount <= 1 { endSenderWatches(of: record) }
+        if OwnerReference<AnyObject>.unownedCount(at: record.reference.address) <= 1 { endSenderWatches(of: record) }
     }
 }
 
@@ -283,4 +276,136 @@ extension OwnerLifetime {
     /// There is nothing to do where `isExact` holds, and never a need: the sweep does the same, amortised over
     /// attachments. Complexity: O(owners of such classes). Any thread; captured values are released on it.
     public static func purge() { OwnerTable.shared.purge() }
+}
+
+// MARK: Records
+
+/// The record of one object while it is an owner or an observed sender: in `OwnerTable`, by the object's address.
+///
+/// It refers to its object by an unowned reference. That keeps the address from being used again, and the deallocator
+/// hook sees by it that there may be a record. A registration that is attached to the object holds the record; the object holds nothing.
+///
+/// SAFETY: `state` and `next` are only touched under the lock of the object's shard in `OwnerTable`, which
+/// makes accesses exclusive; the rest never changes.
+@safe final class OwnerRecord: Chained, @unchecked Sendable {
+    let reference: OwnerReference<AnyObject>
+    private let type: AnyClass
+    /// Protected by the shard's lock.
+    @safe @exclusivity(unchecked) var state = State()
+    /// Protected by the shard's lock.
+    @safe @exclusivity(unchecked) var next: OwnerRecord?
+
+    /// `nil` for an object that is being deinitialised.
+    init?(_ object: AnyObject) {
+        if isBeingDeinitialised(object) { return nil }
+        reference = OwnerReference(object)
+        type = Swift.type(of: object)
+    }
+
+    var identity: ObjectIdentifier {
+        // SAFETY: the address is that of an object; only its identity is used.
+        unsafe unsafeBitCast(reference.address, to: ObjectIdentifier.self)
+    }
+
+    /// Addresses are spread by a multiplication. The upper bits of the product are the good ones: the highest choose a shard,
+    /// and those that are left here a chain.
+    static func hash(_ identity: ObjectIdentifier) -> UInt64 {
+        UInt64(UInt(bitPattern: identity)) &* 0x9E37_79B9_7F4A_7C15
+    }
+
+    static func chainHash(_ identity: ObjectIdentifier) -> UInt { UInt(truncatingIfNeeded: hash(identity) >> 28) }
+
+    var hash: UInt { OwnerRecord.chainHash(identity) }
+
+    /// The object's type and address. The object is not retained for it.
+    var instance: String { describeInstance(of: type, at: identity) }
+
+    /// The same; another text once the object has ended.
+    func description(as role: String) -> String { reference.hasEnded ? "\(role) that has gone" : instance }
+
+    struct State {
+        /// The owner's observers, in order of attachment.
+        var attachments = AttachmentList()
+        /// The centers that have observers of this object as a sender, each with how many.
+        var senderWatches: [(center: CenterCore, count: Int)] = []
+        /// Whether this object's end is seen as it happens; otherwise only a sweep sees it.
+        var isExact = false
+
+        /// An attached observer that was removed, with its state closed, and whether no other is left.
+        typealias First = (registration: OwnedRegistration?, isLast: Bool)
+
+        mutating func removeFirst() -> First { (attachments.removeFirst(), attachments.isEmpty) }
+
+        var isUnused: Bool { attachments.isEmpty && senderWatches.isEmpty }
+    }
+}
+
+/// The observers of one owner, in order of attachment: a list through their registrations, so that attaching allocates
+/// nothing. Every operation is O(1), but for those that return all.
+///
+/// SAFETY: as `OwnedRegistration`; `last` is in the list, which holds it.
+@safe struct AttachmentList {
+    typealias Token = OwnedRegistration.Token
+
+    private var first: OwnedRegistration?
+    private var last: Unmanaged<OwnedRegistration>?
+
+    var isEmpty: Bool { first == nil }
+
+    /// Puts an observer at the end.
+    mutating func append(_ token: (any Token)?, as registration: OwnedRegistration, of owner: OwnerRecord) {
+        unsafe registration.owner = .passRetained(owner)
+        registration.token = token
+        unsafe registration.previous = last
+        if let last = unsafe last { unsafe last._withUnsafeGuaranteedRef { $0.next = registration } }
+        unsafe last = .passUnretained(registration)
+        if first == nil { first = registration }
+        checkInvariants()
+    }
+
+    /// Removes an observer, if it is still in; the caller holds the registration.
+    mutating func remove(_ registration: OwnedRegistration) -> (any Token)? {
+        guard registration.isListed else { return nil }
+        unlink(registration)
+        return registration.token.take()
+    }
+
+    private mutating func unlink(_ registration: OwnedRegistration) {
+        let next = registration.next.take()
+        if let next { unsafe next.previous = registration.previous } else { unsafe last = registration.previous }
+        if let previous = unsafe registration.previous {
+            unsafe previous._withUnsafeGuaranteedRef { $0.next = next }
+        } else {
+            first = next
+        }
+        unsafe registration.previous = .passUnretained(registration)
+        checkInvariants()
+    }
+
+    /// Whether the two directions agree, where there are few.
+    private func checkInvariants() {
+        #if DEBUG
+        var (before, known, count) = (OwnedRegistration?.none, first, 0)
+        while let registration = known, count < checkedSize {
+            assert(unsafe registration.previous?.takeUnretainedValue() === before)
+            (before, known, count) = (registration, registration.next, count + 1)
+        }
+        // SAFETY: the list holds its last element.
+        if known == nil { assert(unsafe last?.takeUnretainedValue() === before) }
+        #endif
+    }
+
+    /// Removes the first one whose state is open, and closes it. One that another thread ends is released, too: its center
+    /// still retains it, until that thread has unlinked it (R8).
+    mutating func removeFirst() -> OwnedRegistration? {
+        while let registration = first {
+            unlink(registration)
+            guard registration.close() else { continue }
+            return registration
+        }
+        return nil
+    }
+
+    /// The observers as their users know them. One that is attached without a token is none.
+    var tokens: [any Token] { sequence(first: first, next: { $0?.next }).compactMap { $0?.token } }
 }

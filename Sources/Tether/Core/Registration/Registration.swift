@@ -1,19 +1,22 @@
 internal import Foundation
 internal import Synchronization
 
-/// One registration as posts see it: the gate before a handler, which its subclasses have.
+/// One observer, as its center has it: a handler, which the subclasses have, behind a `state` that each call reads.
 ///
-/// The center holds it until it ends, and its owner's list if it has one, so that what the handler captured is released
-/// when the center lets the registration go (R8); a token refers to it without holding it.
+///     registered ──▶ (once: claimed by one delivery) ──▶ ended: `close()`, by one thread ──▶ `finish`: unlinked and released
 ///
-/// A post may come to one that has been deinitialised, of which the center keeps the memory: until it has announced it and
-/// then found the gate open, it reads nothing but `state` and `number`, whose bits stay where they are, and never retains it,
-/// because the runtime ends a process in which what is being freed is retained.
+/// *Retained by* its center, and by its owner's list, until it ends. A token, a list or an audit has an `Unowned` reference, and
+/// retains it for a call. So a handler's captures are released when the observer ends (R8).
 ///
-/// SAFETY: `state` and `pendingSlot` are atomic; `slot` and `bucket` are only touched under the center's lock; `id` never
-/// changes after the registration was published; of one that was deallocated no more is read than is said above.
+/// *Posts do not retain it.* A post may find the address of a registration that was deallocated. The center keeps the memory for
+/// such posts (Threads/Reclamation.swift). A post sets its hazard pointer and then reads `state`, whose bits stay. Until it has
+/// found the state open, it reads nothing else but `id`, and it never retains the registration.
+///
+/// *Cost*: a call reads `state` and the handler, which stand side by side.
+///
+/// SAFETY: each field says how it is protected; a registration that was deallocated is read as said above.
 @safe class Registration: @unchecked Sendable {
-    /// The gate: 0 lets a post call the handler at once.
+    /// The bits of a state. 0 lets a post call the handler at once.
     struct State {
         static let ended: UInt32 = 1
         /// Runs once, and has not been claimed by a post yet.
@@ -34,14 +37,15 @@ internal import Synchronization
 
     final let center: CenterCore
     final let site: RegistrationSite
-    /// What most registrations have none of.
+    /// Most registrations have none.
     final let details: Details?
     /// The pending deliveries, retained, once there are any. Not an `AtomicLazyReference`, whose code is not specialised here.
     private final let pendingSlot = unsafe Atomic<UnsafeRawPointer?>(nil)
-    /// Its bucket in the registry, while it is in one. Protected by the center's lock, as `slot` is.
+    /// Its bucket in the registry, while it is in one. Protected by the center's lock.
     final var bucket: Unmanaged<Bucket>?
+    /// Its place in the bucket. Protected by the center's lock.
     final var slot: UInt32 = 0
-    /// Its place in the order of registration, never used again; 0 until the center has given it.
+    /// Its place in the order of registration, never used again; 0 at first. Written once, before posts find the registration.
     final var id: UInt64 = 0
     /// Last, beside the subclass's handler, because posts look at these two alone.
     final let state: Atomic<UInt32>
@@ -62,7 +66,7 @@ internal import Synchronization
         }
     }
 
-    /// This as what it is, if it is attached to an owner.
+    /// The same object, if it is attached to an owner.
     @inline(__always)
     final var owned: OwnedRegistration? {
         guard isOwned else { return nil }
@@ -84,29 +88,23 @@ internal import Synchronization
     }
 
     /// The pending deliveries, which this makes if there are none. Posts then pass through them.
-    final var madePending: PendingDeliveries? {
-        if isRouted { return pending }
+    final var madePending: PendingDeliveries {
+        if let pending { return pending }
         defer { center.noteRouted(self) }
         return makePending(on: .postingThread)
     }
 
     /// Has deliveries pass through pending ones on a target; before the registration is added to its center, or by a switch.
-    /// `nil` if the registration is being deallocated.
     @discardableResult
-    final func makePending(on target: BoundTarget) -> PendingDeliveries? {
-        guard let made = PendingDeliveries(of: self, target: target) else { return nil }
+    final func makePending(on target: BoundTarget) -> PendingDeliveries {
         defer { state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing) }
         // SAFETY: the slot's reference, which `deinit` releases.
-        let reference = unsafe Unmanaged.passRetained(made)
-        guard
-            unsafe pendingSlot.compareExchange(
-                expected: nil, desired: UnsafeRawPointer(reference.toOpaque()), ordering: .acquiringAndReleasing
-            ).exchanged
-        else {
-            unsafe reference.release()
-            return pending
-        }
-        return made
+        let made = unsafe Unmanaged.passRetained(PendingDeliveries(of: self, target: target))
+        let (isStored, known) = unsafe pendingSlot.compareExchange(
+            expected: nil, desired: UnsafeRawPointer(made.toOpaque()), ordering: .acquiringAndReleasing)
+        guard !isStored, let known = unsafe known else { return unsafe made.takeUnretainedValue() }
+        unsafe made.release()
+        return unsafe Unmanaged.fromOpaque(known).takeUnretainedValue()
     }
 
     final var isRouted: Bool { state.load(ordering: .relaxed) & State.routed != 0 }
@@ -114,9 +112,7 @@ internal import Synchronization
     /// The hook that takes the deliveries in the target's place.
     final var keeper: RegistrationHook? { details?.hooks?.first { $0.targetDescription != nil } }
 
-    /// Its identity in pins, and where its memory is.
-    ///
-    /// SAFETY: read through by `RegistrationMemory` alone, which keeps to what stays when this has gone.
+    /// Its identity in hazard pointers, to be compared.
     final var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     final var hasEnded: Bool { state.load(ordering: .sequentiallyConsistent) & State.ended != 0 }
@@ -136,14 +132,18 @@ internal import Synchronization
         }
     }
 
-    /// Calls the handler, which is that of the subclass that the state tells.
+    /// Calls the handler of the subclass, which the state names.
     @inline(never)
     private final func call(_ notification: Notification, posted: UInt64 = 0) {
-        if TraceEvent.isOn {
-            traceCall(of: notification.name, posted: posted) { callUntraced(notification) }
-        } else {
-            callUntraced(notification)
-        }
+        if Events.areTraced { callTraced(notification, posted: posted) } else { callUntraced(notification) }
+    }
+
+    @inline(never)
+    private final func callTraced(_ notification: Notification, posted: Event.Moment) {
+        let begun = Events.report(.call(self, notification.name, waitedSince: posted))
+        if posted > 0 { Events.report(.delivered(since: posted)) }
+        callUntraced(notification)
+        Events.end(begun)
     }
 
     @inline(__always)
@@ -158,7 +158,7 @@ internal import Synchronization
     @inline(__always)
     private final func callPlain(_ notification: Notification) {
         LockRank.checkNoneIsHeld()
-        // SAFETY: the state tells the subclass; a cast would retain the handler.
+        // SAFETY: the state names the subclass; a cast would retain the handler.
         let address = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe Unmanaged<PlainRegistration>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.handler(notification) }
     }
@@ -236,8 +236,8 @@ internal import Synchronization
         return details?.preparing?.prepare(notification, for: self)
     }
 
-    /// Claims a once registration for a delivery that is about to wait, or to be made. One that converts what it is handed
-    /// is claimed after that, because what makes no message does not use it up (R7).
+    /// Claims a once registration for a delivery that is about to wait, or to be made. One that converts
+    /// notifications is claimed after that, because a notification without a message does not use it up (R7).
     final func claimForDelivery() -> Bool {
         isOnce && convertsOnTarget ? !isClaimed : claim()
     }
@@ -252,7 +252,7 @@ internal import Synchronization
         return true
     }
 
-    /// Changes the state, unless it is not what was seen any more; that is then seen.
+    /// Changes the state from `seen`. If it is another one by now, `seen` becomes that.
     private final func exchange(_ seen: inout UInt32, for new: UInt32) -> Bool {
         let (exchanged, original) = state.weakCompareExchange(
             expected: seen, desired: new, ordering: .acquiringAndReleasing)
@@ -260,7 +260,7 @@ internal import Synchronization
         return exchanged
     }
 
-    /// Whether what is posted away from the target is converted there.
+    /// Whether a notification that was posted away from the target is converted there.
     private final var convertsOnTarget: Bool { isPrepared && details?.preparing?.convertsOnTarget == true }
 
     /// Runs the handler for a delivery that found its target current and nothing pending there.
@@ -281,7 +281,7 @@ internal import Synchronization
         if isClaimed { end(because: .usedUp) }
     }
 
-    /// Calls the handler, on its target, with the notification or with what a hook makes of it there.
+    /// Calls the handler, on its target, with the notification or the message that a hook makes of it there.
     @inline(__always)
     private final func callOnTarget(_ notification: Notification, posted: UInt64 = 0) {
         if convertsOnTarget {
@@ -291,7 +291,7 @@ internal import Synchronization
         }
     }
 
-    /// Takes over what an old registration's hooks have, if the same posts call the two; under the center's lock.
+    /// Takes over the content of an old registration's hooks, if the same posts call the two; under the center's lock.
     final func takeOver(from old: Registration) {
         guard let hooks = details?.hooks, unsafe bucket?.toOpaque() == old.bucket?.toOpaque() else { return }
         hooks.visit { $0.takeOver(from: old, for: self) }
@@ -299,37 +299,41 @@ internal import Synchronization
 
     // MARK: The end
 
-    /// Closes the gate; true for the one call that closed it.
+    /// Closes the state; true for the one call that closed it.
     final func close() -> Bool {
         state.bitwiseOr(State.ended, ordering: .sequentiallyConsistent).oldValue & State.ended == 0
     }
 
-    /// Ends the registration: no handler starts any more, and what it held is released (R1, R8).
+    /// Ends the registration: no handler starts any more, and its captures are released (R1, R8).
     final func end(because cause: EndCause = .stopped) {
         if !hasEnded, close() { finish(because: cause) }
     }
 
-    /// Ends the registration because its sender, or its center, has ended: what a sequence has is still taken (S2).
+    /// Ends the registration because its sender, or its center, has ended. The notifications of a sequence are still taken (S2).
     final func endOrphaned() {
-        orphan()
+        if hasEnded { return }
+        state.bitwiseOr(State.orphaned, ordering: .acquiringAndReleasing)
         end(because: .senderEnded)
     }
 
-    /// Takes note that it is going to end because its sender, or its center, has.
-    final func orphan() { state.bitwiseOr(State.orphaned, ordering: .acquiringAndReleasing) }
+    /// Ends the registration, if it is of a sender, which has been deallocated, after its pending deliveries (M5).
+    final func endAfterPending(of sender: OwnerRecord) {
+        // It may be of a new object at the address.
+        guard details?.sender === sender else { return }
+        if let pending { pending.endAfterPending() } else { endOrphaned() }
+    }
 
     final var isOrphaned: Bool { state.load(ordering: .acquiring) & State.orphaned != 0 }
 
-    /// The rest of an end, after the gate was closed, with no lock held.
+    /// The rest of an end, after the state was closed, with no lock held.
     final func finish(because cause: EndCause = .stopped) {
         LockRank.checkNoneIsHeld()
-        Looks.wait(for: self)
-        let begun = TraceEvent.isOn ? traceEnd(because: cause) : 0
-        defer { if begun > 0 { TraceEvent.end(begun) } }
-        // Everything is taken out first and released last, so that a `deinit` which runs here sees the end done. What is
-        // returned holds this, whoever else does not.
+        let begun = Events.areTraced ? Events.report(.observerEnds(self, because: cause)) : 0
+        defer { Events.end(begun) }
+        // Everything is unlinked first and released last, so that a `deinit` which runs here sees the end done. The result
+        // retains this registration.
         let released = center.unlink(self)
-        if details == nil, pending == nil, cause == .ownerEnded || !isOwned, !RegistrationEvents.isOn {
+        if details == nil, pending == nil, cause == .ownerEnded || !isOwned, !Events.areWatched {
             return withExtendedLifetime(released) {}
         }
         let deliveries = pending?.end()
@@ -339,12 +343,20 @@ internal import Synchronization
             details.hooks?.visit { $0.ended(self) }
         }
         withExtendedLifetime((observer, deliveries)) {}
-        withExtendedLifetime(released) { RegistrationEvents.ended(self) }
+        withExtendedLifetime(released) { if Events.areWatched { Events.report(.ended(self)) } }
+    }
+}
+
+extension Unowned where Object: Registration {
+    /// The registration, retained, unless it has ended.
+    var live: Object? {
+        guard let registration = take(), !registration.hasEnded else { return nil }
+        return registration
     }
 }
 
 extension Registration {
-    /// What most registrations have none of.
+    /// The rare parts of a registration.
     ///
     /// SAFETY: a key's value is only compared and hashed; all else is Sendable.
     final class Details: @unchecked Sendable {
@@ -365,4 +377,115 @@ extension Registration {
 
     /// The slot of a registration that ended before it could be added.
     static let neverInASlot = UInt32.max
+}
+
+// MARK: The kinds of registrations
+
+/// A registration that calls its handler with the notification alone.
+///
+/// SAFETY: `handler` never changes.
+final class PlainRegistration: Registration, @unchecked Sendable {
+    let handler: @Sendable (Notification) -> Void
+
+    init(
+        center: CenterCore, details: Details? = nil, flags: UInt32 = 0, site: RegistrationSite,
+        handler: @escaping @Sendable (Notification) -> Void
+    ) {
+        self.handler = handler
+        super.init(center: center, details: details, flags: flags, site: site)
+    }
+}
+
+/// A registration that is attached to an owner, and calls its handler with the owner.
+///
+/// SAFETY: each field says how it is protected.
+@safe final class OwnedRegistration: Registration, @unchecked Sendable {
+    /// The observer as its owner holds it, and its user knows it.
+    typealias Token = AnyObject & Sendable
+    typealias Handler<Owner> = @Sendable (Owner, Notification) -> Void
+
+    let handler: Handler<AnyObject>
+    /// The owner's record, retained, so that a post need not retain it; `nil` if the owner was being deinitialised. Written once,
+    /// before posts find the registration.
+    var owner: Unmanaged<OwnerRecord>?
+
+    // The place in the owner's list. Protected by the lock of the owner's shard. When the list has removed the registration, the
+    // thread that removed it and closed its state has these.
+    var token: (any Token)?
+    var next: OwnedRegistration?
+    /// The one before; itself while this is in no list.
+    var previous: Unmanaged<OwnedRegistration>?
+
+    private init(
+        center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite, form: Form<AnyObject>
+    ) {
+        handler = form.function
+        super.init(center: center, details: details, flags: flags | State.owned, site: site)
+        unsafe previous = .passUnretained(self)
+    }
+
+    /// Makes one that is going to be attached to an owner of type `Owner`.
+    @inline(__always)
+    convenience init<Owner: AnyObject>(
+        center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite,
+        handler: @escaping Handler<Owner>
+    ) {
+        // SAFETY: a function takes an instance of any class in the same way, and this one is only called with the owner. It is
+        // cast in a struct, because one that is cast by itself gets a thunk around it.
+        let form = unsafe unsafeBitCast(Form(function: handler), to: Form<AnyObject>.self)
+        self.init(center: center, details: details, flags: flags, site: site, form: form)
+    }
+
+    /// Makes one for the end of the object that it is going to be attached to, which the hook reports. It names a center, and
+    /// is in none, and it has no observer.
+    convenience init(outside center: CenterCore, hook: RegistrationHook, site: RegistrationSite) {
+        self.init(
+            center: center, details: Details(hooks: hook), flags: 0, site: site,
+            handler: { (_: AnyObject, _: Notification) in })
+    }
+
+    private struct Form<Owner: AnyObject> {
+        let function: Handler<Owner>
+    }
+
+    deinit { _ = unsafe owner?.takeRetainedValue() }
+
+    var record: OwnerRecord? { unsafe owner?.takeUnretainedValue() }
+
+    // SAFETY: only addresses are compared.
+    var isListed: Bool { unsafe previous?.toOpaque() != Unmanaged.passUnretained(self).toOpaque() }
+
+    /// Calls the handler with the owner, which is retained for the call (O4, O9).
+    @inline(__always)
+    func callHandler(_ notification: Notification) {
+        // SAFETY: this holds the record.
+        guard let owner = unsafe owner?._withUnsafeGuaranteedRef({ $0.reference.take() }) else { return collect() }
+        handler(owner, notification)
+    }
+
+    /// Ends the observers of an owner whose end was not seen (O10).
+    @inline(never)
+    private func collect() {
+        if let record { OwnerTable.shared.collect(record) }
+    }
+}
+
+// MARK: Places in the source
+
+/// Where in the source an observer was registered.
+///
+/// SAFETY: the name of the file is a literal's, which stays.
+@safe struct RegistrationSite: @unchecked Sendable {
+    /// The file's name, with a zero at its end; `nil` if it is not known.
+    let fileName: UnsafePointer<UInt8>?
+    private let lineNumber: UInt32
+
+    init(file: StaticString, line: UInt) {
+        unsafe fileName = file.hasPointerRepresentation ? file.utf8Start : nil
+        lineNumber = UInt32(clamping: line)
+    }
+
+    var file: String { unsafe fileName.map { unsafe String(cString: $0) } ?? "" }
+
+    var line: Int { Int(lineNumber) }
 }

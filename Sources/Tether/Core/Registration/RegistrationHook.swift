@@ -3,8 +3,7 @@ internal import Foundation
 /// A participant in a registration's life besides its handler: an async handler's task, the type of a message, a
 /// sequence's buffer, the closure in a foreign center. Most registrations have none.
 ///
-/// SAFETY: `next` is set before the registration is made, and never changes after that; subclasses answer for what they
-/// add.
+/// SAFETY: `next` is set before the registration is made, and never changes after that; subclasses answer for their own fields.
 class RegistrationHook: @unchecked Sendable {
     /// The next hook of the same registration.
     final private(set) var next: RegistrationHook?
@@ -12,10 +11,9 @@ class RegistrationHook: @unchecked Sendable {
     /// Whether `prepare` is asked about every post.
     var prepares: Bool { false }
 
-    /// Whether `prepare` is asked on the target as well, because elsewhere it cannot tell.
+    /// Whether `prepare` is asked on the target as well, because it cannot convert elsewhere.
     var convertsOnTarget: Bool { false }
 
-    // Not covered: every hook that is asked overrides this.
     /// The notification as the registration takes it; `nil` if it does not match after all.
     ///
     /// Called on the posting thread, before a once registration is claimed; and again on the target, where it converts
@@ -35,9 +33,10 @@ class RegistrationHook: @unchecked Sendable {
     /// The name of the part that takes the deliveries in the target's place; `nil` if none does.
     var targetDescription: String? { nil }
 
-    // Not covered: every hook that takes deliveries in the target's place overrides this.
+    typealias Counts = (pending: Int, dropped: [DropReason: Int])
+
     /// How many deliveries it keeps for the registration, and how many it did not.
-    var counts: (pending: Int, dropped: Int) { (0, 0) }
+    var counts: Counts { (0, [:]) }
 
     // MARK: The list
 

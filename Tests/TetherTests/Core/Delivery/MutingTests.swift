@@ -84,8 +84,8 @@ import Tether
         tokens[1].mute()
         tokens[1].mute()
         center.post(.sample, number: 1)
-        #expect(center.audit()[0].description.hasSuffix("(1 dropped, muted)"))
-        #expect(center.audit()[1].description.hasSuffix("(1 dropped, muted 2 times)"))
+        #expect(center.audit()[0].description.hasSuffix("(dropped: 1 while muted, muted)"))
+        #expect(center.audit()[1].description.hasSuffix("(dropped: 1 while muted, muted 2 times)"))
         #expect(center.audit().json().contains("\"muteCount\" : 2"))
         withExtendedLifetime(tokens) {}
     }

@@ -103,10 +103,10 @@ import Testing
         }
         let (first, second) = (make(), make())
         core.add(first, name: .sample, sender: nil)
-        #expect(Audit([Unretained(first)]).count == 1)
+        #expect(Audit([Unowned(first)]).count == 1)
         // The first half of an end, whose second half comes after the replacement.
         let isEnding = first.close()
-        #expect(isEnding && Audit([Unretained(first)]).isEmpty)
+        #expect(isEnding && Audit([Unowned(first)]).isEmpty)
         core.add(second, name: .sample, sender: nil)
         first.finish()
         #expect(core.registrations().map { $0.take() === second } == [true])

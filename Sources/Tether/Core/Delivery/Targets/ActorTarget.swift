@@ -13,8 +13,8 @@ private final class ActorReference<Referred: Actor>: ActorReferring {
 
     /// Refers to an actor; `nil` if it is being deinitialised.
     init?(_ actor: Referred) {
-        guard let reference = OwnerReference(actor) else { return nil }
-        self.reference = reference
+        if isBeingDeinitialised(actor) { return nil }
+        reference = OwnerReference(actor)
         identity = ObjectIdentifier(actor)
     }
 

@@ -32,7 +32,7 @@ enum MainLoopExit {
 
     private static let shortestDelay = 250
     private static let longestDelay = 1_000_000
-    private static let state = Guarded(State())
+    private static let state = Locked(State())
 
     /// Has the main queue call an action of an object some time after the end of the run that is under way, in which the
     /// caller is; an earlier one of that object is forgotten.

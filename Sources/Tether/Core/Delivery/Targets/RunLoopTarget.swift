@@ -50,7 +50,7 @@ final class ThreadLoop: Sendable {
     let description: String
     /// The thread, if it is identified by its object. Another thread may have the address when that has been deallocated.
     private let reference: OwnerReference<Thread>?
-    private let state = Guarded(State())
+    private let state = Locked(State())
     private let knownSources = SharedObjects<Set<RunLoop.Mode>, RunLoopSource>()
 
     /// A thread's run loop while the thread runs.
@@ -62,7 +62,7 @@ final class ThreadLoop: Sendable {
     }
 
     private struct State: Sendable {
-        var sources: [ObjectIdentifier: Unretained<RunLoopSource>] = [:]
+        var sources: [ObjectIdentifier: Unowned<RunLoopSource>] = [:]
         var loop: Loop?
         var thread: ThreadRecord?
         var isClosed = false
@@ -82,7 +82,7 @@ final class ThreadLoop: Sendable {
 
     // MARK: Finding one
 
-    private static let known = Guarded<[ObjectIdentifier: ThreadLoop]>([:])
+    private static let known = Locked<[ObjectIdentifier: ThreadLoop]>([:])
 
     private static let main: ThreadLoop = {
         let main = ThreadLoop(description: "the main thread")
@@ -161,7 +161,7 @@ final class ThreadLoop: Sendable {
         knownSources.object(of: modes) { whenUnused in
             let source = RunLoopSource(thread: self, modes: modes, whenUnused: whenUnused)
             let (isClosed, loop) = state.withLock { state in
-                state.sources[ObjectIdentifier(source)] = Unretained(source)
+                state.sources[ObjectIdentifier(source)] = Unowned(source)
                 return (state.isClosed, state.loop)
             }
             if isClosed { source.close() } else if let loop { source.install(in: loop) }
@@ -193,7 +193,7 @@ final class RunLoopSource: @unchecked Sendable {
     let thread: ThreadLoop
     let modes: Set<RunLoop.Mode>
     private let whenUnused: @Sendable () -> Void
-    private let state = Guarded(State())
+    private let state = Locked(State())
     private let source: CFRunLoopSource
     private let info = RunLoopInfo()
     private static let known = RunLoopTable<RunLoopSource>()

@@ -27,7 +27,7 @@ private typealias SendableAsThread = Any
 /// what is pending is dropped and counted (D5).
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
-    private let ownName: Guarded<String?>
+    private let ownName: Locked<String?>
     private let body: (@Sendable () -> Void)?
     private let stopper: CFRunLoopSource
 
@@ -36,7 +36,7 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     ///   - name: The thread's name.
     ///   - body: What to do on the thread before its run loop runs.
     public init(name: String, body: (@Sendable () -> Void)? = nil) {
-        ownName = Guarded(name)
+        ownName = Locked(name)
         loop = ThreadLoop(description: "thread \(name)")
         self.body = body
         // The source keeps the loop from ending for want of anything to wait for, and stops it.

@@ -1,10 +1,9 @@
 package import Foundation
 
-/// A registration as `TetherTesting` sees it: it is not kept, and neither is what its handler captured.
-///
-/// Whoever looks is never the last to let go of the registration, because the thread that ends it waits for a look that is
-/// under way, nor of the token and the owner, because they are not held at all. What is pending is asked of its inbox outside
-/// the look, so that a target of an observer that ends just then may go with the answer.
+// The view that TetherTesting has of registrations, of centers, and of the objects that a test tracks.
+
+/// A registration as `TetherTesting` sees it. The registration is retained only while it is read, and the token and the owner are
+/// not retained at all.
 package final class WatchedRegistration: Sendable, Identifiable {
     /// Unique as long as this lives, which pins the registration's memory.
     package typealias ID = UInt
@@ -20,12 +19,12 @@ package final class WatchedRegistration: Sendable, Identifiable {
     package let isSequence: Bool
     /// The address of the object whose life bounds it.
     package let owner: UInt?
-    private let registration: Unretained<Registration>
-    private let tokenReference: OwnerReference<AnyObject>?
+    private let registration: Unowned<Registration>
+    private let tokenReference: OwnerReference<AnyObject>
     private let tokenAddress: UInt
 
     init(_ registration: Registration, name: Notification.Name?, token: AnyObject) {
-        self.registration = Unretained(registration)
+        self.registration = Unowned(registration)
         tokenReference = OwnerReference(token)
         tokenAddress = UInt(bitPattern: ObjectIdentifier(token))
         owner = registration.owned?.record.map { UInt(bitPattern: $0.identity) }
@@ -37,17 +36,14 @@ package final class WatchedRegistration: Sendable, Identifiable {
         isSequence = registration.keeper != nil
     }
 
-    /// Returns what `body` makes of the registration, unless it has ended.
-    private func look<Result: Sendable>(_ body: (Registration) -> Result?) -> Result? { registration.look(body) }
+    /// Its pending deliveries.
+    private var deliveries: PendingDeliveries? { registration.live?.pending }
 
-    /// What is pending for it.
-    private var deliveries: PendingDeliveries? { look(\.pending) }
+    package var isActive: Bool { registration.live != nil }
 
-    package var isActive: Bool { registration.withMemory { !$0.hasEnded } == true }
-
-    /// The registration's token, not held: its address, and the number of strong references to it; `nil` once it has gone.
+    /// The registration's token, not retained: its address, and the number of strong references to it; `nil` once it was deallocated.
     package var token: (address: UInt, strongCount: Int)? {
-        tokenReference?.strongCount().map { (tokenAddress, $0) }
+        tokenReference.strongCount().map { (tokenAddress, $0) }
     }
 
     /// How many deliveries wait for it, and where.
@@ -58,7 +54,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
     /// Whether it is delivered to on a thread's run loop.
     package var usesRunLoop: Bool { deliveries?.target.usesRunLoop ?? false }
 
-    /// Whether what waits for it waits for the end of the caller's own turn of the main queue.
+    /// Whether its deliveries wait for the end of the caller's own turn of the main queue.
     package var waitsForCaller: Bool {
         guard MainQueue.isCurrent, deliveries?.waitsForCaller == true else { return false }
         let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
@@ -84,10 +80,9 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// The handler as Tether keeps it, often one of its own around the user's, for looking into.
     package var handler: ValueBytes? {
-        look { registration in
-            if let owned = registration.owned { return .owned(owned.handler) }
-            return .plain(unsafe unsafeDowncast(registration, to: PlainRegistration.self).handler)
-        }
+        guard let registration = registration.live else { return nil }
+        if let owned = registration.owned { return .owned(owned.handler) }
+        return .plain(unsafe unsafeDowncast(registration, to: PlainRegistration.self).handler)
     }
 
     /// Whether a delivery is on its way to it, or a handler of it is running, which may be about to end it.
@@ -98,7 +93,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     // MARK: Waiting
 
-    /// Retains `signal` until nothing is pending for it, and nothing is being delivered. Returns what releases it before that,
+    /// Retains `signal` until nothing is pending for it, and nothing is being delivered. The result releases it before that,
     /// to be called when nobody waits any more; `nil` if nothing is pending.
     package func retainUntilIdle(_ signal: any AnyObject & Sendable) -> (@Sendable () -> Void)? {
         guard let deliveries, deliveries.retainUntilIdle(signal) else { return nil }
@@ -139,7 +134,7 @@ package enum RegistrationWatch {
 
     /// Starts the listening, for the rest of the process. The listener is called with no lock held.
     package static func listen(_ listener: @escaping @Sendable (Event) -> Void) {
-        RegistrationEvents.listen { event in
+        Events.setWatcher { event in
             switch event {
             case .registered(let registration, let name, let token):
                 let watched = WatchedRegistration(registration, name: name, token: token)
@@ -149,6 +144,7 @@ package enum RegistrationWatch {
             case .centerMade(let core): listener(.centerMade(core.number))
             case .centerEnds(let core): listener(.centerEnds(core.number))
             case .centerEnded(let core): listener(.centerEnded(core.number))
+            default: break
             }
         }
     }
@@ -179,5 +175,83 @@ package struct ValueBytes: Sendable {
     /// Those of a handler that takes its owner, too.
     package static func owned(_ handler: @escaping @Sendable (AnyObject, Notification) -> Void) -> ValueBytes {
         ValueBytes(of: OwnedFunction(function: handler))
+    }
+}
+
+// MARK: Objects
+
+/// An object whose end `TetherTesting` waits for, not retained.
+///
+/// So a reader, on any thread, never releases the last reference to it. A registration that is attached to the object reports
+/// its end. That registration is in no center and has no observer, so no audit lists it.
+package final class WatchedObject: Sendable {
+    /// Its address, which is no other object's before the end.
+    package let address: UInt
+    package let type: AnyClass
+    private let hook = EndHook()
+
+    /// The center that the registrations name, and are not in.
+    private static let center = CenterCore(usesExactLifetimes: true)
+
+    /// Watches an object that the caller holds. One that is being deinitialised has ended.
+    package init(_ object: AnyObject) {
+        address = UInt(bitPattern: ObjectIdentifier(object))
+        type = Swift.type(of: object)
+        let registration = OwnedRegistration(
+            outside: WatchedObject.center, hook: hook, site: RegistrationSite(file: #fileID, line: #line))
+        hook.watch(registration)
+        if !OwnerTable.shared.attach(nil, to: object, as: registration, exactly: true) { hook.ended(registration) }
+    }
+
+    deinit { hook.registration?.end() }
+
+    private var record: OwnerRecord? { hook.registration?.record }
+
+    /// Whether its last strong reference was released.
+    package var hasEnded: Bool {
+        guard let record else { return true }
+        return OwnerReference<AnyObject>.asksWithoutHolding && record.reference.hasEnded
+    }
+
+    /// The number of strong references to it; `nil` if it has ended.
+    package var strongCount: Int? { record?.reference.strongCount() }
+
+    /// Calls `action` when it ends, or at once if it has. Where ends are not seen as they happen, a sweep calls it (O10).
+    package func whenEnded(_ action: @escaping @Sendable () -> Void) {
+        if !hook.add(action) { action() }
+    }
+}
+
+/// The end of the registration that is attached to a watched object.
+///
+/// SAFETY: the state is guarded.
+private final class EndHook: RegistrationHook, @unchecked Sendable {
+    private struct State: Sendable {
+        /// Until the end.
+        var registration: OwnedRegistration?
+        var actions: [@Sendable () -> Void] = []
+    }
+
+    private let state = Locked(State())
+
+    var registration: OwnedRegistration? { state.withLock(\.registration) }
+
+    func watch(_ registration: OwnedRegistration) { state.withLock { $0.registration = registration } }
+
+    /// Adds an action for the end; false if the object has ended.
+    func add(_ action: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            if state.registration != nil { state.actions.append(action) }
+            return state.registration != nil
+        }
+    }
+
+    override func ended(_ registration: Registration) {
+        let ended = state.withLock { state in
+            let ended = state
+            state = State()
+            return ended
+        }
+        for action in ended.actions { action() }
     }
 }

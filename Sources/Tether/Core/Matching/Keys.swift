@@ -1,7 +1,33 @@
+/// The key by which a post's sender is matched (M4): a class instance by identity, a value by equality within its own type.
+enum SenderKey: Hashable {
+    case object(ObjectIdentifier)
+    case value(TypedValue)
+
+    @inline(__always)
+    init(_ object: AnyObject) { self = .object(ObjectIdentifier(object)) }
+
+    /// The key of a sender as Foundation passes it; `nil` for none, and for a value that can match no observer.
+    @inline(__always)
+    init?(any sender: Any) {
+        if let object = Unwrapped.storedObject(in: sender) { self.init(object) } else { self.init(Unwrapped(sender)) }
+    }
+
+    @inline(never)
+    init?(_ content: Unwrapped) {
+        switch content {
+        case .nothing: return nil
+        case .object(let object): self.init(object)
+        case .value(let value):
+            guard let value = TypedValue.find(in: value) else { return nil }
+            self = .value(value)
+        }
+    }
+}
+
 /// The key and owner that at most one observer of a center has (M7).
 ///
-/// A class instance is refused: held, it would live as long as its observer, its owner's object included (O2). Not held,
-/// it could be told by identity only, so that an equal one, such as another string object, would replace nothing.
+/// A class instance is refused. Retained, it would live as long as its observer, its owner's object included (O2). Not retained,
+/// it could be compared by identity only, so an equal one, such as another string object, would replace nothing.
 final class ObserverKey: Hashable, Sendable {
     private let owner: ObjectIdentifier?
     private let value: TypedValue
@@ -10,20 +36,16 @@ final class ObserverKey: Hashable, Sendable {
     init(_ key: any Hashable) {
         owner = nil
         switch Unwrapped(key) {
-        // Not covered: the second, where the type is Hashable on another actor only.
         case .nothing: value = TypedValue.find(in: Unwrapped.nothing(in: key)) ?? TypedValue(key)
         case .value(let content):
             // The content of an optional or a box is Hashable where these are.
-            // Not covered: away from the actor that its conformance is isolated to, where only Swift 5 mode can call this.
             value = TypedValue.find(in: content) ?? TypedValue(key)
         case .object(let object):
-            // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "observe(_:key:): the key is the object \(describeInstance(object)), which its observer would keep; pass "
                     + "a value that names it, or make it the observer's owner.")
         }
         guard value == value else {
-            // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "observe(_:key:): the key \(description) is not equal to itself, so no observer could ever be found by "
                     + "it; pass a key that is.")

@@ -1,9 +1,14 @@
+package import Foundation
+
+/// An observed name in words.
+package func describeName(_ name: Notification.Name?) -> String { name?.rawValue ?? "any name" }
+
 /// An object's type and address; its own description is not asked for.
 func describeInstance(_ object: AnyObject) -> String {
     describeInstance(of: type(of: object), at: ObjectIdentifier(object))
 }
 
-/// The type and address of an object that may have gone.
+/// The type and address of an object that may have been deallocated.
 func describeInstance(of type: AnyClass, at identity: ObjectIdentifier) -> String {
     describeInstance(of: "\(type)", at: identity)
 }
