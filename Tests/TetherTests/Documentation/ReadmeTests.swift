@@ -70,6 +70,7 @@ extension Notification.Name {
         let token = center.observe(.modelDidChange) { note in print(note.name) }
         center.post(name: .modelDidChange, object: nil)
         token.target = .dispatchQueue(work)
+        token.backlog = .newest(10)
         print(center.audit())
         token.cancel()
         center.post(name: .modelDidChange, object: nil)
@@ -82,8 +83,9 @@ extension Notification.Name {
         let (center, (events, ping)) = (ObserverCenter(), AsyncStream<String>.makeStream())
         let index = Index(ping)
         center.observe(.modelDidChange, owner: index) { (index: isolated Index, note) in index.generation += 1 }
-        center.observe(.modelDidChange, owner: index) { index, note in await index.rebuild() }
+        center.observe(.modelDidClose, owner: index, once: true) { index, note in await index.rebuild() }
         center.post(name: .modelDidChange, object: nil)
+        center.post(name: .modelDidClose, object: nil)
         var seen: Set<String> = []
         for await event in events.prefix(2) { seen.insert(event) }
         #expect(seen == ["generation 1", "rebuilt"])
