@@ -20,11 +20,6 @@ import Tether
 
     private func isObject(_ metadata: [UInt]) -> Bool { contents(metadata) != nil }
 
-    /// What stands at, and before, the address of a type.
-    private func words(of type: Any.Type, count: Int) -> [UInt] {
-        (0..<count).map { RuntimeType(type).word($0 - 3) ?? 0 }
-    }
-
     private final class Object: @unchecked Sendable { var other: Object? }
 
     @Test func `L3 memory that leads nowhere is not followed`() {
@@ -40,19 +35,6 @@ import Tether
         let object = Object()
         let references = HeapObject(object).contents()?.references.count
         #expect(references == 0)
-    }
-
-    @Test func `L3 a forged class is none without its witnesses and a descriptor of the compiler's`() throws {
-        // A true class's, but for the descriptor.
-        let real = words(of: Object.self, count: 24)
-        let descriptor = Words([UInt](repeating: 16, count: 16))
-        var forged = real
-        forged[3 + 5] = descriptor.address
-        #expect(!isObject(forged))
-        forged = [UInt](repeating: 0, count: 24)
-        forged[3 + 3] = 64
-        forged[3 + 5] = descriptor.address
-        #expect(!isObject(forged))
     }
 
     @Test func `L3 a word where the type of a value should be is none unless it proves to be one`() {
@@ -94,19 +76,6 @@ import Tether
         #expect(references?.map(\.object) == [HeapObject(object)])
         #expect(unsafe munmap(start, page) == 0)
         withExtendedLifetime(handler) {}
-    }
-
-    @Test func `L3 values that are boxed in one another without an end are given up`() {
-        struct Large { var words = (1, 2, 3), any: Any = 0 }
-        // A box whose value is boxed in that very box.
-        let (box, metadata) = (Words([UInt](repeating: 0, count: 16)), RuntimeType(Large.self).metadata)
-        box.set(5, box.address)
-        box.set(8, metadata)
-        let roots = TypeLayout.existential.references(in: [box.address, 0, 0, metadata].bytes)
-        let graph = ObjectGraph()
-        #expect(graph.paths(from: roots, to: [HeapObject(Object())]).isEmpty)
-        #expect(graph.count == 1 && !graph.isExhausted)
-        withExtendedLifetime(box) {}
     }
 }
 

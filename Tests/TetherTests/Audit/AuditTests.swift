@@ -188,14 +188,6 @@ import Testing
         #expect(audit[0].description.hasPrefix("sample from Object 0x"))
     }
 
-    @Test func `L1 R5 an audit may be taken inside a handler, and tells the observer that is running`() {
-        let (log, center) = (Log<Int>(), center)
-        let token = center.observe(.sample, once: true) { _ in log.add(center.audit().count) }
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == [1])
-        withExtendedLifetime(token) {}
-    }
-
     @Test func `L1 rows tell queues without a name and the modes of a thread`() {
         let queue = OperationQueue()
         queue.name = nil

@@ -21,25 +21,6 @@ import Testing
         for kind in kinds { #expect(OwnerLifetime.isExact(for: kind) == OwnerLifetime.isExact, "\(kind)") }
     }
 
-    @Test func `O10 asking for a class again, or for its subclass, changes nothing`() {
-        class Parent {
-            let log: Log<String>
-            init(_ log: Log<String>) { self.log = log }
-            deinit { log.add("parent deinit") }
-        }
-        final class Child: Parent {
-            deinit { log.add("child deinit") }
-        }
-        let log = Log<String>()
-        for _ in 0..<3 {
-            #expect(OwnerLifetime.isExact(for: Child.self) == OwnerLifetime.isExact)
-            #expect(OwnerLifetime.isExact(for: Parent.self) == OwnerLifetime.isExact)
-        }
-        _ = Child(log)
-        _ = Parent(log)
-        #expect(log.entries == ["child deinit", "parent deinit", "parent deinit"])
-    }
-
     @Test func `O3 instances that nobody attached to end as ever, beside those that are watched`() {
         let log = Log<String>()
         let center = ObserverCenter()

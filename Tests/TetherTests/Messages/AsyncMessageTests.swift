@@ -86,22 +86,6 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test(.enabled(if: counts_allocations(), "A sanitizer has an allocator of its own."))
-    func `T1 a message is found for each of its observers without an allocation`() {
-        let (few, many) = (ObserverCenter(), ObserverCenter())
-        func allocations(_ center: ObserverCenter) -> Int {
-            for _ in 0..<10 { center.post(AlbumDidSave(number: 1)) }
-            let before = allocations_on_this_thread()
-            for _ in 0..<10 { center.post(AlbumDidSave(number: 1)) }
-            return allocations_on_this_thread() - before
-        }
-        var tokens = [few.observe(for: .didSave, on: .postingThread) { _ in }]
-        for _ in 0..<100 { tokens.append(many.observe(for: .didSave, on: .postingThread) { _ in }) }
-        #expect(allocations(many) == allocations(few))
-        withExtendedLifetime(tokens) {}
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 D1 with a target a handler is synchronous, and runs there`() async {
         let (log, model, owner, queue) = (log, Album(), Album(), DispatchQueue(label: "work"))
         let tokens = [

@@ -45,39 +45,6 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test(arguments: [false, true])
-    func `D9 each muting keeps its own newest, though main converts all of them later`(once: Bool) async {
-        let (log, token) = observed(once: once)
-        // Elsewhere, because unmuting on the main queue delivers there at once.
-        onThreads {
-            for number in 1...3 {
-                token.mute(keepingNewest: true)
-                postNote(nil)
-                postNote(-number)
-                postNote(number)
-                token.unmute()
-            }
-        }
-        await TargetKind.main.makePlace().settle()
-        #expect(log.entries == (once ? [1] : [1, 2, 3]))
-        #expect(center.audit().map(\.dropped) == (once ? [] : [6]))
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @MainActor @Test(arguments: [false, true])
-    func `T3 D9 an unmuting on the main queue delivers synchronously, ahead of posts of other threads`(once: Bool) async
-    {
-        let (log, token) = observed(once: once)
-        postElsewhere(1)
-        token.mute(keepingNewest: true)
-        center.post(AlbumDidClose(number: 2))
-        token.unmute()
-        #expect(log.entries == [2])
-        await TargetKind.main.makePlace().settle()
-        #expect(log.entries == (once ? [2] : [2, 1]))
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test
     func
         `R7 T2 a once observer is used up by the first that makes a message, and what waits behind it is not converted`()

@@ -105,18 +105,6 @@ import Testing
         withExtendedLifetime((sequences, sender)) {}
     }
 
-    @Test(.enabled(if: counts_allocations(), "A sanitizer has an allocator of its own."))
-    func `S1 a notification is taken from the buffer without an allocation`() async {
-        let sequence = center.notifications(named: .sample)
-        for _ in 0..<1_010 { center.post(name: .sample, object: nil) }
-        var iterator = sequence.makeAsyncIterator()
-        for _ in 0..<10 { _ = await iterator.next() }
-        let before = allocations_on_this_thread()
-        for _ in 0..<1_000 { _ = await iterator.next() }
-        // The task may allocate a piece of its stack.
-        #expect(allocations_on_this_thread() - before < 10)
-    }
-
     @MainActor @Test func `S1 P3 an isolated function iterates without any annotation`() async {
         final class View {
             var numbers: [Int] = []

@@ -82,22 +82,6 @@ import Testing
         withExtendedLifetime(sequence) {}
     }
 
-    @Test func `S2 a sequence ends at once when its task was cancelled before, and drops its buffer`() async {
-        let (center, log) = (center, log)
-        let sequence = center.notifications(named: .sample)
-        post(Ending { log.add("payload dropped") }, number: 1)
-        let task = Task {
-            while !Task.isCancelled { await Task.yield() }
-            for await note in sequence { log.add("\(note.number)") }
-            log.add("end")
-        }
-        task.cancel()
-        #expect(await ends(task))
-        #expect(log.entries == ["payload dropped", "end"])
-        #expect(center.core.isEmpty)
-        withExtendedLifetime(sequence) {}
-    }
-
     private func post(_ payload: Ending, number: Int) {
         center.post(name: .sample, object: nil, userInfo: ["number": number, "payload": payload])
     }

@@ -101,21 +101,4 @@ import Testing
             })
         #expect(log.entries == ["waits", "waited"])
     }
-
-    @Test func `R2 waiting for a target does not wait for other observers of that target`() {
-        let center = ObserverCenter()
-        let queue = DispatchQueue(label: "shared")
-        let isRunning = Gate()
-        let mayGoOn = Gate()
-        let busy = center.observe(.sample, on: .dispatchQueue(queue)) { _ in
-            isRunning.open()
-            mayGoOn.pass()
-        }
-        let idle = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
-        center.post(.sample, number: 1)
-        isRunning.pass()
-        onThreads({ idle.cancelAndWait() })
-        mayGoOn.open()
-        onThreads({ busy.cancelAndWait() })
-    }
 }
