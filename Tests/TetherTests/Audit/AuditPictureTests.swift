@@ -62,7 +62,7 @@ import Testing
             deinit { center.post(name: .sample, object: self) }
         }
         let sender = Holder(Farewell(center))
-        let token = center.observe(.sample, from: sender.object!, on: .custom(HeldJobs())) { _ in }
+        let token = center.observe(.sample, from: sender.object!, on: .custom(ManualScheduler())) { _ in }
         sender.release()
         #expect(lines(.pill, in: center.audit().diagram) == [["sample", "from a sender that has gone"]])
         token.cancel()

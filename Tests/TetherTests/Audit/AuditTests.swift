@@ -71,13 +71,13 @@ import Testing
             center.observe(.sample, on: .operationQueue(queue)) { _ in },
             center.observe(.sample, on: .dispatchQueue(work)) { _ in },
             center.observe(.sample, on: .dispatchQueue(work, concurrently: true)) { _ in },
-            center.observe(.sample, on: .custom(HeldJobs())) { _ in },
+            center.observe(.sample, on: .custom(ManualScheduler())) { _ in },
             center.addObserver(forName: .sample, object: nil, queue: queue) { _ in },
         ]
         #expect(
             center.audit().map(\.target) == [
                 "posting thread", "main", "main", "main", "main", "operation queue operations", "dispatch queue work",
-                "dispatch queue work, concurrently", "custom HeldJobs", "operation queue operations",
+                "dispatch queue work, concurrently", "custom ManualScheduler", "operation queue operations",
             ])
         tokens[0].target = .dispatchQueue(work)
         tokens[1].target = .postingThread
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `L1 rows tell what is pending and what was dropped`() {
-        let jobs = HeldJobs()
+        let jobs = ManualScheduler()
         let tokens = [
             center.observe(.sample, on: .custom(jobs)) { _ in }, center.observe(nil, on: .custom(jobs)) { _ in },
             center.observe(.sample) { _ in },
@@ -95,10 +95,10 @@ import Testing
         #expect(counts() == [[0, 0], [0, 0], [0, 0]])
         for name in [Notification.Name.sample, .other, .sample] { center.post(name: name, object: nil) }
         #expect(counts() == [[2, 0], [3, 0], [0, 0]])
-        jobs.run()
+        jobs.runAll()
         #expect(counts() == [[0, 0], [0, 0], [0, 0]])
         center.post(name: .sample, object: nil)
-        jobs.drop()
+        jobs.dropAll()
         #expect(counts() == [[0, 1], [0, 1], [0, 0]])
         center.post(name: .other, object: nil)
         #expect(counts() == [[0, 1], [1, 1], [0, 0]])
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func `L1 an ended observer is in no audit`() {
-        let (owner, sender) = (SharedHolder(Object()), SharedHolder(Object()))
+        let (owner, sender) = (Box(optional: Object()), Box(optional: Object()))
         let tokens = [
             center.observe(.sample) { _ in }, center.observe(.sample, once: true) { _ in },
             center.observe(.sample, from: sender.value!) { _ in },
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test func `L1 O2 an audit keeps nothing alive`() {
-        let (owner, sender) = (SharedHolder(Object()), SharedHolder(Object()))
+        let (owner, sender) = (Box(optional: Object()), Box(optional: Object()))
         let log = Log<String>()
         let token = {
             let captured = Ending { log.add("released") }

@@ -125,7 +125,7 @@ import Testing
         numbers: [Int?]
     ) async {
         let (center, log) = (center, log)
-        let disk = SharedHolder(
+        let disk = Box(
             Disk { disk in
                 for number in numbers {
                     center.post(name: DiskDidEject.name, object: disk, userInfo: number.map { ["number": $0] })

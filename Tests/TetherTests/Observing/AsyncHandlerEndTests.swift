@@ -76,7 +76,7 @@ import Testing
             await Task.yield()
             log.add("once \(note.number) \(Task.isCancelled)")
         }
-        let token = SharedHolder<NotificationObserver>()
+        let token = Box<NotificationObserver?>()
         token.set(
             center.observe(.sample) { note in
                 await token.value?.cancelAndWait()

@@ -75,7 +75,7 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R2 an async handler that stops itself, in its own task or a child's, does not wait for itself`() async {
-        let (log, gate, token) = (log, AsyncGate(), SharedHolder<NotificationObserver>())
+        let (log, gate, token) = (log, AsyncGate(), Box<NotificationObserver?>())
         token.set(
             center.observe(for: .didSave) { _ in
                 let own = await token.value?.cancelAndWait()
@@ -94,7 +94,7 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R2 two async handlers that wait for each other are detected`() async {
         let (log, gate) = (log, AsyncGate())
-        let (one, two) = (SharedHolder<NotificationObserver>(), SharedHolder<NotificationObserver>())
+        let (one, two) = (Box<NotificationObserver?>(), Box<NotificationObserver?>())
         let (oneRuns, twoRuns) = (AsyncGate(), AsyncGate())
         one.set(
             center.observe(for: .didSave) { _ in
@@ -145,7 +145,7 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `R2 L2 who asks for the end of a handler that waits for his own is told at once`() async throws {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
-        let (watched, own) = (SharedHolder<WatchedRegistration>(), SharedHolder<UInt>())
+        let (watched, own) = (Box<WatchedRegistration?>(), Box<UInt?>())
         let two = center.observe(for: .didSave) { _ in
             begun.open()
             while let own = own.value, !HandlerWait.isAwaited(own) { await Task.yield() }

@@ -18,7 +18,7 @@ import Testing
     /// What the observer ends with.
     private final class Life: Sendable {
         let observers: Box<[NotificationObserver]> = Box([])
-        let owner = SharedHolder(Plain())
+        let owner = Box(optional: Plain())
 
         func end() {
             observers.set([])

@@ -21,10 +21,10 @@ import Testing
 
     /// An observer of the sample name that can be ended in each of those ways.
     private struct Subject: Sendable {
-        let owner = SharedHolder(Object())
-        let sender = SharedHolder(Object())
+        let owner = Box(optional: Object())
+        let sender = Box(optional: Object())
         let token: NotificationObserver
-        let replacement = SharedHolder<NotificationObserver>()
+        let replacement = Box<NotificationObserver?>()
         let center: ObserverCenter
 
         init(
@@ -75,7 +75,7 @@ import Testing
 
     @Test(arguments: End.duringPosts)
     func `R1 R4 ended by an earlier handler of the same post it is not called`(end: End) {
-        let (log, subject) = (log, SharedHolder<Subject>())
+        let (log, subject) = (log, Box<Subject?>())
         let ending = center.observe(nil, once: true) { _ in
             log.add("ending")
             subject.value!.end(end)
@@ -91,30 +91,30 @@ import Testing
 
     @Test(arguments: End.duringPosts)
     func `R1 ended while enqueued it is not called from the queue`(end: End) {
-        let (log, jobs) = (log, HeldJobs())
+        let (log, jobs) = (log, ManualScheduler())
         let subject = Subject(center, on: .custom(jobs)) { log.add("called") }
         subject.post()
         subject.post()
-        #expect(jobs.count == 2)
+        #expect(jobs.waiting == 2)
         subject.end(end)
-        while jobs.count > 0 { jobs.run() }
+        while jobs.waiting > 0 { jobs.runAll() }
         #expect(log.entries == [])
     }
 
     @Test func `R1 the token's going ends it`() {
-        let (log, jobs) = (log, HeldJobs())
-        let token = SharedHolder(center.observe(.sample, on: .custom(jobs)) { _ in log.add("called") })
+        let (log, jobs) = (log, ManualScheduler())
+        let token = Box(optional: center.observe(.sample, on: .custom(jobs)) { _ in log.add("called") })
         center.post(name: .sample, object: nil)
         token.drop()
-        jobs.run()
+        jobs.runAll()
         center.post(name: .sample, object: nil)
-        jobs.run()
+        jobs.runAll()
         #expect(log.entries == [])
         #expect(center.core.isEmpty)
     }
 
     @Test func `R3 M5 stopping again while a post keeps it ends no other observer's watch of the sender`() {
-        let sender = SharedHolder(Object())
+        let sender = Box(optional: Object())
         let (stopped, other) = (
             center.observe(.sample, from: sender.value!) { _ in }, center.observe(.sample, from: sender.value!) { _ in }
         )
@@ -139,7 +139,7 @@ import Testing
 
     @Test func `R4 an observer added during a post, after the last one has ended, is first called by the next`() {
         let (log, center) = (log, center)
-        let (last, added) = (SharedHolder<NotificationObserver>(), SharedHolder<NotificationObserver>())
+        let (last, added) = (Box<NotificationObserver?>(), Box<NotificationObserver?>())
         let first = center.observe(.sample) { _ in
             log.add("first")
             // The place of the last observer is free now, and within what the post goes through.
@@ -156,7 +156,7 @@ import Testing
 
     @Test func `R4 removals and additions during a post disturb none of the others`() {
         let (log, center) = (log, center)
-        let tokens = SharedHolder<[NotificationObserver]>([])
+        let tokens = Box<[NotificationObserver]?>([])
         let churning = center.observe(.sample) { _ in
             // Every other one ends, which makes the center tidy up under the post.
             for token in tokens.value!.enumerated() where token.offset % 2 == 0 { token.element.cancel() }

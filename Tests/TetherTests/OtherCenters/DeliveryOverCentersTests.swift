@@ -65,7 +65,7 @@ import Testing
     func `F1 D2 a post waits neither for a suspended queue nor for the poster's own, and the queue is kept`(
         kind: CenterKind
     ) {
-        let (log, center, done) = (log, kind.makeCenter(), Turnstile())
+        let (log, center, done) = (log, kind.makeCenter(), Latch())
         let own = DispatchQueue(label: "own")
         weak var kept: OperationQueue?
         let tokens: [NotificationObserver] = {
@@ -190,7 +190,7 @@ import Testing
     func `F1 D6 posts before a switch are delivered before posts after it`(
         kind: CenterKind, target: TargetKind
     ) async {
-        let (log, center, place, jobs) = (log, kind.makeCenter(), target.makePlace(), HeldJobs())
+        let (log, center, place, jobs) = (log, kind.makeCenter(), target.makePlace(), ManualScheduler())
         let token = center.observe(.sample, on: .custom(jobs)) { [weak place] in
             log.add("\($0.number) \(place?.isCurrent == true)")
         }
@@ -199,7 +199,7 @@ import Testing
             token.target = place.target
             for number in 3...4 { center.post(.sample, number: number) }
         })
-        jobs.run()
+        jobs.runAll()
         await place.settle()
         #expect(log.entries == (1...4).map { "\($0) true" })
         withExtendedLifetime(token) {}
@@ -207,14 +207,14 @@ import Testing
 
     @Test(arguments: CenterKind.allCases)
     func `F1 D6 after a switch to the posting thread posts join what is pending on the old target`(kind: CenterKind) {
-        let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
+        let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let token = center.observe(.sample, on: .custom(jobs)) { log.add("\($0.number)") }
         center.post(.sample, number: 1)
         token.target = .postingThread
         #expect(log.entries == [])
         center.post(.sample, number: 2)
         #expect(log.entries == [])
-        while jobs.count > 0 { jobs.run() }
+        while jobs.waiting > 0 { jobs.runAll() }
         #expect(log.entries == ["1", "2"])
         center.post(.sample, number: 3)
         #expect(log.entries == ["1", "2", "3"])
@@ -247,12 +247,12 @@ import Testing
 
     @Test(arguments: CenterKind.allCases)
     func `F1 D8 of a bounded backlog the newest wait, and what is dropped is counted`(kind: CenterKind) {
-        let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
+        let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let token = center.observe(.sample, on: .custom(jobs)) { log.add("\($0.number)") }
         token.backlog = .newest(2)
         for number in 1...5 { center.post(.sample, number: number) }
         #expect(center.audit().map { [$0.pending, $0.dropped] } == [[2, 3]])
-        jobs.run()
+        jobs.runAll()
         #expect(log.entries == ["4", "5"])
         withExtendedLifetime(token) {}
     }

@@ -186,8 +186,8 @@ import Testing
         center.removeObserver(stranger.token)
         let token = center.observe(.sample) { _ in log.add("ours") }
         let receiver = token.foreign
-        let gate = Turnstile()
-        DeferredUnsubscriber.shared.hold(until: gate)
+        let gate = Latch()
+        ForeignCleaner.shared.hold(until: gate)
         token.cancel()
         center.removeObserver(stranger.token)
         // It gets the same key.
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test func `F1 R8 captures of an observer that a stranger took off are released when it is stopped`() {
-        let (log, gate) = (log, Turnstile())
+        let (log, gate) = (log, Latch())
         let stranger = addNative("stranger")
         center.removeObserver(stranger.token)
         let captured = Holder(LoggedObject("captured", log))

@@ -43,7 +43,7 @@ import Testing
 
     @Test(arguments: CenterKind.allCases)
     func `F1 M5 a sender's observers hear what it posts in its deinit, and end after it`(kind: CenterKind) {
-        let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
+        let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let tokens: [NotificationObserver]
         do {
             let sender = LoggedObject("sender", log) { sender in center.post(.sample, from: sender, number: 2) }
@@ -55,11 +55,11 @@ import Testing
             ]
             center.post(.sample, from: sender, number: 1)
             // What is pending keeps its object.
-            jobs.run()
+            jobs.runAll()
         }
         #expect(log.entries == ["1", "later 1 false", "sender deinit", "2"])
         #expect(tokens.map(\.isActive) == [false, true])
-        jobs.run()
+        jobs.runAll()
         #expect(log.entries.last == "later 2 true")
         #expect(tokens.map(\.isActive) == [false, false])
         #expect(center.audit().isEmpty)

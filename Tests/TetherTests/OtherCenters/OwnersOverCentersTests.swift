@@ -83,13 +83,13 @@ import Testing
 
     @Test(arguments: CenterKind.allCases)
     func `F1 O4 a pending delivery does not run after its owner's end`(kind: CenterKind) {
-        let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
+        let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let owner = Holder(LoggedObject("owner", log))
         center.observe(.sample, owner: owner.object!, on: .custom(jobs)) { _, _ in log.add("handler") }
         center.post(.sample)
-        #expect(jobs.count == 1)
+        #expect(jobs.waiting == 1)
         owner.release()
-        jobs.run()
+        jobs.runAll()
         #expect(log.entries == ["owner deinit"])
     }
 
@@ -98,7 +98,7 @@ import Testing
     {
         struct Round: Sendable {
             let center: any PostingCenter
-            let owner: SharedHolder<Ending>
+            let owner: Box<Ending?>
             let hasGone: Flag
             let late: Counter
         }
@@ -112,7 +112,7 @@ import Testing
                     owner.touch()
                     if hasGone.isRaised { late.add() }
                 }
-                return Round(center: center, owner: SharedHolder(owner), hasGone: hasGone, late: late)
+                return Round(center: center, owner: Box(optional: owner), hasGone: hasGone, late: late)
             },
             { for _ in 0..<5 { $0.center.post(.sample) } },
             { $0.owner.drop() },
@@ -159,7 +159,7 @@ import Testing
     @Test(arguments: CenterKind.allCases)
     func `F1 O9 a handler that holds the last reference to its owner lets it go after it returns`(kind: CenterKind) {
         let (log, center) = (log, kind.makeCenter())
-        let owner = SharedHolder(LoggedObject("owner", log) { _ in center.post(.other) })
+        let owner = Box(optional: LoggedObject("owner", log) { _ in center.post(.other) })
         let other = center.observe(.other) { _ in log.add("posted in deinit") }
         center.observe(.sample, owner: owner.value!) { _, _ in
             owner.drop()

@@ -58,7 +58,7 @@ import Testing
 
     @Test(arguments: CenterKind.allCases)
     func `F1 R1 R8 cancel() drops pending deliveries, handler and payload`(kind: CenterKind) {
-        let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
+        let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let token = {
             let captured = Ending { log.add("capture") }
             return center.observe(.sample, on: .custom(jobs)) { _ in captured.touch() }
@@ -70,7 +70,7 @@ import Testing
         #expect(log.entries == [])
         token.cancel()
         #expect(log.entries.sorted() == ["capture", "payload"])
-        jobs.run()
+        jobs.runAll()
     }
 
     @Test(arguments: CenterKind.allCases)
@@ -94,7 +94,7 @@ import Testing
     @Test(arguments: CenterKind.allCases)
     func `F1 R2 cancelAndWait waits for handlers of other threads, not for those of its own stack`(kind: CenterKind) {
         let (log, center) = (log, kind.makeCenter())
-        let (isRunning, mayReturn) = (Turnstile(), Turnstile())
+        let (isRunning, mayReturn) = (Latch(), Latch())
         let token = Box<NotificationObserver?>(nil)
         token.set(
             center.observe(.sample) { note in
@@ -153,7 +153,7 @@ import Testing
     func `F1 R5 a handler may post, add, remove, stop itself and drop the last reference to an owner`(kind: CenterKind)
     {
         let (log, center) = (log, kind.makeCenter())
-        let owner = SharedHolder(LoggedObject("owner", log))
+        let owner = Box(optional: LoggedObject("owner", log))
         let tokens = Box<[NotificationObserver]>([])
         center.observe(.other, owner: owner.value!) { _, _ in log.add("owned") }
         tokens.set([
@@ -214,14 +214,14 @@ import Testing
 
     @Test(arguments: CenterKind.allCases)
     func `F1 R7 a once observer that is stopped while it is enqueued does not run`(kind: CenterKind) {
-        let (log, center, jobs) = (log, kind.makeCenter(), HeldJobs())
+        let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let (stopped, run) = (
             center.observe(.sample, on: .custom(jobs), once: true) { _ in log.add("stopped") },
             center.observe(.sample, on: .custom(jobs), once: true) { _ in log.add("run") }
         )
         for _ in 0..<3 { center.post(.sample) }
         stopped.cancel()
-        jobs.run()
+        jobs.runAll()
         #expect(log.entries == ["run"])
         #expect(!run.isActive)
     }

@@ -7,7 +7,7 @@ import Tether
     @Test func `Q2 without a main run loop the main queue posts, asap before idle`() async {
         await #expect(processExitsWith: .success) {
             let log = Log<String>()
-            let done = Latch()
+            let done = Gate()
             let token = ObserverCenter.default.observe(.sample) { notification in
                 dispatchPrecondition(condition: .onQueue(.main))
                 log.add(notification.label)
@@ -21,7 +21,7 @@ import Tether
             }
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread {
-                    done.wait()
+                    done.pass()
                     continuation.resume()
                 }
             }

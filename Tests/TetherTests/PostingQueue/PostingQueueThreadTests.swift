@@ -12,13 +12,13 @@ final class PostingQueueThreadTests: XCTestCase {
         let main = PostingQueue.current
         XCTAssertTrue(main === PostingQueue.current)
         XCTAssertTrue(main === PostingQueue.default)
-        let done = Latch()
+        let done = Gate()
         Thread.detachNewThread {
             XCTAssertTrue(PostingQueue.current === PostingQueue.default)
             XCTAssertFalse(PostingQueue.current === main)
             done.open()
         }
-        done.wait()
+        done.pass()
     }
 
     /// Q2: on the main queue it is the main thread's.
@@ -35,25 +35,26 @@ final class PostingQueueThreadTests: XCTestCase {
         let center = ObserverCenter()
         let log = Log<String>()
         let token = center.observe(.sample) { log.add($0.label) }
-        let (isGone, isCurrentGone) = (Latch(), Latch())
+        let (isGone, isCurrentGone) = (Gate(), Gate())
         let queues = Log<WeakQueue>()
         let before = ObserverCenter.default.audit().droppedPosts
-        let mayExit = Latch()
-        let isFilled = Latch()
+        let mayExit = Gate()
+        let isFilled = Gate()
         Thread.detachNewThread {
             let queue = PostingQueue(center: center)
             queues.add(WeakQueue(queue: queue))
-            queue.enqueue(.labelled("1", object: Signalling(isGone)), postingStyle: .asap)
+            queue.enqueue(.labelled("1", object: Ending(opening: isGone)), postingStyle: .asap)
             queues.add(WeakQueue(queue: .current))
-            PostingQueue.current.enqueue(.labelled("2", object: Signalling(isCurrentGone)), postingStyle: .whenIdle)
+            PostingQueue.current.enqueue(
+                .labelled("2", object: Ending(opening: isCurrentGone)), postingStyle: .whenIdle)
             isFilled.open()
-            withExtendedLifetime(queue) { mayExit.wait() }
+            withExtendedLifetime(queue) { mayExit.pass() }
         }
-        isFilled.wait()
+        isFilled.pass()
         XCTAssertEqual(center.audit().waitingPosts.map(\.asap), [1])
         mayExit.open()
-        isGone.wait()
-        isCurrentGone.wait()
+        isGone.pass()
+        isCurrentGone.pass()
         XCTAssertEqual(log.entries, [])
         XCTAssertEqual(center.audit().droppedPosts, 1)
         XCTAssertEqual(center.audit().waitingPosts, [])
@@ -65,7 +66,7 @@ final class PostingQueueThreadTests: XCTestCase {
     /// Q2: a queue made for another center is closed when its thread exits, however long it is kept.
     func testQ2KeptAfterItsThread() {
         let center = ObserverCenter()
-        let (queues, log, hasExited) = (Log<PostingQueue>(), Log<String>(), Latch())
+        let (queues, log, hasExited) = (Log<PostingQueue>(), Log<String>(), Gate())
         Thread.detachNewThread {
             // Queues are closed before.
             ThreadRecord.current.atExit { hasExited.open() }
@@ -73,7 +74,7 @@ final class PostingQueueThreadTests: XCTestCase {
             queue.enqueue(.labelled("1", object: Ending { log.add("let go of") }), postingStyle: .asap)
             queues.add(queue)
         }
-        hasExited.wait()
+        hasExited.pass()
         XCTAssertEqual(log.entries, ["let go of"])
         queues.entries[0].enqueue(.labelled("2"), postingStyle: .asap)
         queues.entries[0].flush()

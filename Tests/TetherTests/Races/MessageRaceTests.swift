@@ -34,7 +34,7 @@ extension Races {
         }
 
         private func raceToTheEnd(_ end: @escaping @Sendable (Iteration) -> Void) throws {
-            let center = SharedHolder<ObserverCenter>()
+            let center = Box<ObserverCenter?>()
             try race(rounds: 500) { _ in
                 let iteration = Iteration(of: .sample)
                 center.set(iteration.center.object)

@@ -44,12 +44,12 @@ extension Races {
         }
 
         private struct Fixture: Sendable {
-            let center = SharedHolder(ObserverCenter())
+            let center = Box(optional: ObserverCenter())
             let core: CenterCore
             let schedulers = [ManualScheduler(), ManualScheduler()]
-            let owner: SharedHolder<Ending>
-            let sender = SharedHolder(Plain())
-            let successor = SharedHolder<NotificationObserver>()
+            let owner: Box<Ending?>
+            let sender = Box(optional: Plain())
+            let successor = Box<NotificationObserver?>()
             let token: NotificationObserver
             let log = Log<Int>()
             /// Whether no handler may run any more: `cancelAndWait()` has returned, or the owner's deinit has begun.
@@ -74,7 +74,7 @@ extension Races {
                     log.add(note.number)
                     if hasEnded.isRaised { late.add() }
                 }
-                self.owner = SharedHolder(owner)
+                self.owner = Box(optional: owner)
             }
 
             func post(_ numbers: Range<Int>) {

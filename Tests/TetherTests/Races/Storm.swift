@@ -13,18 +13,18 @@ final class Storm: Sendable {
     let alive = Counter()
     private let places: Places
     private let names: [Notification.Name]
-    private let centers: [SharedHolder<Ground>]
-    private let owners: [SharedHolder<Owner>]
-    private let senders: [SharedHolder<Sender>]
+    private let centers: [Box<Ground?>]
+    private let owners: [Box<Owner?>]
+    private let senders: [Box<Sender?>]
     /// All centers that there were, with what was posted to each.
     private let grounds = Log<Ground>()
 
     init(places: Places, names: [Notification.Name]) {
         self.places = places
         self.names = names
-        centers = (0..<2).map { _ in SharedHolder() }
-        owners = (0..<8).map { _ in SharedHolder() }
-        senders = (0..<4).map { _ in SharedHolder() }
+        centers = (0..<2).map { _ in Box() }
+        owners = (0..<8).map { _ in Box() }
+        senders = (0..<4).map { _ in Box() }
         for center in centers { center.set(makeGround()) }
     }
 

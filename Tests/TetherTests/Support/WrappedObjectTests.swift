@@ -59,7 +59,7 @@ import Tether
     @Test(arguments: Wrapping.all) func `X3 an object that ends is not kept for later, however it is wrapped`(
         _ wrapping: Wrapping
     ) {
-        let (center, jobs) = (center, HeldJobs())
+        let (center, jobs) = (center, ManualScheduler())
         let queue = PostingQueue(center: center)
         let tokens = [
             center.observe(.sample, record("now")), center.observe(.sample, on: .custom(jobs), record("later")),
@@ -69,7 +69,7 @@ import Tether
             center.post(name: .sample, object: wrapping.wrap($0))
             queue.enqueue(Notification(name: .other, object: wrapping.wrap($0)), postingStyle: .asap)
         }
-        jobs.run()
+        jobs.runAll()
         queue.flush()
         #expect(log.entries == ["now", "later, no object", "queued, no object"])
         withExtendedLifetime(tokens) {}

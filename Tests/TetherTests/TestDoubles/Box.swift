@@ -1,6 +1,7 @@
+import Synchronization
 import Tether
 
-/// A value that several threads set and take.
+/// A value that several threads set and take, and that is released at a definite point.
 final class Box<Value: Sendable>: Sendable {
     private let content: Guarded<Value>
 
@@ -19,4 +20,42 @@ final class Box<Value: Sendable>: Sendable {
         }
         withExtendedLifetime(old) {}
     }
+}
+
+extension Box where Value: ExpressibleByNilLiteral {
+    convenience init() { self.init(nil) }
+
+    func drop() { set(nil) }
+}
+
+extension Box {
+    convenience init<Content>(optional content: Content) where Value == Content? { self.init(content) }
+}
+
+/// What happened, in order, from any thread.
+final class Log<Entry: Sendable>: Sendable {
+    private let content = Guarded<[Entry]>([])
+
+    var entries: [Entry] { content.withLock(\.self) }
+
+    func add(_ entry: Entry) { content.withLock { $0.append(entry) } }
+}
+
+/// A flag and a counter that cost a race no lock.
+final class Flag: Sendable {
+    private let value = Atomic<Bool>(false)
+
+    var isRaised: Bool { value.load(ordering: .acquiring) }
+
+    func raise() { value.store(true, ordering: .releasing) }
+
+    func lower() { value.store(false, ordering: .releasing) }
+}
+
+final class Counter: Sendable {
+    private let value = Atomic<Int>(0)
+
+    var count: Int { value.load(ordering: .acquiring) }
+
+    func add(_ amount: Int = 1) { value.wrappingAdd(amount, ordering: .acquiringAndReleasing) }
 }

@@ -45,8 +45,8 @@ extension DeferredUnsubscriber {
     func settle() { queue.sync { run() } }
 
     /// Keeps the queue from running any removal from now on until a gate opens: what other tests left is behind it.
-    func hold(until gate: Turnstile) {
-        let isHeld = Turnstile()
+    func hold(until gate: Latch) {
+        let isHeld = Latch()
         queue.async {
             isHeld.open()
             gate.pass()

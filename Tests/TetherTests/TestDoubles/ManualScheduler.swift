@@ -8,6 +8,13 @@ final class ManualScheduler: DeliveryScheduler {
     }
 
     private let state = Guarded(State())
+    private let atDeinit: @Sendable () -> Void
+
+    init(atDeinit: @escaping @Sendable () -> Void = {}) {
+        self.atDeinit = atDeinit
+    }
+
+    deinit { atDeinit() }
 
     /// How many jobs were asked for, in all.
     var scheduled: Int { state.withLock(\.scheduled) }

@@ -22,7 +22,7 @@ struct OwnThreadTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == OwnThreadTrait {
-    /// For what blocks: `Gate`, `Latch`, `Turnstile`, `onThreads`, `allAtOnce`, `race`.
+    /// For what blocks: `Gate`, `Latch`, `onThreads`, `allAtOnce`, `race`.
     static var ownThread: OwnThreadTrait { OwnThreadTrait() }
 }
 

@@ -50,12 +50,12 @@ final class TargetPlace: Sendable {
             check = { DispatchQueue.getSpecific(key: key) == true }
             (run, end) = ({}, {})
         case .custom:
-            let (jobs, isRunning) = (HeldJobs(), Box(false))
+            let (jobs, isRunning) = (ManualScheduler(), Box(false))
             target = .custom(jobs)
             check = { isRunning.value }
             run = {
                 isRunning.set(true)
-                jobs.run()
+                jobs.runAll()
                 isRunning.set(false)
             }
             end = {}
@@ -76,7 +76,7 @@ final class TargetPlace: Sendable {
 
     /// Waits until what was posted before has been delivered.
     func settle(sourceLocation: SourceLocation = #_sourceLocation) async {
-        let (center, last) = (ObserverCenter(), Turnstile())
+        let (center, last) = (ObserverCenter(), Latch())
         // Behind all else: there is one order for all observers on a target.
         let token = center.observe(.sample, on: target) { _ in last.open() }
         center.post(name: .sample, object: nil)

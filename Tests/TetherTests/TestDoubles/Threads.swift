@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 import Testing
 
 /// Runs each body on a thread of its own and waits for all; false, and a failure, if one does not return.
@@ -29,4 +30,75 @@ func onThreads(
     _ bodies: (@Sendable () -> Void)..., sourceLocation: SourceLocation = #_sourceLocation
 ) -> Bool {
     onThreads(bodies, sourceLocation: sourceLocation)
+}
+
+/// Runs bodies at the same time, each on a thread of its own, and returns when all have returned.
+func allAtOnce(sourceLocation: SourceLocation = #_sourceLocation, _ bodies: (@Sendable () -> Void)...) {
+    let waiting = Atomic<Int>(bodies.count)
+    let end = Gate()
+    for body in bodies {
+        Thread.detachNewThread {
+            // All begin together, so that even short bodies meet.
+            waiting.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+            while waiting.load(ordering: .acquiring) > 0 { sched_yield() }
+            body()
+            end.open()
+        }
+    }
+    for _ in bodies { end.pass(sourceLocation: sourceLocation) }
+}
+
+/// A thread that runs one body, and can be waited for.
+final class Crew: Sendable {
+    private let finished = Latch()
+
+    init(stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void) {
+        let thread = Thread { [finished] in
+            body()
+            finished.open()
+        }
+        if let stackSize { thread.stackSize = stackSize }
+        thread.start()
+    }
+
+    /// Waits until the body has returned.
+    func join(sourceLocation: SourceLocation = #_sourceLocation) { finished.pass(sourceLocation: sourceLocation) }
+
+    /// Runs a body on several threads at a time, and waits for all.
+    static func run(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+        let crew = (0..<count).map { number in Crew { body(number) } }
+        for member in crew { member.join() }
+    }
+}
+
+/// A thread of the system, which can be waited for whatever ends it.
+///
+/// SAFETY: `thread` is written before the initialiser returns, and not used by the thread itself; `join` is called once.
+@safe final class SystemThread: @unchecked Sendable {
+    /// A `pthread_t`, which is optional on some systems when it is written.
+    private let thread = UnsafeMutableRawPointer.allocate(
+        byteCount: MemoryLayout<pthread_t>.size, alignment: MemoryLayout<pthread_t>.alignment)
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
+        // SAFETY: the thread takes the retain that is handed to it.
+        let result = unsafe pthread_create(
+            identity(), nil,
+            {
+                let context: UnsafeMutableRawPointer? = unsafe $0
+                unsafe Unmanaged<SystemThread>.fromOpaque(context!).takeRetainedValue().body()
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque())
+        precondition(result == 0)
+    }
+
+    private func identity<Identity>() -> UnsafeMutablePointer<Identity> {
+        unsafe thread.assumingMemoryBound(to: Identity.self)
+    }
+
+    func join() {
+        _ = unsafe pthread_join(identity().pointee, nil)
+        unsafe thread.deallocate()
+    }
 }

@@ -27,7 +27,7 @@ import Testing
 
     /// A destructor of threads that posts, and asks to be called again.
     private final class PostingDestructor: Sendable {
-        let center = SharedHolder<ObserverCenter>()
+        let center = Box<ObserverCenter?>()
         let posts = Atomic<Int>(0)
         private let key = Guarded<pthread_key_t>(0)
 

@@ -24,7 +24,13 @@ import Testing
         post(payload(1))
         token.set(nil)
         #expect(ended.entries == [1])
-        let second = SharedHolder(ObserverCenter())
+        let property = NotificationObserver(center: center)
+        property.mute(keepingNewest: true)
+        property.observe(.sample) { _ in }
+        post(payload(2))
+        property.observe(.sample) { _ in }
+        #expect(ended.entries == [1, 2])
+        let second = Box(optional: ObserverCenter())
         let kept = second.value!.observe(.sample) { _ in }
         kept.mute(keepingNewest: true)
         second.value!.post(name: .sample, object: payload(2))

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `R10 the end of a center makes its observers inactive and releases their captures`() {
-        let center = SharedHolder(ObserverCenter())
+        let center = Box(optional: ObserverCenter())
         let owner = Object()
         let tokens = [
             observe(center.value!), observe(center.value!),
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `R10 R1 a center that dies inside its own handler calls no further observer`() {
-        let (log, center) = (log, SharedHolder(ObserverCenter()))
+        let (log, center) = (log, Box(optional: ObserverCenter()))
         let core = center.value!.core
         let first = center.value!.observe(.sample) { _ in
             center.drop()
@@ -58,9 +58,9 @@ import Testing
     }
 
     @Test func `R10 a center may die while a post of it is under way on another thread`() {
-        let (log, center) = (log, SharedHolder(ObserverCenter()))
+        let (log, center) = (log, Box(optional: ObserverCenter()))
         let core = center.value!.core
-        let (isPosting, mayGoOn) = (Turnstile(), Turnstile())
+        let (isPosting, mayGoOn) = (Latch(), Latch())
         let first = center.value!.observe(.sample) { _ in
             isPosting.open()
             mayGoOn.pass()
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `R10 queued deliveries are dropped with their payload`() {
-        let (log, jobs, center) = (log, HeldJobs(), SharedHolder(ObserverCenter()))
+        let (log, jobs, center) = (log, ManualScheduler(), Box(optional: ObserverCenter()))
         let token = observe(center.value!, on: .custom(jobs))
         do {
             let payload = Ending { log.add("payload") }
@@ -86,7 +86,7 @@ import Testing
         }
         center.drop()
         #expect(log.entries.sorted() == ["payload", "released"])
-        jobs.run()
+        jobs.runAll()
         #expect(log.entries.count == 2)
         withExtendedLifetime(token) {}
     }

@@ -57,7 +57,7 @@ import Testing
         var dice = SplitMix64(seed: UInt64(seed))
         var tokens: [NotificationObserver] = []
         var objects: [Object] = (0..<4).map { _ in Object() }
-        let jobs = HeldJobs()
+        let jobs = ManualScheduler()
         for number in 0..<600 {
             let name: Notification.Name? =
                 [nil, .sample, .other, Notification.Name("name \(number)")].randomElement(using: &dice)!

@@ -36,7 +36,7 @@ import Testing
 
     @Test func `R8 a post takes no lock to look for what was kept for an earlier one that is still under way`() {
         let center = ObserverCenter()
-        let (isPosting, mayReturn, hasPosted) = (Turnstile(), Turnstile(), DispatchSemaphore(value: 0))
+        let (isPosting, mayReturn, hasPosted) = (Latch(), Latch(), DispatchSemaphore(value: 0))
         let tokens = [
             center.observe(.sample) { _ in },
             center.observe(.other) { _ in

@@ -6,12 +6,11 @@ import Testing
 
 /// What a handler may do to the center that is calling it.
 @Suite(.ownThread) struct ReentrancyTests {
-
     private let center = ObserverCenter()
 
     @Test func `R5 posts nest as deep as the stack allows`() {
         let center = center
-        let depth = SharedHolder(0)
+        let depth = Box(optional: 0)
         // ThreadSanitizer follows 65 536 frames of a thread, and a level has a dozen in a debug build.
         let levels = counts_allocations() ? 5_000 : 2_000
         let token = center.observe(.sample) { note in
@@ -27,8 +26,8 @@ import Testing
 
     @Test func `R5 two centers may post to each other without end, and one observer stops it`() {
         let (a, b) = (ObserverCenter(), ObserverCenter())
-        let count = SharedHolder(0)
-        let back = SharedHolder<NotificationObserver>()
+        let count = Box(optional: 0)
+        let back = Box<NotificationObserver?>()
         let there = a.observe(.sample) { _ in b.post(name: .sample, object: nil) }
         back.set(
             b.observe(.sample) { _ in

@@ -31,7 +31,7 @@ import Testing
 
     @Test func `P2 O2 O3 an actor's observers do not retain it, and end before its deinit`() {
         let (center, log) = (center, log)
-        let owner = SharedHolder<Recorder>()
+        let owner = Box<Recorder?>()
         owner.set(Recorder(on: executor, log: log) { log.add("deinit with \(center.audit().count) observers") })
         let trace = Trace(owner.value!)
         let token = {
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `P2 O2 an actor is retained while a delivery waits for it, and deallocated after the delivery`() {
         let (center, log) = (center, log)
-        let owner = SharedHolder<Recorder>()
+        let owner = Box<Recorder?>()
         owner.set(Recorder(on: executor, log: log) { log.add("deinit") })
         let trace = Trace(owner.value!)
         center.observe(.sample, owner: owner.value!) { owner, note in owner.record("\(note.number)") }
@@ -82,7 +82,7 @@ import Testing
                 log.add(token.isActive ? "active" : "inactive")
             }
         }
-        let owner = SharedHolder(Late(center, log))
+        let owner = Box(optional: Late(center, log))
         owner.drop()
         #expect(log.entries == ["inactive"])
         center.post(.sample, number: 1)

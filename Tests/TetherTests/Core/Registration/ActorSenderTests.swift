@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: Kind.allCases)
     func `M5 R8 observers of an actor end by themselves when its last reference goes elsewhere`(kind: Kind) async {
         let (posts, gone) = (Log<String>(), Gate())
-        let sender = SharedHolder(kind.make(center))
+        let sender = Box(optional: kind.make(center))
         let token = observe(sender.value!, posts, gone)
         sender.drop()
         await passes(gone)

@@ -12,7 +12,7 @@ import Testing
         mode: LifetimeMode
     ) {
         let center = mode.makeCenter()
-        let scheduler = HeldJobs()
+        let scheduler = ManualScheduler()
         let sender = Holder(
             LoggedObject("sender", log) { sender in
                 center.post(name: .sample, object: sender)
@@ -24,18 +24,18 @@ import Testing
         #expect(log.entries == ["sender deinit"])
         #expect(center.audit().map(\.pending) == [2])
         #expect(token.isActive)
-        scheduler.run()
+        scheduler.runAll()
         mode.expectAfterEnd(center.core.isEmpty && !token.isActive && log.entries.count == 4)
         #expect(log.entries == ["sender deinit", "handler, object none", "handler, object none", "capture deinit"])
     }
 
     @Test func `M5 D2 an observer that waits for what a dead sender enqueued ends when that is dropped`() {
         let center = ObserverCenter()
-        let scheduler = HeldJobs()
+        let scheduler = ManualScheduler()
         let sender = lastWordSender(center)
         let token = observe(center, sender, on: .custom(scheduler))
         sender.release()
-        scheduler.drop()
+        scheduler.dropAll()
         #expect(log.entries == ["sender deinit", "capture deinit"])
         #expect(center.core.isEmpty && !token.isActive)
     }

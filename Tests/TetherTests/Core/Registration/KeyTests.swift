@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `M7 a post under way that has not reached the replaced one calls neither`() {
-        let (log, center, second) = (log, center, SharedHolder<NotificationObserver>())
+        let (log, center, second) = (log, center, Box<NotificationObserver?>())
         let replacing = center.observe(.sample, once: true) { _ in
             second.set(center.observe(.sample, key: 1) { _ in log.add("second") })
         }
@@ -60,7 +60,7 @@ import Testing
         let once = center.observe(.sample, once: true, key: 1) { _ in }
         #expect(once.isActive)
         center.post(name: .sample, object: nil)
-        let owner = SharedHolder(Object())
+        let owner = Box(optional: Object())
         let owned = center.observe(.sample, owner: owner.value!, key: 1) { _, _ in }
         owner.drop()
         #expect(!owned.isActive)

@@ -22,18 +22,18 @@ import Testing
 
     @Test func `R7 a post on another thread while its handler runs does not run it again`() {
         let (center, calls) = (center, Log<Int>())
-        let (isRunning, mayReturn) = (Latch(), Latch())
+        let (isRunning, mayReturn) = (Gate(), Gate())
         let token = center.observe(.sample, once: true) { note in
             calls.add(note.number)
             // A second call would have nobody to let it go on.
             guard note.number == 1 else { return }
             isRunning.open()
-            mayReturn.wait()
+            mayReturn.pass()
         }
         allAtOnce(
             { center.post(.sample, number: 1) },
             {
-                isRunning.wait()
+                isRunning.pass()
                 center.post(.sample, number: 2)
                 mayReturn.open()
             })
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `R7 O3 a once observer with an owner that goes first does not run`() {
-        let (log, owner) = (log, SharedHolder(Object()))
+        let (log, owner) = (log, Box(optional: Object()))
         let token = center.observe(.sample, owner: owner.value!, once: true) { _, _ in log.add("called") }
         owner.drop()
         center.post(name: .sample, object: nil)

@@ -66,7 +66,7 @@ import Testing
     @Test(arguments: LifetimeMode.allCases)
     func `O9 O4 an owner let go while its handler runs elsewhere ends there, with no lock held`(mode: LifetimeMode) {
         let center = mode.makeCenter()
-        let (begun, released) = (Latch(), Latch())
+        let (begun, released) = (Gate(), Gate())
         let threads = Log<ObjectIdentifier>()
         let owner = Holder(
             LoggedObject("owner", log) { [log] _ in
@@ -82,13 +82,13 @@ import Testing
         center.observe(.sample, owner: owner.object!) { [log] _, _ in
             threads.add(ObjectIdentifier(Thread.current))
             begun.open()
-            released.wait()
+            released.pass()
             log.add("handler returns")
         }
         allAtOnce(
             { center.post(name: .sample, object: nil) },
             {
-                begun.wait()
+                begun.pass()
                 owner.release()
                 released.open()
             })

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `R8 stopped in a nested post of its own handler's, it is released when the outer post ends`() {
-        let (log, center, token) = (log, center, SharedHolder<NotificationObserver>())
+        let (log, center, token) = (log, center, Box<NotificationObserver?>())
         token.set(
             observeCapturing {
                 center.post(name: .other, object: nil)
@@ -40,7 +40,7 @@ import Testing
 
     @Test
     func `R8 stopped in its own handler in a nested post, it is released when that ends, though the outer goes on`() {
-        let (log, center, token) = (log, center, SharedHolder<NotificationObserver>())
+        let (log, center, token) = (log, center, Box<NotificationObserver?>())
         token.set(observeCapturing(.other) { token.value!.cancel() })
         let nesting = center.observe(.sample) { _ in
             center.post(name: .other, object: nil)
@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: [Notification.Name.sample, .other])
     func `R8 a post that is not at it keeps nothing of it, whether or not it would come to it`(name: Notification.Name)
     {
-        let (log, token) = (log, SharedHolder<NotificationObserver>())
+        let (log, token) = (log, Box<NotificationObserver?>())
         let stopping = center.observe(.sample) { _ in
             token.value!.cancel()
             log.add("stopped")
@@ -83,11 +83,11 @@ import Testing
 
     /// A post that begins, says so when its handler is called, and ends when it may.
     private struct HeldPost {
-        private let mayEnd = Turnstile()
+        private let mayEnd = Latch()
         private let crew: Crew
 
         init(_ name: Notification.Name = .other, on center: ObserverCenter) {
-            let (isPosting, mayEnd) = (Turnstile(), mayEnd)
+            let (isPosting, mayEnd) = (Latch(), mayEnd)
             crew = Crew {
                 center.post(name: name, object: nil, userInfo: ["gates": [isPosting, mayEnd]])
             }
@@ -107,7 +107,7 @@ import Testing
             let captured = Ending(release)
             return center.observe(name) { note in
                 captured.touch()
-                guard let gates = note.userInfo?["gates"] as? [Turnstile] else { return }
+                guard let gates = note.userInfo?["gates"] as? [Latch] else { return }
                 gates[0].open()
                 gates[1].pass()
             }

@@ -59,7 +59,7 @@ import Testing
 
     @Test func `R6 R10 a captured object that goes with the center may use what is left`() {
         let other = center
-        let holder = SharedHolder(ObserverCenter())
+        let holder = Box(optional: ObserverCenter())
         let log = releases
         let token = {
             let captured = Ending {
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `R6 a captured object that goes when a post ends may use the center`() {
-        let (token, releases) = (SharedHolder<NotificationObserver>(), releases)
+        let (token, releases) = (Box<NotificationObserver?>(), releases)
         do {
             let captured = tag()
             token.set(
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `R6 M7 a key's own object may use the center when its observer ends or is replaced`() {
-        let owner = SharedHolder(Object())
+        let owner = Box(optional: Object())
         let first = center.observe(.sample, key: Tagged(number: 1, tag: tag("first"))) { _ in }
         let second = center.observe(.sample, key: Tagged(number: 1, tag: tag("second"))) { _ in }
         center.observe(.sample, owner: owner.value!, key: Tagged(number: 1, tag: tag("owned"))) { _, _ in }
@@ -116,8 +116,8 @@ import Testing
     @Test func `R6 D6 a target that is switched away from may use its observer`() {
         let log = releases
         let token = center.observe(.sample) { _ in }
-        func scheduler(_ label: String) -> HeldJobs {
-            HeldJobs { [unowned token] in
+        func scheduler(_ label: String) -> ManualScheduler {
+            ManualScheduler { [unowned token] in
                 log.add("\(label) \(token.isActive)")
                 _ = token.target
             }

@@ -11,7 +11,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
     /// D5, D7: a sleeping loop is woken; 1000 posts made while it is busy arrive in order, in one turn.
     func testD5ManyPostsDuringOneSleep() {
         withRunningThread { thread in
-            let (isBusy, goOn, done) = (Latch(), Latch(), Latch())
+            let (isBusy, goOn, done) = (Gate(), Gate(), Gate())
             let passes = Atomic<Int>(0)
             let token = center.observe(.sample, on: .thread(thread)) { [log] notification in
                 log.add(notification.label)
@@ -24,16 +24,16 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
                     }
                     CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
                     isBusy.open()
-                    goOn.wait()
+                    goOn.pass()
                 case "999": done.open()
                 default: break
                 }
             }
             post("first")
-            isBusy.wait()
+            isBusy.pass()
             for number in 0..<1000 { center.post(.labelled("\(number)")) }
             goOn.open()
-            done.wait()
+            done.pass()
             XCTAssertEqual(log.entries, ["first"] + (0..<1000).map(String.init))
             // The pass in which they are delivered, and one or two for the wake-up.
             XCTAssertLessThan(passes.load(ordering: .relaxed), 5)
@@ -45,7 +45,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
     func testD5ModeThatIsNotListed() {
         let custom = RunLoop.Mode("ThreadDeliveryTests.custom")
         let thread = RunLoopThread(name: "worker")
-        let (hasRunDefault, done) = (Latch(), Latch())
+        let (hasRunDefault, done) = (Gate(), Gate())
         let inCustom = center.observe(.sample, on: .thread(thread, modes: [custom])) { [log] in
             log.add("custom " + $0.label)
             done.open()
@@ -60,10 +60,10 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         post("1")
         center.post(.labelled("2", name: .other))
         thread.start()
-        hasRunDefault.wait()
+        hasRunDefault.pass()
         XCTAssertEqual(log.entries, ["default 2"])
         center.post(name: .chained, object: nil)
-        done.wait()
+        done.pass()
         XCTAssertEqual(log.entries, ["default 2", "custom 1"])
         thread.cancelAndWait()
         withExtendedLifetime((inCustom, inDefault, nested)) {}
@@ -72,7 +72,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
     /// D5, D3: posted from the thread itself inline, unless something of the observer is pending.
     func testD5FromTheThreadItself() {
         let thread = RunLoopThread(name: "worker")
-        let done = Latch()
+        let done = Gate()
         let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
         let poster = center.observe(.other, on: .thread(thread)) { [log, center] notification in
             log.add("begin " + notification.label)
@@ -84,7 +84,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         center.post(.labelled("1", name: .other))
         center.post(.labelled("2", name: .other))
         thread.start()
-        done.wait()
+        done.pass()
         XCTAssertEqual(log.entries, ["begin 1", "inside 1", "end 1", "begin 2", "inside 2", "end 2"])
         thread.cancelAndWait()
         withExtendedLifetime((token, poster, last)) {}
@@ -92,17 +92,17 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
 
     /// D5: a thread that prepared itself, and the main thread.
     func testD5PreparedThreadAndMainThread() {
-        let (isPrepared, mayRun, isDone) = (Latch(), Latch(), Latch())
+        let (isPrepared, mayRun, isDone) = (Gate(), Gate(), Gate())
         let thread = Box<UncheckedThread?>(nil)
         Thread.detachNewThread { [log] in
             DeliveryTarget.prepareCurrentThread()
             thread.set(UncheckedThread(thread: .current))
             isPrepared.open()
-            mayRun.wait()
+            mayRun.pass()
             RunLoop.current.run(.default, until: { log.entries.contains("prepared 1") })
             isDone.open()
         }
-        isPrepared.wait()
+        isPrepared.pass()
         let prepared = center.observe(.sample, on: .thread(thread.value!.thread)) { [log] in
             log.add("prepared " + $0.label)
         }
@@ -110,7 +110,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         thread.set(nil)
         post("1")
         mayRun.open()
-        isDone.wait()
+        isDone.pass()
         prepared.cancel()
         let main = center.observe(.sample, on: .thread(.mainThread)) { [log] notification in
             XCTAssertTrue(Thread.isMainThread)

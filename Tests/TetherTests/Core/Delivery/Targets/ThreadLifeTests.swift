@@ -10,7 +10,7 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
     /// D5: held by a thread that is not started yet, delivered when it runs, on that thread.
     func testD5NotStartedYet() {
         let thread = RunLoopThread(name: "worker")
-        let done = Latch()
+        let done = Gate()
         let token = center.observe(.sample, on: .thread(thread)) { [log] notification in
             log.add(notification.label + " on " + (Thread.current.name ?? ""))
             if notification.label == "2" { done.open() }
@@ -19,7 +19,7 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
         XCTAssertEqual(log.entries, [])
         XCTAssertEqual(center.audit().map(\.pending), [2])
         thread.start()
-        done.wait()
+        done.pass()
         XCTAssertEqual(log.entries, ["1 on worker", "2 on worker"])
         thread.cancelAndWait()
         withExtendedLifetime(token) {}
@@ -27,27 +27,27 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
 
     /// D5: what is pending when the thread exits is dropped and counted, its payload freed; so is what comes later.
     func testD5Exited() {
-        let (isStarted, mayExit) = (Latch(), Latch())
+        let (isStarted, mayExit) = (Gate(), Gate())
         let target = Log<DeliveryTarget>()
         let thread = Thread {
             target.add(.currentThread)
             isStarted.open()
-            mayExit.wait()
+            mayExit.pass()
         }
         thread.start()
-        isStarted.wait()
+        isStarted.pass()
         let token = center.observe(.sample, on: target.entries[0]) { [log] in log.add($0.label) }
         weak var payload: NSObject?
-        let payloadGone = Latch()
+        let payloadGone = Gate()
         do {
-            let object = Signalling(payloadGone)
+            let object = Ending(opening: payloadGone)
             payload = object
             center.post(name: .sample, object: object)
         }
         XCTAssertNotNil(payload)
         XCTAssertEqual(center.audit().map(\.pending), [1])
         mayExit.open()
-        payloadGone.wait()
+        payloadGone.pass()
         post("later")
         XCTAssertNil(payload)
         XCTAssertEqual(log.entries, [])

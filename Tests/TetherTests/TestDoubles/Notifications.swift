@@ -1,6 +1,12 @@
 import Foundation
 import Tether
 
+extension Notification.Name {
+    static let sample = Notification.Name("sample")
+    static let other = Notification.Name("other")
+    static let third = Notification.Name("third")
+}
+
 extension Notification {
     /// What `post(_:number:)` posted.
     var number: Int { userInfo?["number"] as? Int ?? -1 }
