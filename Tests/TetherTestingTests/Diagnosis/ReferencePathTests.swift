@@ -124,33 +124,6 @@ import Tether
         unsafe variable = nil
     }
 
-    @Test func `L3 captures are told apart behind a value of a library that may change its form`() {
-        let (owner, other) = (Owner(), Owner())
-        let continuation = AsyncStream<Int>.makeStream().continuation
-        let inner: @Sendable () -> Void = {
-            continuation.yield(2)
-            owner.number = 1
-        }
-        expectCapture(owner) { _ in
-            continuation.yield(1)
-            owner.number = 1
-        }
-        expectCapture(owner) { _ in
-            owner.number = 1
-            continuation.yield(1)
-        }
-        expectCapture(owner) { _ in inner() }
-        for captured in [owner, other] {
-            let words = words(owner) { [unowned owner] _ in
-                continuation.yield(1)
-                owner.number = 1
-                captured.number = 1
-                other.number = 2
-            }
-            #expect(words == (captured === owner ? "captures it" : nil))
-        }
-    }
-
     @Test func `L3 an owner is found in the fields of an object that is captured`() {
         expectProperty("`delegates.owner` is it") { $0.delegates.owner = $1 }
         expectProperty("`owners[1]` is it") { $0.owners = [Owner(), $1] }

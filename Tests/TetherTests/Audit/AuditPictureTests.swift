@@ -55,19 +55,6 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `L1 M5 a graph names a sender that has gone as such`() {
-        final class Farewell: Sendable {
-            let center: ObserverCenter
-            init(_ center: ObserverCenter) { self.center = center }
-            deinit { center.post(name: .sample, object: self) }
-        }
-        let sender = Holder(Farewell(center))
-        let token = center.observe(.sample, from: sender.object!, on: .custom(ManualScheduler())) { _ in }
-        sender.release()
-        #expect(lines(.pill, in: center.audit().diagram) == [["sample", "from a sender that has gone"]])
-        token.cancel()
-    }
-
     @Test func `L1 a picture costs the same for each observer, however many there are`() async {
         let growth = await growth(from: 100, to: 1600) { count in
             let owners = (0..<count).map { _ in Sidebar() }
@@ -78,22 +65,6 @@ import Testing
             withExtendedLifetime(owners) {}
         }
         #expect(growth < 6)
-    }
-
-    @Test func `L1 a graph colours what waits, what was dropped and what is muted`() {
-        let queue = DispatchQueue(label: "held", attributes: .initiallyInactive)
-        let tokens = (0..<4).map { _ in center.observe(.sample, on: .dispatchQueue(queue)) { _ in } }
-        tokens[0].backlog = .newest(1)
-        tokens[2].mute()
-        tokens[3].cancel()
-        center.post(name: .sample, object: nil)
-        center.post(name: .sample, object: nil)
-        let muted = center.observe(.other) { _ in }
-        muted.mute()
-        let tints = center.audit().diagram.boxes.filter { $0.shape == .box }.map(\.tint)
-        #expect(tints == [.red, .yellow, .red, .grey])
-        queue.activate()
-        withExtendedLifetime((tokens, muted)) {}
     }
 
     @Test func `L1 text in a graph is escaped`() {

@@ -187,20 +187,4 @@ import Testing
         #expect(audit.count == 1)
         #expect(audit[0].description.hasPrefix("sample from Object 0x"))
     }
-
-    @Test func `L1 rows tell queues without a name and the modes of a thread`() {
-        let queue = OperationQueue()
-        queue.name = nil
-        let (main, custom) = (Thread.mainThread, RunLoop.Mode("custom"))
-        let tokens = [
-            center.observe(.sample, on: .operationQueue(queue)) { _ in },
-            center.observe(.sample, on: .thread(main)) { _ in },
-            center.observe(.sample, on: .thread(main, modes: [custom])) { _ in },
-        ]
-        #expect(
-            center.audit().map(\.target) == [
-                "operation queue without a name", "main", "the main thread, modes [\"custom\"]",
-            ])
-        withExtendedLifetime(tokens) {}
-    }
 }

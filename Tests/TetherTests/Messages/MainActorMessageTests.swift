@@ -126,11 +126,12 @@ import Testing
     ) async {
         let (center, log) = (center, log)
         let disk = Box(
-            Disk { disk in
-                for number in numbers {
-                    center.post(name: DiskDidEject.name, object: disk, userInfo: number.map { ["number": $0] })
-                }
-            })
+            optional:
+                Disk { disk in
+                    for number in numbers {
+                        center.post(name: DiskDidEject.name, object: disk, userInfo: number.map { ["number": $0] })
+                    }
+                })
         let token = center.observe(of: disk.value!, for: .type(DiskDidEject.self), once: true) {
             log.add("\($0.number)")
         }

@@ -48,27 +48,6 @@ import Testing
         #expect(log.entries == [])
     }
 
-    @Test func `P4 R2 a thread that waits for a call waits until it has returned`() async throws {
-        let (center, log, begun, gate, waited) = (ObserverCenter(), log, AsyncGate(), AsyncGate(), AsyncGate())
-        let token = center.observe(.sample) { _ in
-            begun.open()
-            await gate.pass()
-            log.add("returned")
-        }
-        let registration = try #require(token.registration).address
-        center.post(.sample, number: 1)
-        await begun.pass()
-        Thread.detachNewThread {
-            let result = token.cancelAndWait()
-            log.add("\(result)")
-            waited.open()
-        }
-        #expect(await isWaitedFor(registration))
-        gate.open()
-        await waited.pass()
-        #expect(log.entries == ["returned", "finished"])
-    }
-
     @Test func `P4 R7 a call that ended its observer itself is not cancelled`() async {
         let (center, log, begun, gate) = (ObserverCenter(), log, AsyncGate(), AsyncGate())
         let once = center.observe(.sample, once: true) { note in

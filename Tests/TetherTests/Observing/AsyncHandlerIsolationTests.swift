@@ -111,38 +111,4 @@ import Testing
         #expect(log.entries == [3])
         token.cancel()
     }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `P4 O9 a function that runs where it is called is one that is isolated to no actor`() async {
-        let (center, names, called) = (ObserverCenter(), Log<String>(), AsyncGate())
-        let owner = Holder(ending("owner"))
-        // Their types, by which the compiler chooses the form.
-        let plain: nonisolated(nonsending) @Sendable (Notification) async -> Void = { _ in
-            names.add("plain")
-            called.open()
-        }
-        let owned: nonisolated(nonsending) @Sendable (Ending, Notification) async -> Void = { _, _ in
-            names.add("owned")
-            called.open()
-        }
-        let message: nonisolated(nonsending) @Sendable (AlbumDidSave) async -> Void = { _ in
-            names.add("message")
-            called.open()
-        }
-        let ownedMessage: nonisolated(nonsending) @Sendable (Ending, AlbumDidSave) async -> Void = { _, _ in
-            names.add("owned message")
-            called.open()
-        }
-        let tokens = [
-            center.observe(.sample, plain), center.observe(.sample, owner: owner.object!, owned),
-            center.observe(for: .didSave, message), center.observe(for: .didSave, owner: owner.object!, ownedMessage),
-        ]
-        center.post(name: .sample, object: nil)
-        center.post(AlbumDidSave(number: 1))
-        for _ in tokens { await called.pass() }
-        for token in tokens { await token.cancelAndWait() }
-        #expect(names.entries.sorted() == ["message", "owned", "owned message", "plain"])
-        owner.release()
-        #expect(log.entries.count == 1)
-    }
 }

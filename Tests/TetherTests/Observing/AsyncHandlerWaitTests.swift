@@ -8,28 +8,6 @@ import Testing
     private let center = ObserverCenter()
     private let log = Log<String>()
 
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R2 stopped waits for an async handler that is suspended`() async throws {
-        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
-        let token = center.observe(for: .didSave) { _ in
-            begun.open()
-            await gate.pass()
-            log.add("returned")
-        }
-        let registration = try #require(token.registration).address
-        center.post(AlbumDidSave(number: 1))
-        await begun.pass()
-        let waiter = Task {
-            let result = await token.cancelAndWait()
-            log.add("\(result)")
-        }
-        #expect(await isWaitedFor(registration))
-        #expect(log.entries == [])
-        gate.open()
-        await waiter.value
-        #expect(log.entries == ["returned", "finished"])
-    }
-
     private final class TaskScheduler: DeliveryScheduler {
         func schedule(_ job: @escaping @Sendable () -> Void) { Task { job() } }
     }
@@ -119,49 +97,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R8 a task that a handler started does not keep what the handler captured`() async {
-        let (log, gate, done) = (log, AsyncGate(), AsyncGate())
-        var token: NotificationObserver? = {
-            let captured = Ending { log.add("released") }
-            return center.observe(for: .didSave) { _ in
-                captured.touch()
-                Task { await gate.pass() }
-                done.open()
-            }
-        }()
-        center.post(AlbumDidSave(number: 1))
-        await done.pass()
-        await token?.cancelAndWait()
-        token = nil
-        #expect(await inTime { while log.entries.isEmpty, !Task.isCancelled { await Task.yield() } })
-        gate.open()
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private func post(_ payload: Ending) {
         center.post(AlbumDidSave(number: 1, payload: AnyObjectPayload(object: payload)))
-    }
-
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R2 L2 who asks for the end of a handler that waits for his own is told at once`() async throws {
-        let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
-        let (watched, own) = (Box<WatchedRegistration?>(), Box<UInt?>())
-        let two = center.observe(for: .didSave) { _ in
-            begun.open()
-            while let own = own.value, !HandlerWait.isAwaited(own) { await Task.yield() }
-            watched.value?.whenQuiescent { log.add("told") }
-            log.add("returns")
-        }
-        let one = center.observe(for: .didSave) { _ in
-            await begun.pass()
-            log.add("\(await two.cancelAndWait())")
-            gate.open()
-        }
-        watched.set(WatchedRegistration(try #require(one.registration), name: nil, token: one))
-        own.set(try #require(two.registration).address)
-        center.post(AlbumDidSave(number: 1))
-        await gate.pass()
-        #expect(log.entries == ["told", "returns", "finished"])
-        withExtendedLifetime((one, two)) {}
     }
 }

@@ -45,29 +45,6 @@ import Testing
         }
     }
 
-    /// Has methods of the same parameters, on the main actor and on none.
-    @MainActor final class Mixed {
-        let log: Log<String>
-
-        init(log: Log<String>) {
-            self.log = log
-        }
-
-        nonisolated func anywhere(_ notification: Notification) { log.add("anywhere \(notification.number)") }
-
-        nonisolated func wherever() { log.add("wherever") }
-
-        func changed(_ notification: Notification) {
-            MainActor.assertIsolated()
-            log.add("changed \(notification.number)")
-        }
-
-        func refresh() {
-            MainActor.assertIsolated()
-            log.add("refresh")
-        }
-    }
-
     final class Plain: Sendable {
         let log: Log<String>
 
@@ -144,24 +121,26 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `P1 a main-actor method runs on the main actor, whatever method of its class was given before it`() async
-    {
+    @Test func `P1 D6 switching an observer whose handler is isolated does nothing`() async {
         let center = ObserverCenter()
         let log = Log<String>()
-        let mixed = await Mixed(log: log)
+        let scheduler = ManualScheduler()
+        let window = await Window(log: log)
         let tokens = [
-            center.connect(.sample, to: Mixed.anywhere, of: mixed),
-            center.connect(.sample, to: Mixed.changed, of: mixed),
-            center.connect(.sample, to: Mixed.wherever, of: mixed),
-            center.connect(.sample, to: Mixed.refresh, of: mixed),
+            center.observe(.sample, on: .mainActor) { _ in log.add("handler") },
+            center.connect(.sample, to: Window.refresh, of: window),
         ]
-        #expect(tokens.map(\.target.description) == ["posting thread", "main", "posting thread", "main"])
-        let entries = await afterPosting(1...1, to: center, log: log, count: 4)
-        // The main thread runs beside the poster.
-        let isOfPoster = { (entry: String) in entry.hasPrefix("anywhere") || entry == "wherever" }
-        #expect(entries.filter(isOfPoster) == ["anywhere 1", "wherever"])
-        #expect(entries.filter { !isOfPoster($0) } == ["changed 1", "refresh"])
-        withExtendedLifetime((mixed, tokens)) {}
+        let before = tokens.map(\.target.description)
+        for token in tokens {
+            token.target = .postingThread
+            token.target = .custom(scheduler)
+        }
+        #expect(tokens.map(\.target.description) == before)
+        #expect(before == ["main", "main"])
+        let entries = await afterPosting(1...1, to: center, log: log, count: 2)
+        #expect(entries.sorted() == ["handler", "refresh"])
+        #expect(scheduler.scheduled == 0)
+        withExtendedLifetime((tokens, window)) {}
     }
 }
 

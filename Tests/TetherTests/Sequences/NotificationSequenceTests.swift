@@ -27,20 +27,6 @@ import Testing
         #expect(seen == [1, 2, 3, 4, 5])
     }
 
-    @Test func `S1 a burst from another thread arrives complete, in posting order, while it is iterated`() async {
-        let (center, log) = (center, Log<Int>())
-        let sequence = center.notifications(named: .sample)
-        Thread.detachNewThread { center.post(.sample, numbers: 1...20_000) }
-        #expect(
-            await inTime {
-                for await note in sequence {
-                    log.add(note.number)
-                    if note.number == 20_000 { break }
-                }
-            })
-        #expect(log.entries == Array(1...20_000))
-    }
-
     @Test func `S3 the buffer is bounded as asked, and what it drops is counted`() async {
         let center = Holder(ObserverCenter())
         let newest = center.object!.notifications(named: .sample, buffering: .newest(2))

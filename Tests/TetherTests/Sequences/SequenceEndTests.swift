@@ -113,24 +113,6 @@ import Testing
         #expect(await later.next()?.number == 4)
     }
 
-    @Test func `S2 a task that is cancelled ends its own iteration alone`() async {
-        let (center, log) = (center, log)
-        let sequence = center.notifications(named: .sample)
-        let begun = [AsyncGate(), AsyncGate()]
-        let tasks = begun.map { iterate(sequence, begun: $0) }
-        for begun in begun { await begun.pass() }
-        #expect(await inTime { while center.audit().count < 2, !Task.isCancelled { await Task.yield() } })
-        tasks[0].cancel()
-        #expect(await ends(tasks[0]))
-        center.post(.sample, numbers: 1...1)
-        #expect(await inTime { while log.entries.count < 2, !Task.isCancelled { await Task.yield() } })
-        #expect(log.entries == ["end", "1"])
-        tasks[1].cancel()
-        #expect(await ends(tasks[1]))
-        #expect(center.core.isEmpty)
-        withExtendedLifetime(sequence) {}
-    }
-
     @Test func `S2 a stored sequence observes nothing, and keeps nothing, between two iterations`() async {
         let (center, log) = (center, log)
         let sequence = center.notifications(named: .sample)
@@ -190,24 +172,5 @@ import Testing
         for sequence in sequences.entries { #expect(await ends(iterate(sequence))) }
         #expect(log.entries == ["owner deinit", "sender deinit", "end", "end"])
         #expect(center.core.isEmpty)
-    }
-
-    @Test func `S2 R5 a payload that posts and removes when the task is cancelled is no deadlock`() async {
-        let (center, log) = (center, log)
-        let sequence = center.notifications(named: .sample)
-        post(
-            Ending {
-                center.post(name: .sample, object: nil)
-                center.removeObservers(named: .sample)
-                log.add("payload dropped")
-            }, number: 1)
-        let task = Task {
-            while !Task.isCancelled { await Task.yield() }
-            for await _ in sequence { log.add("called") }
-        }
-        task.cancel()
-        #expect(await ends(task))
-        #expect(log.entries == ["payload dropped"])
-        withExtendedLifetime(sequence) {}
     }
 }

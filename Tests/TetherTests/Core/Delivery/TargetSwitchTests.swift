@@ -41,21 +41,4 @@ import Tether
         #expect(log.entries == ["1 begins", "switched", "1 ends", "2 begins", "2 ends"])
         withExtendedLifetime(token) {}
     }
-
-    @Test func `D6 the target reads as it was set last, also while the switch waits for a drain`() {
-        let fixture = Fixture()
-        let (center, first, second, log) = (fixture.center, fixture.first, fixture.second, fixture.log)
-        let token = Box<NotificationObserver?>(nil)
-        token.set(
-            center.observe(.sample, on: .custom(first)) { _ in
-                token.value?.target = .custom(second)
-                token.value?.target = .dispatchQueue(DispatchQueue(label: "last"))
-                log.add(token.value?.target.description ?? "")
-            })
-        center.post(.sample, number: 1)
-        first.runAll()
-        #expect(log.entries == ["dispatch queue last"])
-        #expect(token.value?.target.description == "dispatch queue last")
-        token.set(nil)
-    }
 }

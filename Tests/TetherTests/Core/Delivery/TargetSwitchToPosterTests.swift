@@ -57,21 +57,4 @@ import Tether
         queue.settle()
         #expect(log.entries == [1])
     }
-
-    @Test func `D6 an observer that ended in its own handler reads as poster there, whatever it is switched to`() {
-        let log = Log<String>()
-        let token = Box<NotificationObserver?>(nil)
-        token.set(
-            center.observe(.sample) { [scheduler] _ in
-                token.value?.target = .custom(scheduler)
-                log.add(token.value?.target.description ?? "")
-                token.value?.cancel()
-                log.add(token.value?.target.description ?? "")
-                token.value?.target = .custom(scheduler)
-                log.add(token.value?.target.description ?? "")
-            })
-        center.post(.sample, number: 1)
-        #expect(log.entries == ["custom ManualScheduler", "posting thread", "posting thread"])
-        token.set(nil)
-    }
 }

@@ -1,5 +1,4 @@
 import Dispatch
-import Distributed
 import Foundation
 import Testing
 
@@ -11,7 +10,7 @@ import Testing
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
     enum Kind: CaseIterable {
-        case plain, isolatedDeinit, ownExecutor, ownExecutorIsolatedDeinit, distributed
+        case plain, isolatedDeinit, ownExecutor, ownExecutorIsolatedDeinit
 
         func make(_ center: ObserverCenter) -> any SenderActor {
             switch self {
@@ -19,7 +18,6 @@ import Testing
             case .isolatedDeinit: IsolatedSender(center)
             case .ownExecutor: QueueSender()
             case .ownExecutorIsolatedDeinit: IsolatedQueueSender(center)
-            case .distributed: DistributedSender(actorSystem: PassingActorSystem())
             }
         }
 
@@ -59,7 +57,7 @@ import Testing
     @Test(arguments: Kind.allCases)
     func `M5 R8 observers of an actor end by themselves when its last reference goes elsewhere`(kind: Kind) async {
         let (posts, gone) = (Log<String>(), Gate())
-        let sender = Box(optional: kind.make(center))
+        let sender = Box<(any SenderActor)?>(kind.make(center))
         let token = observe(sender.value!, posts, gone)
         sender.drop()
         await passes(gone)
@@ -138,50 +136,4 @@ private actor IsolatedQueueSender: SenderActor {
     }
 
     isolated deinit { center.post(name: .sample, object: self) }
-}
-
-private distributed actor DistributedSender: SenderActor {
-    typealias ActorSystem = PassingActorSystem
-
-    nonisolated func work(until mayEnd: AsyncGate, then hasEnded: AsyncGate) async {
-        _ = await whenLocal { sender in
-            Task {
-                await mayEnd.pass()
-                _ = sender
-                hasEnded.open()
-            }
-        }
-    }
-}
-
-/// Keeps no actor, unlike `LocalTestingDistributedActorSystem`, which keeps all; nothing is called through it.
-private struct PassingActorSystem: DistributedActorSystem {
-    typealias ActorID = UUID
-    typealias InvocationEncoder = LocalTestingInvocationEncoder
-    typealias InvocationDecoder = LocalTestingInvocationDecoder
-    typealias ResultHandler = LocalTestingInvocationResultHandler
-    typealias SerializationRequirement = any Codable
-
-    private struct NoCalls: Error {}
-
-    func resolve<Act: DistributedActor>(id: UUID, as type: Act.Type) throws -> Act? where Act.ID == UUID {
-        throw NoCalls()
-    }
-
-    func assignID<Act: DistributedActor>(_ type: Act.Type) -> UUID where Act.ID == UUID { UUID() }
-    func actorReady<Act: DistributedActor>(_ actor: Act) where Act.ID == UUID {}
-    func resignID(_ id: UUID) {}
-    func makeInvocationEncoder() -> LocalTestingInvocationEncoder {
-        LocalTestingDistributedActorSystem().makeInvocationEncoder()
-    }
-
-    func remoteCall<Act: DistributedActor, Failure: Error, Result: Codable>(
-        on actor: Act, target: RemoteCallTarget, invocation: inout LocalTestingInvocationEncoder,
-        throwing: Failure.Type, returning: Result.Type
-    ) async throws -> Result where Act.ID == UUID { throw NoCalls() }
-
-    func remoteCallVoid<Act: DistributedActor, Failure: Error>(
-        on actor: Act, target: RemoteCallTarget, invocation: inout LocalTestingInvocationEncoder,
-        throwing: Failure.Type
-    ) async throws where Act.ID == UUID { throw NoCalls() }
 }

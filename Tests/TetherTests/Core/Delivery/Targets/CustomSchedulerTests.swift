@@ -50,23 +50,6 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D2 a job that is run inside itself delivers once`() {
-        let center = ObserverCenter()
-        let scheduler = ManualScheduler()
-        let log = Log<Int>()
-        let job = Box<(@Sendable () -> Void)?>(nil)
-        let token = center.observe(.sample, on: .custom(scheduler)) { notification in
-            log.add(notification.number)
-            job.value?()
-        }
-        center.post(.sample, numbers: 1...2)
-        job.set(scheduler.take())
-        job.value?()
-        #expect(log.entries == [1])
-        job.set(nil)
-        withExtendedLifetime(token) {}
-    }
-
     private final class MainScheduler: DeliveryScheduler {
         let isScheduling = Gate()
 

@@ -51,29 +51,4 @@ import Tether
         #expect(ends())
         withExtendedLifetime(token) {}
     }
-
-    @Test func `D5 a run loop that goes on in a handler of a cancelled thread sleeps, and the thread ends after it`() {
-        let passes = Log<Int>()
-        // SAFETY: a thread may be cancelled from any thread.
-        nonisolated(unsafe) let worker = thread
-        let token = center.observe(.sample, on: .thread(thread)) { _ in
-            unsafe worker.cancel()
-            let isDone = Flag()
-            let timer = Timer(fire: Date(timeIntervalSinceNow: 0.05), interval: 0, repeats: false) { _ in
-                isDone.raise()
-                CFRunLoopStop(CFRunLoopGetCurrent())
-            }
-            RunLoop.current.add(timer, forMode: .default)
-            while !isDone.isRaised {
-                _ = RunLoop.current.run(mode: .default, before: .distantFuture)
-                passes.add(1)
-            }
-        }
-        thread.start()
-        center.post(.sample, number: 1)
-        #expect(ends())
-        // One that the cancellation ends, and one that the timer does.
-        #expect((1...2).contains(passes.entries.count))
-        withExtendedLifetime(token) {}
-    }
 }

@@ -39,36 +39,6 @@ import Tether
         #expect(log.entries == [1, 11])
     }
 
-    @Test func `D5 a thread is a target anew after the last observer that delivered to it has ended`() {
-        let (target, again) = (Log<DeliveryTarget>(), Gate())
-        let (isPrepared, mayRun, hasEnded) = (Gate(), Gate(), Gate())
-        Thread.detachNewThread {
-            target.add(.currentThread)
-            for _ in 0..<2 {
-                isPrepared.open()
-                mayRun.pass()
-                RunLoop.current.run()
-                hasEnded.open()
-            }
-            again.pass()
-        }
-        for number in 1...2 {
-            isPrepared.pass()
-            let token = Box<NotificationObserver?>(nil)
-            token.set(
-                center.observe(.sample, on: target.entries[0]) { [log] notification in
-                    log.add(notification.number)
-                    token.value?.cancel()
-                })
-            center.post(.sample, number: number)
-            mayRun.open()
-            hasEnded.pass()
-            token.set(nil)
-        }
-        again.open()
-        #expect(log.entries == [1, 2])
-    }
-
     // MARK: A thread that is cancelled
 
     @Test func `D5 a thread cancelled in a handler drops what is pending, counted, and not what that handler posts`() {

@@ -37,7 +37,7 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
         thread.start()
         isStarted.pass()
         let token = center.observe(.sample, on: target.entries[0]) { [log] in log.add($0.label) }
-        weak var payload: NSObject?
+        weak var payload: Ending?
         let payloadGone = Gate()
         do {
             let object = Ending(opening: payloadGone)
