@@ -127,11 +127,11 @@ import Testing
     }
 
     @Test func `O4 a pending delivery for a receiver that was deallocated does not call it, and ends the observer`() {
-        let (jobs, screen, owner) = (HeldJobs(), Holder(Screen(log)), Plain())
+        let (jobs, screen, owner) = (ManualScheduler(), Holder(Screen(log)), Plain())
         center.connect(.sample, to: Screen.changed, of: screen.object!, owner: owner, on: .custom(jobs))
         post(1)
         screen.release()
-        jobs.run()
+        jobs.runAll()
         #expect(log.entries == ["screen deinit"])
         #expect(OwnerObservers(of: owner).isEmpty)
     }
@@ -139,7 +139,7 @@ import Testing
     @Test func `O4 no method runs in or after the deinit of a receiver or owner that ends while others post`() throws {
         struct Round: Sendable {
             let center = ObserverCenter()
-            let (owner, receiver): (SharedHolder<Ending>, SharedHolder<LateCaller>)
+            let (owner, receiver): (Box<Ending?>, Box<LateCaller?>)
             let late: Counter
         }
         try race(
@@ -147,8 +147,8 @@ import Testing
             setUp: { _ in
                 let (hasEnded, late) = (Flag(), Counter())
                 let round = Round(
-                    owner: SharedHolder(Ending { hasEnded.raise() }),
-                    receiver: SharedHolder(LateCaller(hasEnded, late)),
+                    owner: Box(optional: Ending { hasEnded.raise() }),
+                    receiver: Box(optional: LateCaller(hasEnded, late)),
                     late: late)
                 round.center.connect(
                     .sample, to: LateCaller.call, of: round.receiver.value!, owner: round.owner.value!)
@@ -210,7 +210,7 @@ import Testing
             func run() { body() }
             deinit { log.add("receiver deinit") }
         }
-        let (owner, receiver) = (SharedHolder(LoggedObject("owner", log)), SharedHolder<Dropping>())
+        let (owner, receiver) = (Box(optional: LoggedObject("owner", log)), Box<Dropping?>())
         receiver.set(
             Dropping(log) {
                 owner.drop()

@@ -47,30 +47,7 @@ import Testing
         #expect(token?.isActive == false)
     }
 
-    @Test func `O1 O3 target and action without selectors, until the object goes`() {
-        let sidebar = Box(optional: Sidebar(log))
-        center.addObserver(sidebar.value!, action: Sidebar.changed, name: .sample, object: nil)
-        center.addObserver(sidebar.value!, action: Sidebar.closed, name: .other, object: "document")
-        center.post(name: .sample, object: 5)
-        center.post(name: .other, object: "another document")
-        center.post(name: .other, object: "document")
-        #expect(log.entries == ["changed 5", "closed"])
-        sidebar.drop()
-        #expect(sidebar.value == nil)
-        center.post(name: .sample, object: 6)
-        #expect(log.entries.count == 2)
-        #expect(center.core.isEmpty)
-    }
-
-    @Test func `O1 an action may take nothing`() {
-        let sidebar = Sidebar(log)
-        center.addObserver(sidebar, action: Sidebar.cleared, name: .sample, object: nil)
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["cleared"])
-        withExtendedLifetime(sidebar) {}
-    }
-
-    @Test func `R9 target and action are removed for one name, and for all`() {
+    @Test func `R9 an object's observers are removed for one name, and for all`() {
         let (sidebar, other) = (Sidebar(log), Sidebar(log))
         for observer in [sidebar, other] {
             center.connect(.sample, to: Sidebar.changed, of: observer)

@@ -120,28 +120,6 @@ import Testing
         #expect(log.entries == ["anywhere 1", "anywhere 1", "anywhere 2", "anywhere 2"])
         withExtendedLifetime(owner) {}
     }
-
-    @Test func `P1 D6 switching an observer whose handler is isolated does nothing`() async {
-        let center = ObserverCenter()
-        let log = Log<String>()
-        let scheduler = ManualScheduler()
-        let window = await Window(log: log)
-        let tokens = [
-            center.observe(.sample, on: .mainActor) { _ in log.add("handler") },
-            center.connect(.sample, to: Window.refresh, of: window),
-        ]
-        let before = tokens.map(\.target.description)
-        for token in tokens {
-            token.target = .postingThread
-            token.target = .custom(scheduler)
-        }
-        #expect(tokens.map(\.target.description) == before)
-        #expect(before == ["main", "main"])
-        let entries = await afterPosting(1...1, to: center, log: log, count: 2)
-        #expect(entries.sorted() == ["handler", "refresh"])
-        #expect(scheduler.scheduled == 0)
-        withExtendedLifetime((tokens, window)) {}
-    }
 }
 
 extension Kitchen {

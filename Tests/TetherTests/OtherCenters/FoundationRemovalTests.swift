@@ -187,7 +187,7 @@ import Testing
         let token = center.observe(.sample) { _ in log.add("ours") }
         let receiver = token.foreign
         let gate = Latch()
-        ForeignCleaner.shared.hold(until: gate)
+        DeferredUnsubscriber.shared.hold(until: gate)
         token.cancel()
         center.removeObserver(stranger.token)
         // It gets the same key.

@@ -33,21 +33,6 @@ import Testing
         #expect(log.entries.last == "end" && log.entries.count == 3)
     }
 
-    @Test func `S2 D6 a sequence's observer stays in its owner's list when its target is switched`() async {
-        let (owner, sender, jobs) = (Album(), Holder(Album()), ManualScheduler())
-        let sequence = center.notifications(named: .sample, from: sender.object!, owner: owner)
-        for observer in OwnerObservers(of: owner) {
-            observer.target = .custom(jobs)
-            #expect(observer.target.description == "posting thread")
-        }
-        center.post(name: .sample, object: sender.object, userInfo: ["number": 1])
-        sender.release()
-        #expect(await ends(iterate(sequence)))
-        #expect(log.entries == ["1", "end"])
-        #expect(jobs.waiting == 0 && center.core.isEmpty)
-        withExtendedLifetime(owner) {}
-    }
-
     @Test func `S2 M5 a sequence ends with its sender, which it does not retain, and never widens`() async {
         let sender = Holder(Album())
         let sequence = center.notifications(named: .sample, from: sender.object!)
