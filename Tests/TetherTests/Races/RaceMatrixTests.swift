@@ -49,7 +49,6 @@ extension Races {
             let schedulers = [ManualScheduler(), ManualScheduler()]
             let owner: Box<Ending?>
             let sender = Box(optional: Plain())
-            let successor = Box<NotificationObserver?>()
             let token: NotificationObserver
             let log = Log<Int>()
             /// Whether no handler may run any more: `cancelAndWait()` has returned, or the owner's deinit has begun.
@@ -119,7 +118,7 @@ extension Races {
                 case .remove: center.value?.removeObservers(named: .sample)
                 case .replace:
                     guard let center = center.value, let owner = owner.value else { return }
-                    successor.set(center.observe(.other, owner: owner, key: "key") { _, _ in })
+                    center.observe(.other, owner: owner, key: "key") { _, _ in }
                 case .endOwner: owner.drop()
                 case .endSender: sender.drop()
                 case .endCenter: center.drop()
@@ -157,7 +156,8 @@ extension Races {
                     try require(log.entries == entries, "A post was delivered after the end: \(log.entries).")
                 }
                 for scheduler in schedulers { scheduler.dropAll() }
-                successor.value?.cancel()
+                // The successor, of a replacement.
+                if let owner = owner.value { OwnerObservers(of: owner).cancel() }
                 try require(late.count == 0, "A handler ran after cancelAndWait() returned, or after the owner's end.")
                 try require(freed.count == posted.count, "\(freed.count) of \(posted.count) payloads were freed.")
                 try require(released.count == 1, "The capture was released \(released.count) times.")
