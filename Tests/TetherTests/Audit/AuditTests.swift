@@ -107,11 +107,11 @@ import Testing
     }
 
     @Test func `L1 a row has the number of drops for each reason`() {
-        let jobs = HeldJobs()
+        let jobs = ManualScheduler()
         let token = center.observe(.sample, on: .custom(jobs)) { _ in }
         token.backlog = .newest(1)
         for _ in 0..<4 { center.post(name: .sample, object: nil) }
-        jobs.drop()
+        jobs.dropAll()
         #expect(center.audit()[0].dropped == 4)
         #expect(center.audit()[0].description.hasSuffix("(dropped: 3 backlog full and 1 cancelled)"))
     }

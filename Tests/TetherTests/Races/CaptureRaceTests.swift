@@ -8,7 +8,7 @@ extension Races {
     @Suite struct CaptureRaceTests {
         fileprivate final class Fixture: Sendable {
             let center = ObserverCenter()
-            let owner = SharedHolder<Plain>()
+            let owner = Box<Plain?>()
             let token: NotificationObserver
             let isReleased = Flag()
             /// How long the call waits for the cancellation.
