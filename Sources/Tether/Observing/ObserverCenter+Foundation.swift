@@ -52,20 +52,16 @@ extension ObserverCenter {
         guard let observer = observer as? NSObject else {
             fatalError("\(call): the observer, of \(type(of: observer)), is no NSObject; use connect(_:to:of:).")
         }
-        let action = Action(selector: selector)
+        // SAFETY: a selector is the address of a name that stays.
+        nonisolated(unsafe) let action = unsafe selector
         _ = observe(
             ObservationRequest(
                 name: name, sender: SenderFilter(any: object, call: call), target: .postingThread,
                 site: RegistrationSite(file: #fileID, line: #line), call: call),
             for: observer
         ) { observer, notification in
-            _ = unsafe observer.perform(action.selector, with: notification)
+            _ = unsafe observer.perform(action, with: notification)
         }
-    }
-
-    /// SAFETY: a selector is the address of a name that stays.
-    private struct Action: @unchecked Sendable {
-        let selector: Selector
     }
     #else
     @_documentation(visibility: internal)
@@ -116,12 +112,5 @@ extension ObserverCenter {
     ) -> any NSObjectProtocol {
         addObserver(forName: name, object: object, queue: queue, fileID: "", line: 0, using: block)
             as NotificationObserver
-    }
-
-    /// The notifications of a name and a sender, with Foundation's parameters: for a protocol, or as a function value.
-    @_documentation(visibility: internal)
-    @_disfavoredOverload
-    public func notifications(named name: Notification.Name, object: AnyObject?) -> NotificationSequence<Notification> {
-        notifications(named: name, object: object, fileID: "", line: 0)
     }
 }

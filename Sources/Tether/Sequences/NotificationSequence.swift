@@ -128,6 +128,13 @@ extension ObserverCenter {
                 at: RegistrationSite(file: fileID, line: line), call: #function)
         ) { $0 }
     }
+
+    /// The notifications of a name and a sender, with Foundation's parameters: for a protocol, or as a function value.
+    @_documentation(visibility: internal)
+    @_disfavoredOverload
+    public func notifications(named name: Notification.Name, object: AnyObject?) -> NotificationSequence<Notification> {
+        notifications(named: name, object: object, fileID: "", line: 0)
+    }
 }
 
 /// The arguments of a sequence, and the observation that its first iterator takes.
