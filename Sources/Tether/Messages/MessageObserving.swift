@@ -54,7 +54,7 @@ public struct AnySubject: Error {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObserverCenter {
-    /// Observes main-actor messages, until the returned token is released or stopped.
+    /// Observes main-actor messages, until the returned token is released or cancelled.
     ///
     /// ```swift
     /// let token = center.observe(of: model, for: .didChange) {
@@ -86,8 +86,7 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor (Message) -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
-            ObservationRequest(
-                Message.self, of: AnySubject.filter(subject), once: once, key: key, at: fileID, line),
+            ObservationRequest(Message.self, of: AnySubject.filter(subject), once: once, key: key, at: fileID, line),
             onMainActor: handler)
     }
 
@@ -101,15 +100,6 @@ extension ObserverCenter {
     ///
     /// The owner is retained only while the handler runs, which gets it (O1-O4).
     /// The token need not be kept. A key is one of this owner on this center. All else is as without an owner.
-    /// - Parameters:
-    ///   - subject: The subject to observe; any, if left out. It is not retained.
-    ///   - identifier: The messages to observe.
-    ///   - owner: The object whose life bounds the observer, which is not retained.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run, on the main actor, with the owner and the message.
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage, Owner: AnyObject
@@ -120,8 +110,7 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor (Owner, Message) -> Void
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
-            ObservationRequest(
-                Message.self, of: AnySubject.filter(subject), once: once, key: key, at: fileID, line),
+            ObservationRequest(Message.self, of: AnySubject.filter(subject), once: once, key: key, at: fileID, line),
             for: owner, onMainActor: handler)
     }
 }
@@ -130,7 +119,7 @@ extension ObserverCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObserverCenter {
-    /// Observes async messages with an async handler, until the returned token is released or stopped.
+    /// Observes async messages with an async handler, until the returned token is released or cancelled.
     ///
     /// ```swift
     /// let token = center.observe(of: download, for: .didEnd) {
@@ -144,19 +133,8 @@ extension ObserverCenter {
     /// its post (`BridgedAsyncMessage`).
     ///
     /// `cancel()` cancels a call that is under way (P4); `await cancelAndWait()` waits for it. The
-    /// token's `target` cannot be switched. Complexity: O(1) amortised. Any thread.
-    /// - Parameters:
-    ///   - subject: The subject of the messages: an object, matched by identity and not retained, or a `Hashable` value.
-    ///     The observer ends when an object has ended, after the pending deliveries (M5).
-    ///     Leave it out for any subject.
-    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
-    ///   - once: Whether the observer ends after one message (R7). Notifications that make no
-    ///     message do not count.
-    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run. It is released when the observer ends (R8).
-    /// - Returns: The token. It is inactive if `subject` is being deinitialised.
+    /// token's `target` cannot be switched. The parameters are those of the form for main-actor messages.
+    /// Complexity: O(1) amortised. Any thread.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier,
@@ -178,19 +156,9 @@ extension ObserverCenter {
     /// }
     /// ```
     ///
-    /// The owner is retained only from when the handler is called until it has returned
-    /// (O1-O4, O9). An owner that is not `Sendable` passes to
-    /// another thread, and the caller answers for that being right. The token need not be kept. All else is as without an
-    /// owner.
-    /// - Parameters:
-    ///   - subject: The subject to observe; any, if left out. It is not retained.
-    ///   - identifier: The messages to observe.
-    ///   - owner: The object whose life bounds the observer, which is not retained.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run, with the owner and the message.
+    /// The owner is retained only from when the handler is called until it has returned (O1-O4, O9). An owner that is not
+    /// `Sendable` passes to another thread, and the caller answers for that being right. The token need not be kept. All else
+    /// is as without an owner.
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
@@ -206,7 +174,7 @@ extension ObserverCenter {
             for: owner, inTask: handler)
     }
 
-    /// Observes async messages on the main actor, until the returned token is released or stopped.
+    /// Observes async messages on the main actor, until the returned token is released or cancelled.
     ///
     /// ```swift
     /// let token = center.observe(for: .didEnd, on: .mainActor) {
@@ -216,15 +184,6 @@ extension ObserverCenter {
     ///
     /// *Delivery*: posted on the main thread, the handler runs inside the post unless something of this observer is pending
     /// (D3); posted elsewhere, it runs later. The target cannot be switched.
-    /// - Parameters:
-    ///   - subject: The subject to observe; any, if left out. It is not retained.
-    ///   - identifier: The messages to observe.
-    ///   - target: The main actor, as `.mainActor`.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run, on the main actor.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier, on target: MainActorTarget,
@@ -238,20 +197,7 @@ extension ObserverCenter {
             onMainActor: handler)
     }
 
-    /// Observes async messages on the main actor as long as an object, the owner, lives.
-    ///
-    /// The owner is retained only while the handler runs, which gets it (O1-O4).
-    /// The token need not be kept. A key is one of this owner on this center. All else is as without an owner.
-    /// - Parameters:
-    ///   - subject: The subject to observe; any, if left out. It is not retained.
-    ///   - identifier: The messages to observe.
-    ///   - owner: The object whose life bounds the observer, which is not retained.
-    ///   - target: The main actor, as `.mainActor`.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run, on the main actor, with the owner and the message.
+    /// Observes async messages on the main actor as long as an object, the owner, lives, as main-actor messages are.
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
@@ -268,7 +214,7 @@ extension ObserverCenter {
             for: owner, onMainActor: handler)
     }
 
-    /// Observes async messages on a target, until the returned token is released or stopped.
+    /// Observes async messages on a target, until the returned token is released or cancelled.
     ///
     /// ```swift
     /// let token = center.observe(
@@ -280,15 +226,6 @@ extension ObserverCenter {
     ///
     /// *Delivery*: as `DeliveryTarget` says; `.postingThread` calls the handler inside the post. The target can be switched.
     /// All else is as for a handler that is async.
-    /// - Parameters:
-    ///   - subject: The subject to observe; any, if left out. It is not retained.
-    ///   - identifier: The messages to observe.
-    ///   - target: Where the handler runs; `.postingThread` is inside the post.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier, on target: DeliveryTarget,
@@ -297,25 +234,11 @@ extension ObserverCenter {
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
             ObservationRequest(
-                Message.self, of: AnySubject.filter(subject), on: target, once: once, key: key,
-                at: fileID, line),
+                Message.self, of: AnySubject.filter(subject), on: target, once: once, key: key, at: fileID, line),
             onTarget: handler)
     }
 
-    /// Observes async messages on a target as long as an object, the owner, lives.
-    ///
-    /// The owner is retained only while the handler runs, which gets it (O1-O4).
-    /// The token need not be kept. All else is as without an owner.
-    /// - Parameters:
-    ///   - subject: The subject to observe; any, if left out. It is not retained.
-    ///   - identifier: The messages to observe.
-    ///   - owner: The object whose life bounds the observer, which is not retained.
-    ///   - target: Where the handler runs; `.postingThread` is inside the post.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run, with the owner and the message.
+    /// Observes async messages on a target as long as an object, the owner, lives, as main-actor messages are.
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
@@ -327,8 +250,7 @@ extension ObserverCenter {
     ) -> NotificationObserver where Identifier.MessageType == Message {
         observeMessages(
             ObservationRequest(
-                Message.self, of: AnySubject.filter(subject), on: target, once: once, key: key,
-                at: fileID, line),
+                Message.self, of: AnySubject.filter(subject), on: target, once: once, key: key, at: fileID, line),
             for: owner, onTarget: handler)
     }
 
@@ -377,12 +299,6 @@ extension ObserverCenter {
     ///
     /// Two things differ from Foundation's. The token is a `NotificationObserver`, which ends the observer when it is
     /// released. And an optional subject does not compile, so that one which is `nil` never widens to any (M5).
-    /// - Parameters:
-    ///   - subject: The subject to observe; any, if left out. It is not retained.
-    ///   - identifier: The messages to observe.
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    ///   - observer: The code to run, on the main actor.
     public func addObserver<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage
     >(
@@ -397,15 +313,6 @@ extension ObserverCenter {
     }
 
     /// Adds an observer of async messages, as Foundation's center does; see `observe(of:for:once:key:fileID:line:_:)`.
-    ///
-    /// Two things differ from Foundation's. The token is a `NotificationObserver`, which ends the observer when it is
-    /// released. And an optional subject does not compile, so that one which is `nil` never widens to any (M5).
-    /// - Parameters:
-    ///   - subject: The subject to observe; any, if left out. It is not retained.
-    ///   - identifier: The messages to observe.
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
-    ///   - observer: The code to run, in a task of the observer's own, one message after the other.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
@@ -415,6 +322,49 @@ extension ObserverCenter {
             AsyncObservationRequest(
                 Message.self, of: AnySubject.filter(subject), once: false, key: nil, at: fileID, line),
             inTask: observer)
+    }
+}
+
+// MARK: Sequences
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension ObserverCenter {
+    /// The async messages that are posted from now on, as an async sequence.
+    ///
+    /// ```swift
+    /// let ends = center.messages(of: download, for: .didEnd)
+    /// for await message in ends { … }
+    /// ```
+    ///
+    /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration,
+    /// within the buffer's policy (S1). A plain notification of the message's name counts if a
+    /// message can be made of it (`BridgedAsyncMessage`). See `NotificationSequence` for the end.
+    ///
+    /// Foundation keeps the newest 10 if no size is given; here it is all.
+    ///
+    /// Complexity: O(1) amortised. Any thread.
+    /// - Parameters:
+    ///   - subject: The subject of the messages. An object is matched by identity and not retained: the sequence ends
+    ///     when it has (M5). Leave it out for any subject.
+    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
+    ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
+    ///   - policy: How much is kept until it is taken. A number of less than 1 stops the program.
+    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - line: The line of the call.
+    public func messages<
+        Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
+    >(
+        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
+        for identifier: Identifier, owner: Owner = Omitted.argument, buffering policy: BufferingPolicy = .unbounded,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) -> NotificationSequence<Message> where Identifier.MessageType == Message {
+        // The hook is used for its conversion alone: the buffer is the registration's hook.
+        let hook = AsyncMessageHook<Message>()
+        return NotificationSequence(
+            SequenceSource(
+                self, MessageKind.of(Message.self).name, from: AnySubject.filter(subject), owner: owner, policy,
+                at: RegistrationSite(file: fileID, line: line), prepare: { hook.prepare($0) }, call: #function)
+        ) { MessageEnvelope.message(in: $0) }
     }
 }
 
@@ -466,22 +416,17 @@ extension ObserverCenter {
     private func observeMessages<Message>(
         _ request: ObservationRequest, onMainActor handler: @escaping @MainActor (Message) -> Void
     ) -> NotificationObserver {
-        observe(request) { delivery in
-            onMainActor(delivery) { delivery in MessageEnvelope.message(in: delivery).map { handler($0) } }
-        }
+        // SAFETY: the isolation does not change how a function is called, and the target is the main actor.
+        observeMessages(request, onTarget: unsafe unsafeBitCast(handler, to: (@Sendable (Message) -> Void).self))
     }
 
     private func observeMessages<Message, Owner: AnyObject>(
         _ request: ObservationRequest, for owner: Owner,
         onMainActor handler: @escaping @MainActor (Owner, Message) -> Void
     ) -> NotificationObserver {
-        observe(request, for: owner) { owner, delivery in
-            // SAFETY: the owner stays on this thread, which has the main actor for the call.
-            nonisolated(unsafe) let owner = owner
-            onMainActor(delivery) { delivery in
-                MessageEnvelope.message(in: delivery).map { unsafe handler(owner, $0) }
-            }
-        }
+        // SAFETY: the isolation does not change how a function is called, and the target is the main actor.
+        let handler = unsafe unsafeBitCast(handler, to: (@Sendable (Owner, Message) -> Void).self)
+        return observeMessages(request, for: owner, onTarget: handler)
     }
 
     private func observeMessages<Message>(
