@@ -16,7 +16,6 @@ run_program() {
             limited "$folder/LeakFreedom"
             ;;
         HookSafety) hook_safety "$folder" ;;
-        Smoke) limited "$folder/Smoke"; limited "$folder/Smoke" --end-in-loop ;;
         *) limited "$folder/$name" ;;
     esac | tee "$printed"
     while IFS= read -r line; do

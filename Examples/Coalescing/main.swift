@@ -18,7 +18,7 @@ extension Notification.Name {
     private let queue: PostingQueue
 
     init(center: ObserverCenter) {
-        queue = PostingQueue(center: center)
+        queue = PostingQueue(notificationCenter: center)
         center.observe(.needsRedraw, from: self, owner: self, on: .mainActor) { view, _ in
             view.redraws += 1
             print("  redrawn")

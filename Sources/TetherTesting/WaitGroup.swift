@@ -100,7 +100,7 @@ private final class LoopUntil: @unchecked Sendable {
     }
 
     func run() {
-        let (source, observers) = (makeSource(), makeObservers())
+        let (source, observers) = (makeIdleRunLoopSource(), makeObservers())
         CFRunLoopAddSource(loop, source, RunLoop.Mode.default.cfMode)
         for observer in observers { CFRunLoopAddObserver(loop, observer, RunLoop.Mode.default.cfMode) }
         defer {
@@ -111,15 +111,6 @@ private final class LoopUntil: @unchecked Sendable {
             let seconds = Double(deadline.uptimeNanoseconds - now.uptimeNanoseconds) / 1e9
             _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: seconds))
         }
-    }
-
-    /// A source that is never signalled. A run of a loop without sources returns at once.
-    private func makeSource() -> CFRunLoopSource {
-        // SAFETY: nothing dereferences `info`; `perform` ignores its argument.
-        var context = unsafe CFRunLoopSourceContext()
-        unsafe context.info = RunLoopInfo().pointer
-        unsafe context.perform = { _ in }
-        return unsafe CFRunLoopSourceCreate(nil, 0, &context)
     }
 
     /// Observers that stop this run, and no nested run, when the loop is about to wait and the wait has ended. A

@@ -28,7 +28,7 @@ extension Benchmark {
         } + manyQueues
 
     private static func flushes(_ k: Int) -> Subject {
-        let queue = PostingQueue(center: ObserverCenter())
+        let queue = PostingQueue(notificationCenter: ObserverCenter())
         let objects = (0..<k).map { _ in Plain() }
         return Subject(count: k) { count in
             for index in 0..<count {
@@ -47,7 +47,7 @@ extension Benchmark {
                 let center = ObserverCenter()
                 return Subject(count: size) { count in
                     for _ in 0..<max(1, count / size) {
-                        let queues = (0..<size).map { _ in PostingQueue(center: center) }
+                        let queues = (0..<size).map { _ in PostingQueue(notificationCenter: center) }
                         for queue in queues {
                             queue.enqueue(Notification(name: .measured), postingStyle: .asap)
                             queue.flush()

@@ -96,7 +96,7 @@ extension Smoke {
     mutating func postingQueues() {
         let (center, log) = (ObserverCenter(), Log())
         let token = center.observe(nil) { log.add($0.name == .smoke ? "smoke" : $0.object as? String ?? "other") }
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         expect("Q2", "one queue for each thread", PostingQueue.current === PostingQueue.default, is: true)
         func enqueue(_ object: String?, _ style: PostingQueue.PostingStyle) {
             queue.enqueue(Notification(name: object == nil ? .smoke : .other, object: object), postingStyle: style)
@@ -125,18 +125,18 @@ extension Smoke {
         hasPosted.wait()
     }
 
-    /// Runs a pass of the main run loop, which ends before it has come to all, and goes on without, or does so in the loop: the
-    /// main queue has to deliver the rest, and what comes then. Hands over what is the result, and never returns.
-    func mainLoopThatEnds(inLoop: Bool, _ finish: @escaping @MainActor (Smoke) -> Void) -> Never {
+    /// Runs the main run loop for a pass, and goes on without: the main queue has to deliver the rest, and what comes then. Calls
+    /// `finish` with the result, and never returns.
+    func mainLoopThatEnds(_ finish: @escaping @MainActor (Smoke) -> Void) -> Never {
         let (center, log) = (ObserverCenter(), Log())
         let tokens = [
             center.observe(.smoke, on: .thread(.mainThread)) { _ in log.add("common") },
             center.observe(.other) { _ in log.add("idle") },
         ]
         postElsewhere(on: center)
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         queue.enqueue(Notification(name: .other), postingStyle: .whenIdle)
-        if !inLoop { _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01)) }
+        _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
         Thread.detachNewThread {
             func wait(for count: Int) {
                 let deadline = Date(timeIntervalSinceNow: 60)
@@ -155,14 +155,6 @@ extension Smoke {
                 withExtendedLifetime((tokens, queue)) { finish(smoke) }
             }
         }
-        if inLoop {
-            RunLoop.main.perform { leaveMainThread() }
-            RunLoop.main.run()
-        }
-        leaveMainThread()
-    }
-
-    private nonisolated func leaveMainThread() -> Never {
         // AddressSanitizer takes what is left of these frames for in use, where the main thread's exit runs.
         // SAFETY: the function takes nothing and returns nothing; only builds with that sanitizer have it.
         if let unpoison = unsafe dlsym(nil, "__asan_handle_no_return") {

@@ -233,7 +233,7 @@ struct MessageKind: Sendable {
     let isBridged: Bool
 
     /// By type. Nothing leaves it, because types stay.
-    private static let known = Guarded<[ObjectIdentifier: MessageKind]>([:])
+    private static let known = Locked<[ObjectIdentifier: MessageKind]>([:])
 
     static func of<Message: NotificationCenter.AsyncMessage>(_ type: Message.Type) -> MessageKind {
         of(ObjectIdentifier(type)) { MessageBridge.kind(of: type) }

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// The notifications that wait in a posting queue: a value with O(1) enqueueing and coalescing at any backlog.
 ///
-/// Every entry hangs in four chains: its line (style and modes), its name, its sender, and both. A chain's key leads
-/// to its first entry, so that what a new notification coalesces with is found without a look at the rest (Q9).
+/// Each entry is linked into four chains: those of its line (style and modes), its name, its sender, and both. A dictionary leads
+/// from a chain's key to its first entry. So the notifications that a new one coalesces with are found without the others (Q9).
 struct PostingBacklog {
     typealias Style = PostingQueue.PostingStyle
     typealias Coalescing = PostingQueue.NotificationCoalescing
@@ -20,8 +20,6 @@ struct PostingBacklog {
         case name(Notification.Name)
         case sender(Sender)
         case both(Notification.Name, Sender)
-
-        var asLine: Line? { if case .line(let line) = self { line } else { nil } }
     }
 
     /// A sender for coalescing: those without are equal to each other; a value that is not `Hashable`, or not equal to
@@ -52,14 +50,10 @@ struct PostingBacklog {
         }
     }
 
-    private struct Chain {
-        var first: Int
-        var last: Int
-    }
-
     private var entries: ContiguousArray<Entry?> = []
     private var free: [Int] = []
-    private var chains: [Key: Chain] = [:]
+    /// The ends of each chain.
+    private var chains: [Key: (first: Int, last: Int)] = [:]
     /// The lines in which something waits.
     private(set) var lines: Set<Line> = []
     private(set) var count = 0
@@ -67,18 +61,22 @@ struct PostingBacklog {
 
     var isEmpty: Bool { count == 0 }
 
-    /// All modes in which something waits.
-    var modes: Set<RunLoop.Mode> { lines.reduce(into: []) { $0.formUnion($1.modes) } }
-
     func count(of style: Style) -> Int { entries.lazy.compactMap(\.self).count { $0.line.style == style } }
 
-    /// The entries that a removal took out, to be released where user code may run.
+    /// Entries that were removed, to be released where user code may run.
     ///
     /// SAFETY: only released.
     struct Removed: @unchecked Sendable {
         fileprivate var entries: [Any] = []
+        /// Keys of the dictionary, which may have the last reference to a value of the user's.
         fileprivate var keys: [Any] = []
         var count: Int { entries.count }
+    }
+
+    /// SAFETY: the notification is on its way to its one post.
+    struct Popped: @unchecked Sendable {
+        let notification: Notification
+        let removed: Removed
     }
 
     // MARK: Enqueueing
@@ -94,13 +92,12 @@ struct PostingBacklog {
         let index = free.popLast() ?? entries.count
         if index == entries.count { entries.append(entry) } else { entries[index] = entry }
         for chain in 0..<4 { link(index, into: chain, of: entry.key(chain)) }
-        checkInvariants()
         return lines.insert(line).inserted
     }
 
     private mutating func link(_ index: Int, into chain: Int, of key: Key) {
         guard let last = chains[key]?.last else {
-            chains[key] = Chain(first: index, last: index)
+            chains[key] = (index, index)
             return
         }
         entries[last]!.next[chain] = index
@@ -150,17 +147,17 @@ struct PostingBacklog {
 
     mutating func removeAll() -> Removed {
         var removed = Removed()
-        // Taking out the last one leaves no entries to look at.
+        // `entries` is empty after the last one.
         for index in entries.indices where !isEmpty && entries[index] != nil { remove(at: index, into: &removed) }
         return removed
     }
 
-    /// Takes the next notification of a style whose line is open and whose sequence is below a limit.
+    /// Removes the next notification of a style whose line is open and whose sequence is below a limit.
     ///
     /// Complexity: O(lines).
     mutating func popFirst(
         _ style: Style, before limit: UInt64, isOpen: (Set<RunLoop.Mode>) -> Bool
-    ) -> (notification: Notification, removed: Removed)? {
+    ) -> Popped? {
         var oldest: (index: Int, entry: Entry)?
         for line in lines where line.style == style && isOpen(line.modes) {
             if let first = chains[.line(line)]?.first, let entry = entries[first],
@@ -172,7 +169,7 @@ struct PostingBacklog {
         guard let oldest else { return nil }
         var removed = Removed()
         remove(at: oldest.index, into: &removed)
-        return (oldest.entry.notification, removed)
+        return Popped(notification: oldest.entry.notification, removed: removed)
     }
 
     private mutating func remove(at index: Int, into removed: inout Removed) {
@@ -185,22 +182,6 @@ struct PostingBacklog {
             entries = []
             free = []
         }
-        checkInvariants()
-    }
-
-    /// Whether the two directions of each chain agree, and all entries are counted, where there are few.
-    private func checkInvariants() {
-        #if DEBUG
-        guard entries.count <= checkedSize else { return }
-        assert(entries.count { $0 != nil } == count && count + free.count == entries.count)
-        for (index, entry) in entries.enumerated() {
-            guard let entry else { continue }
-            for chain in 0..<4 {
-                assert(entry.next[chain] < 0 || entries[entry.next[chain]]?.previous[chain] == index)
-                assert(entry.previous[chain] < 0 || entries[entry.previous[chain]]?.next[chain] == index)
-            }
-        }
-        #endif
     }
 
     private mutating func unlink(_ entry: Entry, from chain: Int, of key: Key, into removed: inout Removed) {
@@ -208,12 +189,11 @@ struct PostingBacklog {
         if previous >= 0 { entries[previous]!.next[chain] = next }
         if next >= 0 { entries[next]!.previous[chain] = previous }
         if previous >= 0, next >= 0 { return }
-        // Not covered: the return, which takes a value whose `==` or `hash(into:)` is not pure.
+        // There is none for a value whose `==` or `hash(into:)` is not pure.
         guard let position = chains.index(forKey: key) else { return }
         if previous < 0, next < 0 {
-            // The dictionary's key may hold the last reference to a value of the user's.
             removed.keys.append(chains.remove(at: position).key)
-            if let line = key.asLine { lines.remove(line) }
+            if case .line(let line) = key { lines.remove(line) }
         } else if previous < 0 {
             chains.values[position].first = next
         } else {

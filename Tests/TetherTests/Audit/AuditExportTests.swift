@@ -46,13 +46,16 @@ import Testing
         withExtendedLifetime((owner, sender, token)) {}
     }
 
-    @Test func `L1 Q2 posts that wait, and those that were dropped, are told below the table and as JSON`() throws {
+    @Test(.ownThread) func `L1 Q2 posts that wait, and those that were dropped, are told below the table and as JSON`()
+        throws
+    {
         let queue = DispatchQueue(label: "suspended", attributes: .initiallyInactive)
-        do {
-            let dropping = PostingQueue(center: center, queue: queue)
-            dropping.enqueue(Notification(name: .sample), postingStyle: .asap)
-        }
-        let posting = PostingQueue(center: center, queue: queue)
+        Crew { [center] in
+            PostingQueue(notificationCenter: center).enqueue(Notification(name: .sample), postingStyle: .asap)
+        }.join()
+        // The thread exits after its body has returned.
+        while center.audit().droppedPosts == 0 { sched_yield() }
+        let posting = PostingQueue(notificationCenter: center, queue: queue)
         posting.enqueue(Notification(name: .sample), postingStyle: .asap)
         posting.enqueue(Notification(name: .other), postingStyle: .asap)
         posting.enqueue(Notification(name: .third), postingStyle: .whenIdle)

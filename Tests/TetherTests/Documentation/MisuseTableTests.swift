@@ -72,7 +72,7 @@ import Tether
             _ = DeliveryTarget.thread(Thread {})
         }
         #expect(sentence(result).contains("DeliveryTarget.thread(_:modes:): no run loop is known of"))
-        #expect(sentence(result).contains("call DeliveryTarget.prepareCurrentThread() on it first"))
+        #expect(sentence(result).contains("call RunLoopThread.prepareCurrentThread() on it first"))
     }
 
     @Test func `X1 D5 a thread target without modes is refused`() async throws {
@@ -85,7 +85,7 @@ import Tether
 
     @Test func `X1 Q5 a post that is enqueued for no modes is refused`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            PostingQueue(center: ObserverCenter()).enqueue(
+            PostingQueue(notificationCenter: ObserverCenter()).enqueue(
                 Notification(name: .sample), postingStyle: .asap, forModes: [])
         }
         #expect(sentence(result).contains("PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:)"))
@@ -96,6 +96,6 @@ import Tether
 
 /// A function of its own, because an async one has no thread that is its own.
 private func targetWithoutModes() {
-    DeliveryTarget.prepareCurrentThread()
+    RunLoopThread.prepareCurrentThread()
     _ = DeliveryTarget.thread(.current, modes: [])
 }

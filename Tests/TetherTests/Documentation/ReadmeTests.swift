@@ -104,12 +104,12 @@ extension Notification.Name {
         #expect(log.entries == [.modelDidChange])
     }
 
-    @Test func `Q3 the README's redraw is posted once`() {
+    @Test @MainActor func `Q3 the README's redraw is posted once`() {
         let (view, log) = (Model(), Log<Notification.Name>())
         let token = ObserverCenter.default.observe(.needsRedraw, from: view) { note in log.add(note.name) }
-        PostingQueue.current.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
-        PostingQueue.current.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
-        PostingQueue.current.flush()
+        PostingQueue.main.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
+        PostingQueue.main.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
+        PostingQueue.main.flush()
         #expect(log.entries == [.needsRedraw])
         withExtendedLifetime(token) {}
     }

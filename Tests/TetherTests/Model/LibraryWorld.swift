@@ -17,8 +17,8 @@ final class LibraryWorld: World {
     ]
 
     private let player: Player
-    /// Never runs while the world is in use: its posting queues are flushed by hand.
-    private let suspended = DispatchQueue(label: "suspended")
+    /// Never run while their posting queues are in use, which are flushed by hand.
+    private var suspended: [DispatchQueue] = []
     private var centers: [any NotifyingCenter] = []
     private var queues: [PostingQueue] = []
     private let schedulers: [any LibraryTarget] = [LibraryScheduler(), LibraryBatchingScheduler(), LibraryLoop()]
@@ -31,18 +31,18 @@ final class LibraryWorld: World {
 
     init(player: Player) {
         self.player = player
-        suspended.suspend()
         sequences = (0..<Places.sequences).map { _ in LibraryPlace(player: player) }
         for place in 0..<Places.centers {
             centers.append(ObserverCenter())
-            queues.append(PostingQueue(center: own(place), queue: suspended))
+            suspended.append(.suspended)
+            queues.append(PostingQueue(notificationCenter: own(place), queue: suspended[place]))
         }
         centers.append(LibraryForeignCenter())
     }
 
     deinit {
         queues = []
-        suspended.resume()
+        for queue in suspended { queue.resume() }
     }
 
     /// One of Tether's own centers.
@@ -193,8 +193,15 @@ final class LibraryWorld: World {
     }
 
     private func renewQueue(_ queue: Int) {
-        let old = queues[queue]
-        queues[queue] = PostingQueue(center: own(queue), queue: suspended)
+        let (old, turns) = (queues[queue], suspended[queue])
+        suspended[queue] = .suspended
+        queues[queue] = PostingQueue(notificationCenter: own(queue), queue: suspended[queue])
+        for name in LibraryWorld.names {
+            old.dequeueNotifications(matching: Notification(name: name), coalesceMask: .onName)
+        }
+        // Two turns, which retain the queue, and post nothing.
+        turns.resume()
+        for _ in 0..<2 { turns.sync {} }
         release(old)
     }
 
@@ -293,7 +300,7 @@ final class LibraryWorld: World {
                 let closures = (center as? LibraryForeignCenter)?.closures ?? (0, 0)
                 return Picture.Center(
                     asap: audit.waitingPosts.reduce(0) { $0 + $1.asap },
-                    whenIdle: audit.waitingPosts.reduce(0) { $0 + $1.whenIdle }, dropped: audit.droppedPosts,
+                    whenIdle: audit.waitingPosts.reduce(0) { $0 + $1.whenIdle },
                     closures: closures.0, strangers: closures.1)
             },
             tokens: tokens.map { token in
@@ -318,6 +325,14 @@ extension ModelOperation.Backlog {
         case .newest(let count): .newest(count)
         case .oldest(let count): .oldest(count)
         }
+    }
+}
+
+extension DispatchQueue {
+    fileprivate static var suspended: DispatchQueue {
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
+        return queue
     }
 }
 

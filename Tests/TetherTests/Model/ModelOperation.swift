@@ -17,7 +17,7 @@ enum ModelOperation: Sendable {
     case enqueue(center: Int, name: Int, sender: Sender, style: Style, mask: Mask)
     case dequeue(center: Int, name: Int, sender: Sender, mask: Mask)
     case flush(Int)
-    /// Releases a center's posting queue and makes another one.
+    /// Empties and releases a center's posting queue, and makes another one.
     case renewQueue(Int)
     case mute(token: Int, keepingNewest: Bool)
     case unmute(Int)

@@ -1,7 +1,6 @@
 /// The model of a center: a list of observers, in registration order.
 class ReferenceCenter: Counted {
     private(set) var observers: [ReferenceObserver] = []
-    var droppedPosts = 0
     /// The observer that each post under way is calling, and the observers that ended meanwhile (R8).
     private var calls: [ReferenceObserver] = []
     /// Each with how many had been retired before it.
@@ -125,8 +124,6 @@ final class ReferenceQueue: Counted {
     }
 
     override func deallocated() {
-        center.droppedPosts += entries.count
-        remove { _ in true }
         center.release()
     }
 
@@ -151,6 +148,8 @@ final class ReferenceQueue: Counted {
             }
         }
     }
+
+    func dequeueAll() { for name in 0..<Places.names { remove { $0.name == name } } }
 
     private func remove(where condition: (ReferenceNotification) -> Bool) {
         let removed = entries.map(\.notification).filter(condition)

@@ -158,6 +158,7 @@ final class ReferenceWorld: World {
     private func renewQueue(_ queue: Int) {
         let old = queues[queue]
         queues[queue] = ReferenceQueue(center: centers[queue])
+        old.dequeueAll()
         old.release()
     }
 
@@ -169,7 +170,7 @@ final class ReferenceWorld: World {
         Picture(
             rows: centers.map { $0.observers.map(row) },
             centers: centers.indices.map { place in
-                var picture = Picture.Center(dropped: centers[place].droppedPosts)
+                var picture = Picture.Center()
                 if let foreign = centers[place] as? ReferenceForeign {
                     picture.closures = foreign.closureCount
                 } else {

@@ -28,10 +28,9 @@ struct Picture: Equatable {
     }
 
     struct Center: Equatable {
-        /// Posts that wait in posting queues, and that were dropped there.
+        /// Posts that wait in posting queues.
         var asap = 0
         var whenIdle = 0
-        var dropped = 0
         /// The closures of a foreign center, and how often it was asked to remove one that it had not.
         var closures = 0
         var strangers = 0

@@ -14,9 +14,9 @@ import Tether
                 if log.entries.count == 2 { done.open() }
             }
             await MainActor.run {
-                PostingQueue.current.enqueue(.labelled("idle"), postingStyle: .whenIdle, coalesceMask: .none)
-                PostingQueue.current.enqueue(.labelled("asap"), postingStyle: .asap, coalesceMask: .none)
-                PostingQueue.current.enqueue(
+                PostingQueue.main.enqueue(.labelled("idle"), postingStyle: .whenIdle, coalesceMask: .none)
+                PostingQueue.main.enqueue(.labelled("asap"), postingStyle: .asap, coalesceMask: .none)
+                PostingQueue.main.enqueue(
                     .labelled("never"), postingStyle: .asap, coalesceMask: .none, forModes: [RunLoop.Mode("custom")])
             }
             await withCheckedContinuation { continuation in

@@ -1,5 +1,6 @@
 import CoreFoundation
 import Foundation
+import Testing
 import XCTest
 
 @testable import Tether
@@ -18,9 +19,16 @@ final class PostingQueueLoopTests: XCTestCase {
         RunLoop.current.run(mode, until: { [log] in log.entries.count >= count })
     }
 
+    /// Blocks of the main queue may retain a queue until they have run.
+    private func runUntilFreed(_ queue: () -> PostingQueue?) {
+        let limit = Date(timeIntervalSinceNow: 30)
+        while queue() != nil, limit.timeIntervalSinceNow > 0 { RunLoop.Mode.default.run(for: 0) }
+        XCTAssertNil(queue())
+    }
+
     /// Q7: whatever kind of callout enqueued it, a whenIdle post needs no further event to arrive.
     func testQ7WhenIdleFromEveryKindOfCallout() {
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let enqueue: @Sendable (String) -> Void = { label in
             queue.enqueue(.labelled(label), postingStyle: .whenIdle, coalesceMask: .none)
         }
@@ -51,7 +59,7 @@ final class PostingQueueLoopTests: XCTestCase {
 
     /// Q7: from another thread, while the loop sleeps.
     func testQ7WakesASleepingLoop() {
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         for (count, style) in [PostingQueue.PostingStyle.asap, .whenIdle].enumerated() {
             Thread.detachNewThread { queue.enqueue(.labelled("\(style)"), postingStyle: style) }
             run(until: count + 1)
@@ -61,7 +69,7 @@ final class PostingQueueLoopTests: XCTestCase {
 
     /// Q7: in a run that is nested in a timer's callout, as in any other; that timer is due meanwhile.
     func testQ7WhenIdleInARunInsideATimer() {
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let results = Log<CFRunLoopRunResult>()
         let stop = center.observe(.sample) { _ in CFRunLoopStop(CFRunLoopGetCurrent()) }
         let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
@@ -76,28 +84,22 @@ final class PostingQueueLoopTests: XCTestCase {
         withExtendedLifetime(stop) {}
     }
 
-    /// Q7: not while the loop is busy with timers that are due.
-    func testQ7NotWhileTheLoopIsBusy() {
-        let queue = PostingQueue(center: center)
-        let log = log
-        @Sendable func tick(_ left: Int) {
-            let timer = Timer(fire: Date(timeIntervalSinceNow: -1), interval: 0, repeats: false) { _ in
-                log.add("tick")
-                if left > 1 { tick(left - 1) }
-            }
-            RunLoop.current.add(timer, forMode: .default)
+    /// Q7: at the end of a run that has no time to wait, as in a program that polls; then nothing stays with the loop.
+    func testQ7WhenIdleAtTheEndOfARun() {
+        func observerCount() -> Int { "\(CFRunLoopGetCurrent()!)".components(separatedBy: "<CFRunLoopObserver").count }
+        let (queue, count) = (PostingQueue(notificationCenter: center), observerCount())
+        for seconds in [CFTimeInterval(0), -1] {
+            queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
+            XCTAssertGreaterThan(observerCount(), count)
+            RunLoop.Mode.default.run(for: seconds)
         }
-        tick(5)
-        queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
-        queue.enqueue(.labelled("asap", name: .sample), postingStyle: .asap, coalesceMask: .none)
-        run(until: 7)
-        XCTAssertEqual(log.entries.last, "idle")
-        XCTAssertEqual(log.entries.count { $0 == "tick" }, 5)
+        XCTAssertEqual(log.entries, ["idle", "idle"])
+        XCTAssertEqual(observerCount(), count)
     }
 
     /// Q5, Q6: a handler runs the loop in another mode, where this queue posts too.
     func testQ5NestedRunInAnotherMode() {
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let custom = RunLoop.Mode("PostingQueueLoopTests.custom")
         let nesting = center.observe(.chained) { [log] _ in
             log.add("begin")
@@ -115,7 +117,7 @@ final class PostingQueueLoopTests: XCTestCase {
 
     /// Q5, Q6: a handler runs the loop again in the mode in which it was called.
     func testQ6NestedRunInTheSameMode() {
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let nesting = center.observe(.chained) { [log] _ in
             log.add("begin")
             queue.enqueue(.labelled("inner"), postingStyle: .whenIdle, coalesceMask: .none)
@@ -130,7 +132,7 @@ final class PostingQueueLoopTests: XCTestCase {
 
     /// Q6: a handler runs the loop again, where more waited when it was called; that is posted inside it.
     func testQ6NestedRunWhereMoreWaits() {
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let nesting = center.observe(.chained) { [log] _ in
             log.add("begin")
             RunLoop.current.run(.default, until: { log.entries.contains("next") })
@@ -148,7 +150,7 @@ final class PostingQueueLoopTests: XCTestCase {
         let done = expectation(description: "the thread's loop has ended")
         let (center, log) = (center, log)
         Thread.detachNewThread {
-            let queue = PostingQueue(center: center)
+            let queue = PostingQueue(notificationCenter: center)
             let timer = Timer(fire: Date(), interval: 0, repeats: false) { _ in
                 queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
             }
@@ -167,7 +169,7 @@ final class PostingQueueLoopTests: XCTestCase {
         let done = expectation(description: "the thread's loop has ended")
         let (center, log) = (center, log)
         Thread.detachNewThread {
-            let (first, second) = (PostingQueue(center: center), PostingQueue(center: center))
+            let (first, second) = (PostingQueue(notificationCenter: center), PostingQueue(notificationCenter: center))
             let token = center.observe(.other) { _ in
                 second.enqueue(.labelled("second"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.default])
             }
@@ -191,29 +193,47 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertEqual(log.entries, ["second", "second", "ended", "first", "own source"])
     }
 
-    /// R10: a queue that goes while its observer is installed posts nothing more, and its payloads go with it.
-    func testR10QueueDroppedWhileInstalled() {
-        weak var payload: NSObject?
+    /// Q2: what waits in a queue that nobody keeps is posted all the same, and then the queue is freed.
+    func testQ2QueueThatNobodyKeeps() {
+        weak var queue: PostingQueue?
         do {
-            let queue = PostingQueue(center: center)
-            let object = NSObject()
-            payload = object
-            queue.enqueue(
-                Notification(name: .sample, object: object), postingStyle: .asap, coalesceMask: .none,
-                forModes: [.default, .common])
+            let made = PostingQueue(notificationCenter: center)
+            queue = made
+            for (label, style) in [("idle", PostingQueue.PostingStyle.whenIdle), ("asap", .asap)] {
+                made.enqueue(.labelled(label), postingStyle: style, coalesceMask: .none)
+            }
         }
-        XCTAssertNil(payload)
-        XCTAssertEqual(center.audit().droppedPosts, 1)
-        let other = PostingQueue(center: center)
-        other.enqueue(.labelled("other"), postingStyle: .whenIdle)
-        run(until: 1)
-        XCTAssertEqual(log.entries, ["other"])
+        run(until: 2)
+        let serial = DispatchQueue(label: "PostingQueueLoopTests.serial")
+        PostingQueue(notificationCenter: center, queue: serial).enqueue(.labelled("queue"), postingStyle: .whenIdle)
+        for _ in 0..<2 { serial.sync {} }
+        XCTAssertEqual(log.entries, ["asap", "idle", "queue"])
+        runUntilFreed { queue }
+        XCTAssertEqual(center.audit().droppedPosts, 0)
+    }
+
+    /// Q2, R10: a queue from which all was removed is freed, also if another thread did it: in passes of the loop.
+    func testQ2EmptiedQueueIsFreed() {
+        for isRemovedHere in [true, false] {
+            weak var queue: PostingQueue?
+            do {
+                let made = PostingQueue(notificationCenter: center)
+                queue = made
+                made.enqueue(.labelled("removed"), postingStyle: .asap)
+                let remove: @Sendable () -> Void = {
+                    made.dequeueNotifications(matching: .labelled("removed"), coalesceMask: .onName)
+                }
+                if isRemovedHere { remove() } else { Crew(remove).join() }
+            }
+            runUntilFreed { queue }
+        }
+        XCTAssertEqual(log.entries, [])
     }
 
     /// Q8: a queue bound to a dispatch queue posts there, asap before idle, and needs no run loop.
     func testQ8BoundToADispatchQueue() {
         let serial = DispatchQueue(label: "PostingQueueLoopTests.serial")
-        let queue = PostingQueue(center: center, queue: serial)
+        let queue = PostingQueue(notificationCenter: center, queue: serial)
         let done = expectation(description: "posted")
         tokens.append(
             center.observe(.other) { _ in

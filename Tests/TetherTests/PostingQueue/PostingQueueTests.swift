@@ -27,7 +27,7 @@ final class PostingQueueTests: XCTestCase {
     /// Q1: each style in its place, first in first out within a style, asap before idle.
     func testQ1StylesAndOrder() {
         observe(.sample)
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         for (label, style) in [
             ("i1", PostingQueue.PostingStyle.whenIdle), ("a1", .asap), ("i2", .whenIdle), ("a2", .asap),
         ] {
@@ -42,7 +42,7 @@ final class PostingQueueTests: XCTestCase {
     /// Q3: on name and sender by default; the new one goes to the back, whatever the styles.
     func testQ3CoalescesOnNameAndSender() {
         observe(.sample, .other)
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         queue.enqueue(notification(.sample, "old"), postingStyle: .asap)
         queue.enqueue(notification(.other, "other"), postingStyle: .asap)
         queue.enqueue(notification(.sample, "new"), postingStyle: .asap)
@@ -59,7 +59,7 @@ final class PostingQueueTests: XCTestCase {
     /// Q3: every mask, with objects, values and no sender.
     func testQ3Masks() {
         observe(.sample, .other)
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let object = NSObject()
         func fill() {
             queue.enqueue(notification(.sample, "s-nil"), postingStyle: .asap, coalesceMask: .none)
@@ -110,7 +110,7 @@ final class PostingQueueTests: XCTestCase {
     /// Q4: dequeueing by the same masks, and exactly one with an empty mask.
     func testQ4Dequeueing() {
         observe(.sample, .other)
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let first = notification(.sample, "first")
         let second = notification(.sample, "second")
         queue.enqueue(first, postingStyle: .asap, coalesceMask: .none)
@@ -135,7 +135,7 @@ final class PostingQueueTests: XCTestCase {
     /// Q5: in a listed mode only; `.common` means the common modes; the default is the default mode.
     func testQ5Modes() {
         observe(.sample)
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let custom = RunLoop.Mode("PostingQueueTests.custom")
         queue.enqueue(notification(.sample, "custom"), postingStyle: .asap, coalesceMask: .none, forModes: [custom])
         queue.enqueue(
@@ -153,7 +153,7 @@ final class PostingQueueTests: XCTestCase {
     /// Q5: `.now` outside a listed mode posts nothing; where no loop is running it posts.
     func testQ5NowOutsideItsModes() {
         observe(.sample)
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let custom = RunLoop.Mode("PostingQueueTests.custom")
         let isDone = Log<Bool>()
         RunLoop.current.perform(inModes: [custom]) {
@@ -174,7 +174,7 @@ final class PostingQueueTests: XCTestCase {
     /// Q5: the default mode is one of the common ones, unlike on Foundation's center on Linux.
     func testQ5NowForTheCommonModesInTheDefaultMode() {
         observe(.sample)
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let isDone = Log<Bool>()
         RunLoop.current.perform(inModes: [.default]) {
             let notification = Notification(name: .sample, object: nil, userInfo: ["label": "common"])
@@ -191,7 +191,7 @@ final class PostingQueueTests: XCTestCase {
 
     /// Q6: enqueueing, dequeueing and posting inside a handler; what it enqueues runs in a later pass.
     func testQ6ReentrantHandlers() {
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         tokens.append(
             center.observe(.sample) { [log, center] notification in
                 log.add(notification.label)
@@ -213,7 +213,7 @@ final class PostingQueueTests: XCTestCase {
     /// Q6: a handler that enqueues itself for ever does not keep the loop from its timers.
     func testQ6SelfEnqueueingDoesNotStarveTheLoop() {
         for style in [PostingQueue.PostingStyle.asap, .whenIdle] {
-            let queue = PostingQueue(center: center)
+            let queue = PostingQueue(notificationCenter: center)
             let token = center.observe(.sample) { [log] notification in
                 log.add("round")
                 // A queue that served this in the same pass would never come back to the loop.
@@ -226,10 +226,7 @@ final class PostingQueueTests: XCTestCase {
                 fired.add(true)
             }
             RunLoop.current.add(timer, forMode: .default)
-            let limit = Date(timeIntervalSinceNow: 30)
-            while fired.entries.isEmpty, limit.timeIntervalSinceNow > 0 {
-                _ = RunLoop.current.run(mode: .default, before: limit)
-            }
+            RunLoop.current.run(.default, until: { !fired.entries.isEmpty })
             XCTAssertEqual(fired.entries, [true], "\(style)")
             XCTAssertGreaterThan(log.entries.count, 1)
             token.cancel()
@@ -240,7 +237,7 @@ final class PostingQueueTests: XCTestCase {
     /// Q8: flush posts everything that waits, in order, in whatever mode.
     func testQ8Flush() {
         observe(.sample)
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         queue.enqueue(notification(.sample, "idle"), postingStyle: .whenIdle, coalesceMask: .none)
         queue.enqueue(
             notification(.sample, "asap"), postingStyle: .asap, coalesceMask: .none, forModes: [RunLoop.Mode("never")])
@@ -255,7 +252,7 @@ final class PostingQueueTests: XCTestCase {
             init(_ queue: PostingQueue) { self.queue = queue }
             deinit { queue.enqueue(Notification(name: .sample, object: self), postingStyle: .asap) }
         }
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         tokens.append(center.observe(.sample) { [log] in log.add($0.object == nil ? "no object" : "an object") })
         _ = Ending(queue)
         run(until: 1)

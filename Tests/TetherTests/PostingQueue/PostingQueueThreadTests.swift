@@ -7,11 +7,12 @@ import XCTest
 
 /// Queues and the threads that they belong to.
 final class PostingQueueThreadTests: XCTestCase {
-    /// Q2: one for each thread, by both of its names.
+    /// Q2: one for each thread, by all of its names.
     func testQ2OnePerThread() {
         let main = PostingQueue.current
         XCTAssertTrue(main === PostingQueue.current)
         XCTAssertTrue(main === PostingQueue.default)
+        XCTAssertTrue(main === MainActor.assumeIsolated { PostingQueue.main })
         let done = Gate()
         Thread.detachNewThread {
             XCTAssertTrue(PostingQueue.current === PostingQueue.default)
@@ -41,14 +42,14 @@ final class PostingQueueThreadTests: XCTestCase {
         let mayExit = Gate()
         let isFilled = Gate()
         Thread.detachNewThread {
-            let queue = PostingQueue(center: center)
+            let queue = PostingQueue(notificationCenter: center)
             queues.add(WeakQueue(queue: queue))
             queue.enqueue(.labelled("1", object: Ending(opening: isGone)), postingStyle: .asap)
             queues.add(WeakQueue(queue: .current))
             PostingQueue.current.enqueue(
                 .labelled("2", object: Ending(opening: isCurrentGone)), postingStyle: .whenIdle)
             isFilled.open()
-            withExtendedLifetime(queue) { mayExit.pass() }
+            _ = withExtendedLifetime(queue) { mayExit.pass() }
         }
         isFilled.pass()
         XCTAssertEqual(center.audit().waitingPosts.map(\.asap), [1])
@@ -70,7 +71,7 @@ final class PostingQueueThreadTests: XCTestCase {
         Thread.detachNewThread {
             // Queues are closed before.
             ThreadRecord.current.atExit { hasExited.open() }
-            let queue = PostingQueue(center: center)
+            let queue = PostingQueue(notificationCenter: center)
             queue.enqueue(.labelled("1", object: Ending { log.add("let go of") }), postingStyle: .asap)
             queues.add(queue)
         }
@@ -87,7 +88,7 @@ final class PostingQueueThreadTests: XCTestCase {
         let center = ObserverCenter()
         let log = Log<String>()
         let token = center.observe(.sample) { log.add($0.label + (Thread.isMainThread ? " on main" : " elsewhere")) }
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         Thread.detachNewThread {
             for number in 0..<3 {
                 queue.enqueue(.labelled("\(number)"), postingStyle: .asap, coalesceMask: .none)
@@ -106,7 +107,7 @@ final class PostingQueueThreadTests: XCTestCase {
         let each = 4_000
         let log = Log<[Int]>()
         let token = center.observe(.sample) { log.add($0.userInfo?["number"] as? [Int] ?? []) }
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let finished = Atomic<Int>(0)
         for thread in 0..<threads {
             Thread.detachNewThread {

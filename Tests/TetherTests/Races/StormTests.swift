@@ -62,7 +62,7 @@ extension Races {
             let (isReady, mayEnd) = (Gate(), Flag())
             let target = Box<DeliveryTarget?>(nil)
             let runner = Crew {
-                DeliveryTarget.prepareCurrentThread()
+                RunLoopThread.prepareCurrentThread()
                 target.set(.currentThread)
                 isReady.open()
                 while !mayEnd.isRaised {

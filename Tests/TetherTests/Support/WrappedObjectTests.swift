@@ -60,7 +60,7 @@ import Tether
         _ wrapping: Wrapping
     ) {
         let (center, jobs) = (center, ManualScheduler())
-        let queue = PostingQueue(center: center)
+        let queue = PostingQueue(notificationCenter: center)
         let tokens = [
             center.observe(.sample, record("now")), center.observe(.sample, on: .custom(jobs), record("later")),
             center.observe(.other, record("queued")),
@@ -76,7 +76,7 @@ import Tether
     }
 
     @Test func `M4 types, functions, tuples and arrays of objects hold no object`() {
-        let (object, queue) = (Object(), PostingQueue(center: center))
+        let (object, queue) = (Object(), PostingQueue(notificationCenter: center))
         let values: [Any] = [
             Object.self, Object.self as AnyClass, Object.self as Any.Type, { object }, (object, object), [object],
             Optional([object]) as Any, Object?.none as Any,

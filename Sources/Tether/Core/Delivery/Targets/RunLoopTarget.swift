@@ -1,26 +1,41 @@
 internal import CoreFoundation
 public import Foundation
 
+// A thread as a target, by its run loop.
+//
+//     ThreadLoop       a thread: its run loop, from when that is known until the thread exits
+//       RunLoopSource  the blocks of the thread in one set of modes: before there is a loop they wait, after the exit they are dropped
+//         RunLoopTarget, one for each observer
+//
+// No public API leads from a thread to its run loop, so a thread makes itself known.
+//
+// Each block that is scheduled is run by a block of the run loop's own, as `RunLoop.perform` makes them, so that it keeps its place
+// among those (D4). CoreFoundation removes the blocks of a pass from its list before it runs the first. A run loop that one of them
+// runs again so begins with the blocks that come later, and the others wait until that block returns, whatever their modes are.
+// Each block of the run loop runs the oldest block that waits, which keeps the order there, too.
+
 extension DeliveryTarget {
     /// The calling thread, by its run loop, in the common modes; on the main thread `.main`.
     ///
     /// A post from another thread wakes the run loop. A post from the thread itself calls the handler, unless a delivery of this
     /// observer is pending. Deliveries wait while the loop is not running. When the thread has exited, pending and later
-    /// deliveries are dropped and counted (D5).
+    /// deliveries are dropped and counted (D5). Not for async code: it runs on threads that run no run loop.
+    @available(*, noasync, message: "async code runs on threads without a run loop; use .main, .mainActor or a queue")
     public static var currentThread: DeliveryTarget {
         MainQueue.isCurrent ? .main : DeliveryTarget(kind: .thread(.current, modes: [.common]))
     }
 
-    /// A thread, by its run loop: the main thread, one that called `prepareCurrentThread()`, or a `RunLoopThread`,
-    /// started or not. Any other thread stops the program with a sentence. The main thread in the common modes is `.main`.
+    /// A thread, by its run loop: the main thread, one that called `RunLoopThread.prepareCurrentThread()`, or a
+    /// `RunLoopThread`, started or not. Any other thread stops the program with a sentence. The main thread in the common modes
+    /// is `.main`.
     /// - Parameters:
     ///   - thread: The thread.
     ///   - modes: The run loop modes in which it delivers: all that are common, if left out.
     public static func thread(_ thread: Thread, modes: Set<RunLoop.Mode> = [.common]) -> DeliveryTarget {
         guard let loop = ThreadLoop.known(of: thread) else {
             fatalError(
-                "DeliveryTarget.thread(_:modes:): no run loop is known of \(describeThread(thread)); call "
-                    + "DeliveryTarget.prepareCurrentThread() on it first, or use a RunLoopThread.")
+                "DeliveryTarget.thread(_:modes:): no run loop is known of this thread; call "
+                    + "RunLoopThread.prepareCurrentThread() on it first, or use a RunLoopThread.")
         }
         guard !modes.isEmpty else {
             fatalError(
@@ -30,28 +45,21 @@ extension DeliveryTarget {
         if thread.isMainThread, modes == [.common] { return .main }
         return DeliveryTarget(kind: .thread(loop, modes: modes))
     }
-
-    /// Makes the calling thread known as a target for `thread(_:modes:)`.
-    public static func prepareCurrentThread() { _ = ThreadLoop.current }
 }
 
-/// A thread's name for people.
-func describeThread(_ thread: Thread) -> String {
-    if thread.isMainThread { return "the main thread" }
-    guard let name = thread.name, !name.isEmpty else { return "a thread without a name" }
+/// The calling thread's name for people. Foundation on Linux knows the name of no other thread.
+func describeCurrentThread() -> String {
+    if Thread.isMainThread { return "the main thread" }
+    guard let name = Thread.current.name, !name.isEmpty else { return "a thread without a name" }
     return "thread \(name)"
 }
 
-/// A thread as a target: its run loop, from when that is known until the thread exits.
-///
-/// No public API leads from a thread to its run loop, so a thread makes itself known. Before that, and before a
-/// `RunLoopThread` has started, blocks wait in the sources. After the exit they are dropped.
+/// A thread and its run loop.
 final class ThreadLoop: Sendable {
     let description: String
     /// The thread, if it is identified by its object. Another thread may have the address when that has been deallocated.
     private let reference: OwnerReference<Thread>?
     private let state = Locked(State())
-    private let knownSources = SharedObjects<Set<RunLoop.Mode>, RunLoopSource>()
 
     /// A thread's run loop while the thread runs.
     ///
@@ -59,10 +67,15 @@ final class ThreadLoop: Sendable {
     struct Loop: @unchecked Sendable {
         let runLoop: RunLoop
         let cfRunLoop: CFRunLoop
+
+        func perform(in modes: [RunLoop.Mode] = [.default], _ block: @escaping @Sendable () -> Void) {
+            runLoop.perform(inModes: modes, block: block)
+            CFRunLoopWakeUp(cfRunLoop)
+        }
     }
 
     private struct State: Sendable {
-        var sources: [ObjectIdentifier: Unowned<RunLoopSource>] = [:]
+        var sources: [Set<RunLoop.Mode>: Unowned<RunLoopSource>] = [:]
         var loop: Loop?
         var thread: ThreadRecord?
         var isClosed = false
@@ -76,7 +89,7 @@ final class ThreadLoop: Sendable {
     }
 
     private init(of thread: Thread) {
-        description = describeThread(thread)
+        description = describeCurrentThread()
         reference = OwnerReference(thread)
     }
 
@@ -102,7 +115,7 @@ final class ThreadLoop: Sendable {
         let identity = ObjectIdentifier(thread)
         let old = known.withLock { $0.updateValue(made, forKey: identity) }
         withExtendedLifetime(old) {}
-        // The thread's object may be deallocated before its exit, and the next thread at its address be known by then.
+        // The thread's object may be deallocated before the exit. Then another thread may have its address.
         ThreadRecord.current.atExit { known.withLock { if $0[identity] === made { $0[identity] = nil } } }
         return made
     }
@@ -153,33 +166,33 @@ final class ThreadLoop: Sendable {
             ? Thread.isMainThread : state.withLock { $0.thread.map { $0 === ThreadRecord.current } ?? false }
     }
 
-    /// Wakes the thread's run loop, if there is one.
-    func wake() { if let loop = state.withLock(\.loop) { CFRunLoopWakeUp(loop.cfRunLoop) } }
+    /// The loop, while the thread runs.
+    var loop: Loop? { state.withLock(\.loop) }
 
     /// The source of this thread and some modes, the same for all observers.
     func source(for modes: Set<RunLoop.Mode>) -> RunLoopSource {
-        knownSources.object(of: modes) { whenUnused in
-            let source = RunLoopSource(thread: self, modes: modes, whenUnused: whenUnused)
-            let (isClosed, loop) = state.withLock { state in
-                state.sources[ObjectIdentifier(source)] = Unowned(source)
-                return (state.isClosed, state.loop)
-            }
-            if isClosed { source.close() } else if let loop { source.install(in: loop) }
-            return source
+        state.withLock { state in
+            if let known = state.sources[modes]?.take() { return known }
+            let made = RunLoopSource(thread: self, modes: modes, in: state.loop, isClosed: state.isClosed)
+            state.sources[modes] = Unowned(made)
+            return made
         }
     }
 
-    func forget(_ source: RunLoopSource) {
-        let forgotten = state.withLock { $0.sources.removeValue(forKey: ObjectIdentifier(source)) }
-        withExtendedLifetime(forgotten) {}
+    /// Called by a source's `deinit`. Another one for its modes may have taken its place.
+    fileprivate func forget(_ source: RunLoopSource) {
+        let other = state.withLock { state in
+            let other = state.sources[source.modes]?.take()
+            if other == nil { state.sources[source.modes] = nil }
+            return other
+        }
+        withExtendedLifetime(other) {}
     }
 }
 
 /// The blocks of one thread and set of modes.
 ///
-/// In the common and the default mode each is run by a block of the run loop's own, so that it keeps its place among `perform`
-/// blocks. Each of those runs the oldest block that waits: the blocks of a nested run loop keep the order, too. In other modes
-/// the source is signalled, and runs them all. The source also keeps the loop running as long as an observer delivers here.
+/// Its source of the run loop keeps the loop running as long as an observer delivers here.
 ///
 /// SAFETY: `source` never changes; run loop sources may be invalidated from any thread.
 final class RunLoopSource: @unchecked Sendable {
@@ -192,36 +205,30 @@ final class RunLoopSource: @unchecked Sendable {
 
     let thread: ThreadLoop
     let modes: Set<RunLoop.Mode>
-    private let whenUnused: @Sendable () -> Void
-    private let state = Locked(State())
-    private let source: CFRunLoopSource
-    private let info = RunLoopInfo()
-    private static let known = RunLoopTable<RunLoopSource>()
+    private let state: Locked<State>
+    private let source = makeIdleRunLoopSource()
 
-    init(thread: ThreadLoop, modes: Set<RunLoop.Mode>, whenUnused: @escaping @Sendable () -> Void) {
+    fileprivate init(thread: ThreadLoop, modes: Set<RunLoop.Mode>, in loop: ThreadLoop.Loop?, isClosed: Bool) {
         self.thread = thread
         self.modes = modes
-        self.whenUnused = whenUnused
-        // SAFETY: what the context has is never read through.
-        var context = unsafe CFRunLoopSourceContext()
-        unsafe context.info = info.pointer
-        unsafe context.perform = { unsafe RunLoopSource.known.object($0)?.runAll() }
-        source = unsafe CFRunLoopSourceCreate(nil, 0, &context)
-        RunLoopSource.known.insert(self, for: info)
+        state = Locked(State(loop: loop, isClosed: isClosed))
+        if let loop { add(to: loop) }
     }
 
     deinit {
-        whenUnused()
         thread.forget(self)
-        RunLoopSource.known.remove(info)
         CFRunLoopSourceInvalidate(source)
         // A run loop that waits does not see that there is nothing left to wait for.
-        thread.wake()
+        if let loop = thread.loop { CFRunLoopWakeUp(loop.cfRunLoop) }
+    }
+
+    private func add(to loop: ThreadLoop.Loop) {
+        for mode in modes { CFRunLoopAddSource(loop.cfRunLoop, source, mode.cfMode) }
     }
 
     /// Adds the source to the thread's run loop, which then runs the blocks that wait.
-    func install(in loop: ThreadLoop.Loop) {
-        for mode in modes { CFRunLoopAddSource(loop.cfRunLoop, source, mode.cfMode) }
+    fileprivate func install(in loop: ThreadLoop.Loop) {
+        add(to: loop)
         let count = state.withLock { state in
             state.loop = loop
             return state.blocks.count
@@ -241,17 +248,8 @@ final class RunLoopSource: @unchecked Sendable {
     }
 
     private func perform(in loop: ThreadLoop.Loop) {
-        // With a run loop block for a custom mode that was not running, blocks of the default mode were seen not to run on Linux
-        // (ThreadDeliveryTests, "mode that is not listed"). Why is not known.
-        if modes.isSubset(of: [.common, .default]) {
-            loop.runLoop.perform(inModes: Array(modes)) { [weak self] in self?.runOldest() }
-        } else {
-            CFRunLoopSourceSignal(source)
-        }
-        CFRunLoopWakeUp(loop.cfRunLoop)
+        loop.perform(in: Array(modes)) { [weak self] in self?.runOldest() }
     }
-
-    private func runAll() { for _ in 0..<state.withLock(\.blocks.count) { runOldest() } }
 
     private func runOldest() { state.withLock { $0.blocks.popFirst() }?.run() }
 

@@ -9,7 +9,7 @@ private typealias SendableAsThread = Sendable
 private typealias SendableAsThread = Any
 #endif
 
-// SAFETY: its properties never change; a run loop source may be signalled from any thread.
+// SAFETY: its properties never change, but for the name, which is guarded.
 
 /// A thread that runs its run loop until it is cancelled, and can be a target before it is started.
 ///
@@ -23,13 +23,12 @@ private typealias SendableAsThread = Any
 /// worker.cancel()
 /// ```
 ///
-/// Posts from before it runs are delivered when it does. When it is cancelled, or goes without having been started,
-/// what is pending is dropped and counted (D5).
+/// Posts from before it runs are delivered when it does. When it is cancelled, or deallocated without having been started,
+/// pending deliveries are dropped and counted (D5).
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
     private let ownName: Locked<String?>
     private let body: (@Sendable () -> Void)?
-    private let stopper: CFRunLoopSource
 
     /// Makes a thread, not started yet.
     /// - Parameters:
@@ -39,16 +38,13 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         ownName = Locked(name)
         loop = ThreadLoop(description: "thread \(name)")
         self.body = body
-        // The source keeps the loop from ending for want of anything to wait for, and stops it.
-        // SAFETY: what the context has is never read through.
-        var context = unsafe CFRunLoopSourceContext()
-        unsafe context.info = RunLoopInfo().pointer
-        unsafe context.perform = { _ in CFRunLoopStop(CFRunLoopGetCurrent()) }
-        stopper = unsafe CFRunLoopSourceCreate(nil, 0, &context)
         super.init()
     }
 
     deinit { loop.exit() }
+
+    /// Makes the calling thread known as a target for `DeliveryTarget.thread(_:modes:)`.
+    public static func prepareCurrentThread() { _ = ThreadLoop.current }
 
     /// The thread's name.
     public override var name: String? {
@@ -63,19 +59,19 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     public override func main() {
         // On Linux a `Thread` does not name the system's thread when it has just started.
         unsafe tether_name_thread(name ?? "")
-        CFRunLoopAddSource(CFRunLoopGetCurrent(), stopper, RunLoop.Mode.default.cfMode)
         loop.begin()
         body?()
-        let observer = outermostStopper()
-        CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
-        while !isCancelled { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 1.0e10, false) }
+        let (mode, source, observer) = (RunLoop.Mode.default.cfMode, makeIdleRunLoopSource(), outermostStopper())
+        CFRunLoopAddSource(CFRunLoopGetCurrent(), source, mode)
+        CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, mode)
+        while !isCancelled { CFRunLoopRunInMode(mode, 1.0e10, false) }
         CFRunLoopObserverInvalidate(observer)
-        CFRunLoopSourceInvalidate(stopper)
+        CFRunLoopSourceInvalidate(source)
         loop.exit()
     }
 
-    /// Keeps a cancelled thread's outermost run from sleeping, because the source that stops the loop stops only the run
-    /// that is innermost: one that a handler began, perhaps. Runs in handlers still sleep, lest they spin.
+    /// Keeps a cancelled thread's outermost run from sleeping. The block that stops the loop stops only the innermost run, which
+    /// may be one that a handler began. Later runs in that handler still sleep.
     private func outermostStopper() -> CFRunLoopObserver? {
         let moments: CFRunLoopActivity = [.entry, .beforeWaiting, .exit]
         var depth = 0
@@ -89,14 +85,13 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     }
 
     /// Ends the thread when the handler that it runs has returned. Pending and later deliveries are dropped and counted, but
-    /// for those that its own handlers post, which are made at once (D5). A thread that was not started
-    /// never runs.
+    /// for those that its own handlers post, which are made at once (D5). A thread that was not started never runs.
     ///
-    /// *Thread safety*: may be called on any thread, and in a handler that the thread runs.
+    /// *Thread safety*: may be called on any thread. A handler that the thread runs calls it as `Thread.current.cancel()`:
+    /// on Linux a thread is not `Sendable`, so a handler cannot capture its own.
     public override func cancel() {
         super.cancel()
         loop.close()
-        CFRunLoopSourceSignal(stopper)
-        loop.wake()
+        loop.loop?.perform { CFRunLoopStop(CFRunLoopGetCurrent()) }
     }
 }

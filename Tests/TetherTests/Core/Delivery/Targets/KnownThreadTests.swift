@@ -13,7 +13,7 @@ import Tether
                         for _ in 0..<3000 {
                             let (isPrepared, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
                             let thread = Thread {
-                                DeliveryTarget.prepareCurrentThread()
+                                RunLoopThread.prepareCurrentThread()
                                 isPrepared.signal()
                                 mayEnd.wait()
                             }

@@ -29,7 +29,7 @@ final class MainThreadSyncTests: XCTestCase {
         let (center, log) = (ObserverCenter(), Log<String>())
         let token = center.observe(.sample) { _ in log.add(Thread.isMainThread ? "main thread" : "elsewhere") }
         XCTAssertTrue(queue.sync { PostingQueue.current } === PostingQueue.current)
-        let made = queue.sync { PostingQueue(center: center) }
+        let made = queue.sync { PostingQueue(notificationCenter: center) }
         queue.sync { made.enqueue(Notification(name: .sample), postingStyle: .asap) }
         let deadline = Date(timeIntervalSinceNow: 300)
         while log.entries.isEmpty, Date() < deadline {

@@ -43,30 +43,37 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
 
     /// D5: only in a listed mode.
     func testD5ModeThatIsNotListed() {
-        let custom = RunLoop.Mode("ThreadDeliveryTests.custom")
-        let thread = RunLoopThread(name: "worker")
-        let (hasRunDefault, done) = (Gate(), Gate())
-        let inCustom = center.observe(.sample, on: .thread(thread, modes: [custom])) { [log] in
-            log.add("custom " + $0.label)
-            done.open()
-        }
-        let inDefault = center.observe(.other, on: .thread(thread)) { [log] in
-            log.add("default " + $0.label)
-            hasRunDefault.open()
-        }
-        let nested = center.observe(.chained, on: .thread(thread)) { [log] _ in
-            RunLoop.current.run(custom, until: { log.entries.contains("custom 1") })
-        }
-        post("1")
-        center.post(.labelled("2", name: .other))
-        thread.start()
-        hasRunDefault.pass()
-        XCTAssertEqual(log.entries, ["default 2"])
-        center.post(name: .chained, object: nil)
-        done.pass()
-        XCTAssertEqual(log.entries, ["default 2", "custom 1"])
-        thread.cancelAndWait()
-        withExtendedLifetime((inCustom, inDefault, nested)) {}
+        let (custom, center, log) = (RunLoop.Mode("ThreadDeliveryTests.custom"), center, log)
+        Crew {
+            RunLoopThread.prepareCurrentThread()
+            let tokens = [
+                center.observe(.sample, on: .thread(.current, modes: [custom])) { log.add("custom " + $0.label) },
+                center.observe(.other, on: .currentThread) { log.add("common " + $0.label) },
+            ]
+            Crew {
+                center.post(.labelled("1"))
+                center.post(.labelled("2", name: .other))
+            }.join()
+            RunLoop.current.run(.default) { !log.entries.isEmpty }
+            log.add("run")
+            RunLoop.current.run(custom) { log.entries.count == 3 }
+            withExtendedLifetime(tokens) {}
+        }.join()
+        XCTAssertEqual(log.entries, ["common 2", "run", "custom 1"])
+    }
+
+    /// D4, D5: a delivery keeps its place among the run loop's own blocks.
+    func testD4PlaceAmongPerformBlocks() {
+        let (center, log) = (center, log)
+        Crew {
+            let token = center.observe(.sample, on: .currentThread) { log.add($0.label) }
+            RunLoop.current.perform { log.add("before") }
+            Crew { center.post(.labelled("delivery")) }.join()
+            RunLoop.current.perform { log.add("after") }
+            RunLoop.current.run(.default) { log.entries.count == 3 }
+            withExtendedLifetime(token) {}
+        }.join()
+        XCTAssertEqual(log.entries, ["before", "delivery", "after"])
     }
 
     /// D5, D3: posted from the thread itself inline, unless something of the observer is pending.
@@ -95,7 +102,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         let (isPrepared, mayRun, isDone) = (Gate(), Gate(), Gate())
         let thread = Box<UncheckedThread?>(nil)
         Thread.detachNewThread { [log] in
-            DeliveryTarget.prepareCurrentThread()
+            RunLoopThread.prepareCurrentThread()
             thread.set(UncheckedThread(thread: .current))
             isPrepared.open()
             mayRun.pass()
