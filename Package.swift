@@ -19,7 +19,8 @@ let package = Package(
             name: "TetherTests",
             dependencies: [
                 "Tether", "TetherTesting", "TetherVerification", "COwnerLifetime", "CAllocations", "TestLimits",
-            ]),
+            ],
+            exclude: ["TestDoubles/README.md"]),
         .testTarget(
             name: "TetherTestingTests", dependencies: ["Tether", "TetherTesting", "TetherVerification", "TestLimits"]),
         .target(name: "CTestLimits", path: "Tests/CTestLimits"),
