@@ -2,19 +2,19 @@ internal import Foundation
 
 /// The notifications that wait in a posting queue: a value with O(1) enqueueing and coalescing at any backlog.
 ///
-/// Each entry is linked into four chains: those of its line (style and modes), its name, its sender, and both. A dictionary leads
-/// from a chain's key to its first entry. So the notifications that a new one coalesces with are found without the others (Q9).
+/// Each entry is in four chains: by line (style and modes), by name, by sender, by both. A dictionary maps a chain's
+/// key to the first entry. So the entries that a notification coalesces with are found directly (Q9).
 struct PostingBacklog {
     typealias Style = PostingQueue.PostingStyle
     typealias Coalescing = PostingQueue.NotificationCoalescing
 
-    /// A line in which notifications wait in order.
+    /// A line of notifications that wait in order.
     struct Line: Hashable {
         let style: Style
         let modes: Set<RunLoop.Mode>
     }
 
-    /// The key on which notifications coalesce.
+    /// The key of a chain.
     private enum Key: Hashable {
         case line(Line)
         case name(Notification.Name)
@@ -22,8 +22,8 @@ struct PostingBacklog {
         case both(Notification.Name, Sender)
     }
 
-    /// A sender for coalescing: those without are equal to each other; a value that is not `Hashable`, or not equal to
-    /// itself, is only itself.
+    /// A sender for coalescing. Absent senders are equal to each other. A value that is not `Hashable`, or not equal to
+    /// itself, equals no other sender.
     private enum Sender: Hashable {
         case none
         case key(SenderKey)
@@ -35,11 +35,11 @@ struct PostingBacklog {
         let sequence: UInt64
         let line: Line
         let sender: Sender
-        /// The neighbours in each of its chains; -1 for none.
+        /// The neighbours in each of the four chains; -1 for none.
         var previous = SIMD4<Int>(repeating: -1)
         var next = SIMD4<Int>(repeating: -1)
 
-        /// The keys of its chains.
+        /// The keys of the four chains.
         func key(_ chain: Int) -> Key {
             switch chain {
             case 0: .line(line)
@@ -54,7 +54,7 @@ struct PostingBacklog {
     private var free: [Int] = []
     /// The ends of each chain.
     private var chains: [Key: (first: Int, last: Int)] = [:]
-    /// The lines in which something waits.
+    /// The lines with waiting notifications.
     private(set) var lines: Set<Line> = []
     private(set) var count = 0
     private(set) var nextSequence: UInt64 = 0
@@ -63,12 +63,12 @@ struct PostingBacklog {
 
     func count(of style: Style) -> Int { entries.lazy.compactMap(\.self).count { $0.line.style == style } }
 
-    /// Entries that were removed, to be released where user code may run.
+    /// Removed entries, to be released where user code may run.
     ///
     /// SAFETY: only released.
     struct Removed: @unchecked Sendable {
         fileprivate var entries: [Any] = []
-        /// Keys of the dictionary, which may have the last reference to a value of the user's.
+        /// Keys of the dictionary. A key may have the last reference to a value of the user's.
         fileprivate var keys: [Any] = []
         var count: Int { entries.count }
     }
@@ -81,7 +81,7 @@ struct PostingBacklog {
 
     // MARK: Enqueueing
 
-    /// Adds a notification at the back of its line; true if the line was empty.
+    /// Adds a notification at the back of a line; true if the line was empty.
     mutating func append(_ notification: Notification, style: Style, modes: Set<RunLoop.Mode>) -> Bool {
         let line = Line(style: style, modes: modes)
         let sender = sender(of: notification)
@@ -114,7 +114,7 @@ struct PostingBacklog {
 
     // MARK: Removing
 
-    /// Removes what a notification coalesces with; nothing for an empty mask. Complexity: O(removed).
+    /// Removes the notifications that a new one coalesces with; none for an empty mask. Complexity: O(removed).
     mutating func removeAll(matching notification: Notification, on mask: Coalescing) -> Removed {
         var removed = Removed()
         let key: Key
@@ -130,7 +130,7 @@ struct PostingBacklog {
 
     /// Removes exactly one notification: the oldest with the same name, sender and `userInfo`.
     ///
-    /// Complexity: O(those of the same name and sender).
+    /// Complexity: O(notifications of the same name and sender).
     mutating func removeOne(_ notification: Notification) -> Removed {
         var removed = Removed()
         let key = Key.both(notification.name, sender(of: notification))
@@ -147,7 +147,7 @@ struct PostingBacklog {
 
     mutating func removeAll() -> Removed {
         var removed = Removed()
-        // `entries` is empty after the last one.
+        // `entries` is empty after the last removal.
         for index in entries.indices where !isEmpty && entries[index] != nil { remove(at: index, into: &removed) }
         return removed
     }
@@ -189,7 +189,7 @@ struct PostingBacklog {
         if previous >= 0 { entries[previous]!.next[chain] = next }
         if next >= 0 { entries[next]!.previous[chain] = previous }
         if previous >= 0, next >= 0 { return }
-        // There is none for a value whose `==` or `hash(into:)` is not pure.
+        // A key is missing if the `==` or `hash(into:)` of a user's value is not pure.
         guard let position = chains.index(forKey: key) else { return }
         if previous < 0, next < 0 {
             removed.keys.append(chains.remove(at: position).key)
@@ -203,11 +203,11 @@ struct PostingBacklog {
 }
 
 extension Notification {
-    /// Whether the other one's `userInfo` is this one's very dictionary, or both have none.
+    /// Whether both notifications have the very same `userInfo` dictionary, an empty one, or none.
     fileprivate func hasSameUserInfo(as other: Notification) -> Bool {
         guard let own = userInfo, let theirs = other.userInfo else { return userInfo == nil && other.userInfo == nil }
         if own.isEmpty || theirs.isEmpty { return own.isEmpty && theirs.isEmpty }
-        // SAFETY: a dictionary is one word, the address of its storage, which both keep alive; the words are compared.
+        // SAFETY: a dictionary is one word, the address of storage that both notifications keep alive; only compared.
         return unsafe unsafeBitCast(own, to: UInt.self) == unsafeBitCast(theirs, to: UInt.self)
     }
 }

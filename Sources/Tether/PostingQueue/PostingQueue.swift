@@ -6,17 +6,17 @@ public import Foundation
 //
 // Notifications wait in a `PostingBacklog`. One of two clocks posts them:
 //
-//     a run loop         an observer in each mode in which something waits    beforeTimers           .asap
-//                        and a source, which keeps the loop from ending       beforeWaiting, exit    .asap, then .whenIdle
+//     a run loop        an observer in each mode of a waiting notification  beforeTimers         .asap
+//                       and a source, which keeps the loop from ending      beforeWaiting, exit  .asap, then .whenIdle
 //
-//     a dispatch queue   two blocks, one after the other                      the first              .asap
-//                                                                             the second             .asap, then .whenIdle
+//     a dispatch queue  two blocks, one after the other                     the first            .asap
+//                                                                           the second           .asap, then .whenIdle
 //
-// The main queue stands for the main thread's run loop while that does not run. Each turn posts what was enqueued before it, and
-// leaves what its handlers enqueue to a later one.
+// The main queue stands for the main thread's run loop while the loop does not run. Each turn posts the notifications
+// enqueued before the turn, and leaves those that handlers enqueue to a later turn.
 //
-// The observer and the blocks retain the queue, so a queue lives as long as something waits. CoreFoundation does not call an
-// observer that it is calling already. So a turn that posts makes a new observer first, for the runs that handlers begin.
+// The observer and the blocks retain the queue while notifications wait. CoreFoundation never calls an observer inside
+// a call of the same observer. So a posting turn first makes a new observer, for the runs that handlers begin.
 
 /// A queue of notifications that are posted later, by a run loop: when it is idle, or at the end of its current pass.
 ///
@@ -27,27 +27,27 @@ public import Foundation
 /// queue.enqueue(redraw, postingStyle: .whenIdle)   // one redraw
 /// ```
 ///
-/// It has the interface of Foundation's `NotificationQueue`. Notifications are posted in the order in which they were
-/// enqueued, those `.asap` before those `.whenIdle` (Q1). A new one takes the place of those that it coalesces with, at the
-/// back (Q3). A notification that a handler enqueues is posted in a later pass, so handlers cannot starve the loop (Q6).
+/// The interface is that of Foundation's `NotificationQueue`. Notifications are posted in the order of enqueueing,
+/// `.asap` before `.whenIdle` (Q1). A new notification replaces the ones to coalesce with, at the back (Q3). A
+/// notification that a handler enqueues is posted in a later pass, so handlers cannot starve the loop (Q6).
 ///
-/// A queue belongs to the thread that made it, and posts there, in the run loop modes that were asked for (Q5). While that
-/// thread runs no run loop the notifications wait, and the center's audit shows them. When the thread exits they are released,
-/// and counted there. On the main thread of a program that runs the main queue without a run loop (`dispatchMain`,
-/// `@main async`) the main queue posts them. A queue that nobody keeps posts what waits all the same.
+/// A queue belongs to the thread that made the queue, and posts there, in the requested run loop modes (Q5). While the
+/// thread runs no run loop the notifications wait, and the center's audit shows them. When the thread exits the
+/// notifications are released and counted in the audit. If a program runs the main queue without a run loop
+/// (`dispatchMain`, `@main async`), the main queue posts for the main thread. A released queue still posts the waiting
+/// notifications.
 ///
-/// *Thread safety*: everything may be called from any thread, also from inside handlers that the queue is calling.
-/// Enqueueing wakes the queue's thread.
+/// *Thread safety*: any thread may call the queue, also in a handler that the queue calls. Enqueueing wakes the thread.
 public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     private enum Clock {
         case loop(RunLoopTrigger)
         case queue(DispatchQueue)
     }
 
-    /// SAFETY: protected by the lock. What leaves it is on its way to one post, or is released.
+    /// SAFETY: protected by the lock. A removed notification is posted once, or released.
     private struct State: @unchecked Sendable {
         var backlog = PostingBacklog()
-        /// Whether blocks on the dispatch queue are on their way.
+        /// Whether blocks are scheduled on the dispatch queue.
         var isScheduled = false
         var isClosed = false
     }
@@ -57,7 +57,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     private let state = Locked(State())
     /// The name of the thread or the dispatch queue, for the audit.
     let place: String
-    /// Its number in the center's ledger.
+    /// The queue's number in the center's ledger.
     let number: PostingLedger.Number
 
     // MARK: Making one
@@ -65,9 +65,9 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     /// The main thread's queue, for `ObserverCenter.default` (Q2).
     @MainActor public static var main: PostingQueue { ofMainThread }
 
-    /// The calling thread's queue, for `ObserverCenter.default`: one for each thread, freed with it (Q2).
+    /// The calling thread's queue, for `ObserverCenter.default`: one for each thread, freed with the thread (Q2).
     ///
-    /// On the main queue it is `main`. Not for async code: it runs on threads that run no run loop.
+    /// On the main queue `current` is `main`. Not for async code, whose threads run no run loop.
     @available(
         *, noasync, message: "async code has no run loop; use PostingQueue.main, or init(notificationCenter:queue:)"
     )
@@ -91,7 +91,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     private static let ofMainThread = PostingQueue(.default, on: .loop(RunLoopTrigger(.main)), "the main thread")
 
     /// Makes a queue that posts to a center on the calling thread, by its run loop.
-    /// - Parameter center: The center to post to, which is retained as long as the queue is.
+    /// - Parameter center: The center to post to, retained by the queue.
     public convenience init(notificationCenter center: ObserverCenter) {
         if MainQueue.isCurrent {
             self.init(center, on: .loop(RunLoopTrigger(.main)), "the main thread")
@@ -104,11 +104,11 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
 
     /// Makes a queue that posts to a center on a dispatch queue, for threads that run no run loop (Q8).
     ///
-    /// There `.asap` is as soon as the queue is free, and `.whenIdle` one turn behind what is on the queue then. Modes are
-    /// without meaning, and `.now` posts on the calling thread.
+    /// There `.asap` means as soon as the queue is free, and `.whenIdle` one turn later, behind the blocks then on the
+    /// queue. Modes are without meaning, and `.now` posts on the calling thread.
     /// - Parameters:
-    ///   - center: The center to post to, which is retained as long as the queue is.
-    ///   - queue: The dispatch queue on which notifications are posted.
+    ///   - center: The center to post to, retained by the queue.
+    ///   - queue: The dispatch queue that posts the notifications.
     public convenience init(notificationCenter center: ObserverCenter, queue: DispatchQueue) {
         self.init(center, on: .queue(queue), "dispatch queue \(queue.label)")
     }
@@ -135,38 +135,37 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
         case now
     }
 
-    /// By what queued notifications are the same, so that a new one replaces the old ones.
+    /// The equality of queued notifications. A new notification replaces the equal ones.
     public struct NotificationCoalescing: OptionSet, Sendable, Hashable {
         /// The bits of the set.
         public let rawValue: UInt
 
-        /// Makes a set of its bits.
+        /// Makes a set of bits.
         /// - Parameter rawValue: The bits: those of `onName` and `onSender`.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
 
-        /// Nothing replaces anything.
+        /// No notification replaces another.
         public static let none: NotificationCoalescing = []
         /// Notifications of one name are the same.
         public static let onName = NotificationCoalescing(rawValue: 1 << 0)
-        /// Notifications of one sender are the same; those without a sender are too.
+        /// Notifications of one sender are the same; notifications without a sender are too.
         public static let onSender = NotificationCoalescing(rawValue: 1 << 1)
     }
 
     /// Enqueues a notification.
     ///
-    /// First it removes the notifications that the new one coalesces with, whatever their style. `.now` does so too, then posts
-    /// on the calling thread, unless the run loop of that is running in a mode that is not listed.
-    /// A notification whose object is being deinitialised is enqueued without the object (X3).
+    /// First the call removes the notifications to coalesce with, of every style. `.now` then posts on the calling
+    /// thread, unless the thread's run loop is running in a mode that is not listed. A notification whose object is
+    /// being deinitialised is enqueued without the object (X3).
     ///
-    /// Complexity: O(1) amortised, however much waits.
+    /// Complexity: O(1) amortised, at any backlog.
     /// - Parameters:
     ///   - notification: The notification to post.
-    ///   - postingStyle: When to post it.
-    ///   - coalesceMask: What makes waiting notifications the same as this one.
-    ///   - modes: The run loop modes in which it may be posted; `nil` for the default mode, `.common` for all that are
-    ///     common.
+    ///   - postingStyle: When to post.
+    ///   - coalesceMask: The equality between the new notification and those to be replaced.
+    ///   - modes: The run loop modes that allow the post; `nil` for the default mode, `.common` for every common mode.
     public func enqueue(
         _ notification: Notification, postingStyle: PostingStyle,
         coalesceMask: NotificationCoalescing = [.onName, .onSender], forModes modes: [RunLoop.Mode]? = nil
@@ -190,9 +189,9 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
 
     private enum Enqueued { case postsNow, needsWaking, waits, dropped }
 
-    /// Removes what a notification coalesces with, and appends the notification, unless it is to be posted now.
+    /// Removes the notifications to coalesce with, and appends the new notification, unless the style is `.now`.
     ///
-    /// A function of its own, so that what is removed is released before any handler runs.
+    /// A function of its own, so that the removed notifications are released before any handler runs.
     private func enter(
         _ kept: Notification, matching notification: Notification, style: PostingStyle, mask: NotificationCoalescing,
         modes: Set<RunLoop.Mode>
@@ -219,14 +218,14 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
         return isOpen(modes)
     }
 
-    /// Removes the notifications that a notification coalesces with; with an empty mask exactly that notification:
-    /// the oldest with its name, its sender and its very `userInfo`. A sender that is a value which cannot be compared is
-    /// the same as none, so such a notification is not found by its sender.
+    /// Removes the notifications that a notification coalesces with. An empty mask removes exactly that notification:
+    /// the oldest with the same name, sender and `userInfo`, by identity. A sender value that cannot be compared equals
+    /// no other sender, so a search by such a sender finds nothing.
     ///
-    /// Complexity: O(1), plus O(1) for each that is removed.
+    /// Complexity: O(1), plus O(1) for each removal.
     /// - Parameters:
-    ///   - notification: The notification to compare with. It need not be one that was enqueued.
-    ///   - coalesceMask: What must be the same; empty for all of it.
+    ///   - notification: The notification to compare with, enqueued or not.
+    ///   - coalesceMask: The parts that must be the same; empty for every part.
     public func dequeueNotifications(matching notification: Notification, coalesceMask: NotificationCoalescing) {
         let removed = state.withLock { state in
             let removed =
@@ -239,14 +238,14 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Posts everything that waits, in order, on the calling thread, in whatever mode (Q8).
+    /// Posts all waiting notifications, in order, on the calling thread, in every mode (Q8).
     ///
-    /// Notifications that handlers enqueue meanwhile wait for their turn.
+    /// Notifications that handlers enqueue meanwhile wait for a later turn.
     public func flush() {
         post([.asap, .whenIdle]) { _ in true }
     }
 
-    /// Takes no more, and drops what waits, counted in the center's audit: the queue's thread exits.
+    /// Drops waiting and later notifications, counted in the center's audit. Called when the thread exits.
     func close() {
         let removed = state.withLock { state in
             state.isClosed = true
@@ -265,7 +264,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
 
     // MARK: Posting
 
-    /// Posts what was enqueued before this call, in order, as far as it is open.
+    /// Posts the notifications that were enqueued before the call, in order, as far as the mode is open.
     private func post(_ styles: [PostingStyle], isOpen: (Set<RunLoop.Mode>) -> Bool) {
         let limit = state.withLock { $0.backlog.nextSequence }
         var posted = false
@@ -282,7 +281,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
         if posted { wake() }
     }
 
-    /// Has the trigger fire in the modes in which something waits; `anew` also in runs that begin inside this turn.
+    /// Has the trigger fire in the modes of waiting notifications; `anew` also in runs that begin inside this turn.
     private func setTrigger(_ state: inout State, anew: Bool = false) {
         guard case .loop(let trigger) = clock else { return }
         if anew || state.backlog.isEmpty { trigger.removeAll() }
@@ -304,7 +303,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
         }
     }
 
-    /// Schedules two turns of a dispatch queue, unless they are scheduled or nothing waits for them.
+    /// Schedules two turns of a dispatch queue, unless turns are scheduled or no notification can be posted there.
     private func schedule(on queue: DispatchQueue) {
         let isNeeded = state.withLock { state in
             guard !state.isScheduled, state.backlog.lines.contains(where: { isOpenOnQueue($0.modes) }) else {
@@ -334,19 +333,19 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     }
 }
 
-/// The observer and the source that a posting queue has with its run loop, while something waits.
+/// The observer and the source of a posting queue in a run loop, while notifications wait.
 ///
-/// The observer's closure retains the queue. CoreFoundation does not retain the closure while it calls it. So only the loop's
-/// thread removes the observer; another thread that empties the queue wakes the loop, which does so in its next pass.
+/// The observer's closure retains the queue. CoreFoundation does not retain the closure during a call. So only the
+/// loop's thread removes the observer. A thread that empties the queue wakes the loop to do so in the next pass.
 ///
-/// SAFETY: the state is protected by the lock of the queue. CoreFoundation's functions used here may be called from any thread.
+/// SAFETY: the lock of the queue protects the state. Any thread may call the functions of CoreFoundation used here.
 private final class RunLoopTrigger: @unchecked Sendable {
     private let loop: CFRunLoop
     /// The loop's thread; `nil` for the main thread.
     private let thread: ThreadRecord?
     private let source = makeIdleRunLoopSource()
     private var observer: CFRunLoopObserver?
-    /// The modes in which both are.
+    /// The modes of the observer and of the source.
     private var modes: Set<RunLoop.Mode> = []
 
     enum Loop { case main, current }
@@ -358,7 +357,7 @@ private final class RunLoopTrigger: @unchecked Sendable {
 
     var isOfMainThread: Bool { thread == nil }
 
-    /// Whether the caller is on the loop's thread, or on the main queue, which stands for it.
+    /// Whether the caller is on the loop's thread, or on the main queue, which stands for the main thread's loop.
     var isCurrent: Bool { thread.map { $0 === ThreadRecord.current } ?? MainQueue.isCurrent }
 
     static var isMainLoopRunning: Bool { CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) != nil }
@@ -382,7 +381,7 @@ private final class RunLoopTrigger: @unchecked Sendable {
         modes.formUnion(wanted)
     }
 
-    /// Removes both, on the loop's thread, or has that do it in its next pass. A run with nothing else to wait for ends.
+    /// Removes both on the loop's thread, or wakes the loop to do so. A run with nothing else to wait for ends.
     func removeAll() {
         guard let removed = observer else { return }
         if isCurrent {
@@ -394,14 +393,14 @@ private final class RunLoopTrigger: @unchecked Sendable {
         wake()
     }
 
-    /// Says whether what waits for some modes may be posted in the mode in which the calling thread's loop, which is this one,
-    /// is running; `nil` where it is not running.
+    /// Returns a test of whether the loop's current mode allows a post; `nil` while the loop, the caller's, does not
+    /// run.
     func openModes() -> ((Set<RunLoop.Mode>) -> Bool)? {
         guard let current = RunLoop.current.currentMode else { return nil }
         return { [self] modes in modes.contains(current) || modes.contains(.common) && isCommon(current) }
     }
 
-    /// Whether a mode is one of the common modes, which CoreFoundation does not list: a source that is in all of them is in it.
+    /// Whether a mode is common: CoreFoundation, which lists no common modes, puts a `.common` source into each.
     private func isCommon(_ mode: RunLoop.Mode) -> Bool {
         if mode == .default { return true }
         let probe = makeIdleRunLoopSource()
