@@ -2,37 +2,37 @@ public import Foundation
 
 // Posts as async sequences.
 //
-// A sequence describes an observation: the center, the name, the sender, the owner, the buffer's policy. It retains none of
-// the three objects. Each iterator is an observation of its own, with its own buffer:
+// A sequence describes an observation: center, name, sender, owner and buffering policy. A sequence retains neither
+// center, sender nor owner. Each iterator is an observation of its own, with its own buffer:
 //
 //     let changes = center.notifications(…)     the first observation begins
-//     for await change in changes { … }         the loop's iterator takes the first observation, and ends it
-//     for await change in changes { … }         a second observation begins here
+//     for await change in changes { … }         takes the first observation
+//     for await change in changes { … }         begins a second observation
 //
-// So a model can store a sequence, and each task that iterates it gets every notification; cancelling one of them ends its
-// own loop. An observation ends with its iterator; the first one ends with the sequence if nothing has iterated that.
+// So a model can store a sequence, and each iterating task gets every notification. Cancelling a task ends only that
+// task's loop. An observation ends with its iterator. Without an iterator the first observation ends with the sequence.
 //
 // The element is generic in the sequence and the iterator alone. SequenceBuffer.swift has the part behind an iterator.
 
 /// Posts as an async sequence: see `notifications(named:from:owner:buffering:)` of every center, and
 /// `messages(of:for:owner:buffering:)` of `ObserverCenter`.
 ///
-/// *Delivery*: each iteration is an observation of its own. The first one begins when the sequence is made, each further one
-/// when its iterator is made. Later posts are kept for it, within the buffer's policy (S1, S3).
+/// *Delivery*: each iteration is an observation of its own. The first begins when the sequence is made, each further
+/// one when an iterator is made. An observation keeps later posts, within the buffering policy (S1, S3).
 ///
 /// *The end* (S2): an iteration ends
 /// - when the sender, or the center, has been deallocated, after the notifications that were posted before;
-/// - at once, when the owner has been deallocated, the observer was removed, or the iterating task is cancelled, also if it
-///   was before. The notifications in its buffer are released.
+/// - at once, when the owner has been deallocated, the observer was removed, or the iterating task is cancelled, also
+///   if the task was cancelled before. The buffered notifications are released.
 ///
-/// An iteration that has ended stays so. One that begins when the owner, the sender or the center has been deallocated is
-/// at its end. The observer and the buffer end with the iterator, and where there never was one with the sequence.
+/// An ended iteration stays ended. An iteration that begins after the owner, the sender or the center was deallocated
+/// is at the end. Observer and buffer end with the iterator, or with a sequence that was never iterated.
 ///
-/// *Thread safety*: a sequence can be iterated on any task, and on several at a time. An iterator is not `Sendable`. A
-/// notification passes from the thread that posts it to the task that takes it; as with a queue, the caller answers for its
-/// content.
+/// *Thread safety*: any task can iterate a sequence, and several tasks at a time. An iterator is not `Sendable`. A
+/// notification passes from the posting thread to the iterating task. As with a queue, the caller answers for the
+/// notification's content.
 public struct NotificationSequence<Element>: AsyncSequence, Sendable {
-    /// It never fails.
+    /// A sequence never fails.
     public typealias Failure = Never
 
     private let source: SequenceSource
@@ -44,19 +44,19 @@ public struct NotificationSequence<Element>: AsyncSequence, Sendable {
         self.convert = convert
     }
 
-    /// Makes an iterator, which has an observation of its own.
+    /// Makes an iterator with an observation of its own.
     public func makeAsyncIterator() -> Iterator { Iterator(iteration: source.iterate(), convert: convert) }
 
     /// The iterator of the sequence.
     public struct Iterator: AsyncIteratorProtocol {
-        /// `nil` where something that was given to the sequence had been deallocated.
+        /// `nil` if an object of the sequence had been deallocated.
         fileprivate let iteration: SequenceIteration?
         fileprivate let convert: @Sendable (Notification) -> Element?
 
-        /// The next element, as soon as it is there; `nil` at the end.
+        /// The next element, as soon as posted; `nil` at the end.
         public mutating func next() async -> Element? { await next(isolation: nil) }
 
-        /// The next element, as soon as it is there; `nil` at the end.
+        /// The next element, as soon as posted; `nil` at the end.
         /// - Parameter actor: The actor on which the caller waits; `nil` for none.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
             while let notification = await iteration?.next(isolation: actor) {
@@ -73,28 +73,28 @@ extension NotificationSequence.Iterator: Sendable {}
 // MARK: Making sequences
 
 extension NotifyingCenter {
-    /// The notifications that are posted from now on, as an async sequence.
+    /// The notifications posted from now on, as an async sequence.
     ///
     /// ```swift
     /// let name = Notification.Name.modelDidChange
     /// for await note in center.notifications(named: name) { … }
     /// ```
     ///
-    /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration,
-    /// within the buffer's policy (S1). A sequence that is iterated again observes again, from then
-    /// on. See `NotificationSequence` for the end. A notification in the buffer keeps its object, as on any queue.
+    /// Observation begins with this call: no later post is missed, also not before the iteration, within the buffering
+    /// policy (S1). A further iteration observes from its own beginning. See `NotificationSequence` for the end. A
+    /// buffered notification keeps its object, as on any queue.
     ///
-    /// On Apple platforms Foundation's own center has a method `notifications(named:object:)` itself, which promises none of
-    /// this. There a call with a name alone is Foundation's; give it a `buffering:`.
+    /// On Apple platforms Foundation's own center has a method `notifications(named:object:)` without these promises.
+    /// There a call with a name alone is Foundation's; add a `buffering:`.
     ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained: the sequence ends when it has (M5).
-    ///     Leave it out for any.
-    ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
-    ///   - policy: How much is kept until it is taken; all of it, if left out. A number of less than 1 stops the program.
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - sender: The sender to observe, not retained; omit for any. The sequence ends with the sender (M5).
+    ///   - owner: An object whose life bounds the sequence, not retained; omit for none.
+    ///   - policy: The bound on buffered notifications, unbounded if omitted. A number of less than 1 stops the
+    ///     program.
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     public func notifications<Sender: AnyObject, Owner: AnyObject>(
         named name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument,
@@ -109,14 +109,14 @@ extension NotifyingCenter {
 }
 
 extension ObserverCenter {
-    /// The notifications of a name and a sender that are posted from now on, by Foundation's call.
+    /// The notifications of a name and a sender, posted from now on, by Foundation's call.
     ///
-    /// All of them are kept until they are taken (S1): `notifications(named:from:owner:buffering:)`
-    /// has a bound and an owner.
+    /// All of the notifications are kept until taken (S1): `notifications(named:from:owner:buffering:)` has a bound and
+    /// an owner.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - object: The sender to observe, as in `addObserver`; `nil` for any.
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     public func notifications(
         named name: Notification.Name?, object: Any?, fileID: StaticString = #fileID, line: UInt = #line
@@ -137,14 +137,14 @@ extension ObserverCenter {
     }
 }
 
-/// The arguments of a sequence, and the observation that its first iterator takes.
+/// The arguments of a sequence, and the observation for the first iterator.
 ///
-/// SAFETY: `first` is protected by its lock, all else never changes.
+/// SAFETY: `first` is protected by its lock; the other properties never change.
 final class SequenceSource: @unchecked Sendable {
-    /// Makes a notification that is kept of one that was posted, on the posting thread; `nil` for none.
+    /// Makes the notification to keep of a posted one, on the posting thread; `nil` for none.
     typealias Preparation = @Sendable (Notification) -> Notification?
 
-    /// An object that a call was given, which is not retained, or `Omitted.argument`.
+    /// An object that a call was given, not retained, or `Omitted.argument`.
     private struct Argument {
         private let isOmitted: Bool
         private let reference: OwnerReference<AnyObject>?
@@ -154,20 +154,20 @@ final class SequenceSource: @unchecked Sendable {
             reference = isOmitted ? nil : OwnerReference(object)
         }
 
-        /// The object; `nil` once it is being deinitialised.
+        /// The object; `nil` from the beginning of its deinitialisation.
         func take() -> AnyObject? { isOmitted ? Omitted.argument : reference?.take() }
     }
 
     private let center: Argument
     private let name: Notification.Name?
     private let sender: Argument
-    /// The sender, if it is a value.
+    /// The sender, if a value.
     private let value: TypedValue?
     private let owner: Argument
     private let policy: BufferingPolicy
     private let site: RegistrationSite
     private let preparation: Preparation?
-    /// The observation that began at the call, until an iterator takes it.
+    /// The observation that began at the call, until an iterator takes the observation.
     private let first = Guarded<SequenceIteration?>(nil)
 
     /// Begins the first observation.
@@ -187,7 +187,7 @@ final class SequenceSource: @unchecked Sendable {
         first.withLock { $0 = iteration }
     }
 
-    /// The first observation, or else one that begins now; `nil` where something that was given has been deallocated.
+    /// The first observation, or else a new one; `nil` if the center, the sender or the owner has been deallocated.
     func iterate() -> SequenceIteration? {
         if let first = first.withLock({ $0.take() }) { return first }
         guard let center = center.take() as? any NotifyingCenter, let sender = sender.take(), let owner = owner.take()

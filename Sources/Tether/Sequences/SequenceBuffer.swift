@@ -1,27 +1,27 @@
 internal import Foundation
 internal import Synchronization
 
-// One iteration of a sequence: where posts leave notifications, and a task takes them.
+// One iteration of a sequence: posts append notifications, and a task takes notifications.
 //
-// A buffer holds plain notifications for every type of elements. Nothing specialises code that is generic over the element. The iterator converts a notification after it took it.
+// A buffer holds plain notifications, because nothing specialises code generic over the element. The iterator converts.
 //
 // A buffer is in one of three states:
 //
-//     posts are ahead     some notifications, nobody waits    offer: appends, or drops by the policy   take: removes the oldest
-//     the task is ahead   no notification, somebody waits     offer: resumes the oldest of them        take: waits behind them
-//     finished            notifications that may be taken     offer: drops                             take: removes, then `nil`
+//     Posts are ahead     Notifications, no waiting task.  `offer` appends or drops.           `take` removes the oldest.
+//     The task is ahead   Waiting tasks alone.             `offer` resumes the oldest task.    `take` waits behind them.
+//     Finished            Remaining notifications.         `offer` drops.                      `take` removes, then `nil`.
 //
-// `finish` leads to the last one, and resumes every waiting task with `nil`.
+// `finish` leads to the last state, and resumes every waiting task with `nil`.
 //
-// A value costs one lock for the post, one for the task, and the suspension of the task where that is ahead.
+// A value costs one lock for the post, one for the task, and the suspension of a task that is ahead.
 
-/// The notifications of one iteration that were posted and have not been taken, or the tasks that wait for one.
+/// The posted notifications of one iteration that no task has taken, or the tasks that wait for a notification.
 ///
-/// A value. Its methods return the work that is to be done without the lock that protects it.
+/// A value. The methods return the work to do after the lock around the state is released.
 struct SequenceState<Element, Consumer> {
     private let policy: BufferingPolicy
     private var elements = FIFO<Element>()
-    /// Empty unless `elements` is. There are several only where tasks share copies of an iterator.
+    /// Empty unless `elements` is empty. Several consumers wait only where tasks share copies of an iterator.
     private var consumers = FIFO<Consumer>()
     private(set) var dropped = 0
     private(set) var isFinished = false
@@ -34,9 +34,9 @@ struct SequenceState<Element, Consumer> {
 
     enum Offer {
         case kept
-        /// The consumer is to be resumed with the element.
+        /// The caller resumes the consumer with the element.
         case handed(to: Consumer)
-        /// To be released, with no lock held.
+        /// The caller releases the element, with no lock held.
         case dropped(Element)
     }
 
@@ -53,8 +53,7 @@ struct SequenceState<Element, Consumer> {
         return .dropped(oldest)
     }
 
-    /// Takes the oldest element, or the end, which is `.some(nil)`. Otherwise it returns `nil`, and the consumer waits, if
-    /// one is given.
+    /// Takes the oldest element, or the end, `.some(nil)`. Otherwise returns `nil`, and a given consumer waits.
     mutating func take(for consumer: Consumer? = nil) -> Element?? {
         if let element = elements.popFirst() { return element }
         if isFinished { return .some(nil) }
@@ -62,23 +61,23 @@ struct SequenceState<Element, Consumer> {
         return nil
     }
 
-    /// Finishes. The consumers are to be resumed with the end, and the elements to be released, with no lock held.
+    /// Finishes. With no lock held, the caller resumes the consumers with the end, and releases the elements.
     mutating func finish(keepingElements: Bool) -> (consumers: [Consumer], elements: [Element]) {
         isFinished = true
         return (consumers.removeAll(), keepingElements ? [] : elements.removeAll())
     }
 }
 
-/// The buffer of one iteration, as its observer's registration has it.
+/// The buffer of one iteration, as the hook of the observer's registration.
 ///
-/// SAFETY: `state` is protected by its lock, all else never changes. A notification passes from its posting thread to the one
-/// task that takes it; the user answers for its content, as on any queue.
+/// SAFETY: `state` is protected by its lock; the other properties never change. A notification passes from the posting
+/// thread to the one task that takes the notification. The user answers for the content, as on any queue.
 @safe final class SequenceBuffer: RegistrationHook, @unchecked Sendable {
     private struct Handover: @unchecked Sendable { let notification: Notification }
 
-    /// A task that waits.
+    /// A waiting task.
     ///
-    /// SAFETY: resumed once, by the thread that removed it from the state.
+    /// SAFETY: resumed once, by the thread that removed the consumer from the state.
     @safe private struct Consumer: Sendable {
         private let continuation: UnsafeContinuation<Handover?, Never>
 
@@ -89,10 +88,10 @@ struct SequenceState<Element, Consumer> {
 
     private let state: Guarded<SequenceState<Handover, Consumer>>
     private let policy: BufferingPolicy
-    /// Repeats for ThreadSanitizer that the resumption of a task happens before the task continues. The sanitizer does
-    /// not see that where the task had not been suspended yet.
+    /// Shows ThreadSanitizer that the resumption of a task happens before the task continues. The sanitizer misses the
+    /// order if the task had not been suspended yet.
     private let handovers = Atomic<UInt>(0)
-    /// The conversion of a post, on the posting thread, into a notification that is kept, or into none.
+    /// Converts a post, on the posting thread, into a notification to keep, or into none.
     private let preparation: SequenceSource.Preparation?
 
     init(_ policy: BufferingPolicy, prepare: SequenceSource.Preparation?) {
@@ -109,7 +108,7 @@ struct SequenceState<Element, Consumer> {
         preparation?(notification)
     }
 
-    /// Takes a notification that was posted.
+    /// Takes a posted notification.
     func offer(_ notification: Notification) {
         let handover = Handover(notification: notification)
         switch state.withLock({ ($0.offer(handover), $0.isFinished) }) {
@@ -126,7 +125,7 @@ struct SequenceState<Element, Consumer> {
 
     // MARK: The iterating task
 
-    /// The next notification, in its turn; `nil` at the end.
+    /// The next notification, in posting order; `nil` at the end.
     func next(isolation: isolated (any Actor)?) async -> Notification? {
         if let taken = state.withLock({ $0.take() }) { return taken?.notification }
         let handover = await withTaskCancellationHandler {
@@ -152,8 +151,8 @@ struct SequenceState<Element, Consumer> {
         withExtendedLifetime(elements) {}
     }
 
-    /// Notifications that were posted before the sender's or the center's end are still taken. With the owner, the iteration
-    /// or a removal they are released.
+    /// The end of the sender or the center leaves earlier notifications in the buffer. The end of the owner, of the
+    /// iteration, or a removal releases the notifications.
     override func ended(_ registration: Registration) {
         let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
         finish(keepingElements: registration.isOrphaned && !hasOwnerEnded)
@@ -168,7 +167,7 @@ struct SequenceState<Element, Consumer> {
     }
 }
 
-/// One iteration: an observer and its buffer, which live as long as its iterator.
+/// One iteration: an observer and its buffer, which live as long as the iterator.
 final class SequenceIteration: Sendable {
     private let buffer: SequenceBuffer
     private let observer: NotificationObserver
