@@ -33,8 +33,8 @@ static inline size_t hash(const void *address, unsigned bits) {
     return (size_t)(((uint64_t)(uintptr_t)address * 0x9E3779B97F4A7C15u) >> (64 - bits));
 }
 
-// The original deallocating function of each hooked class: open addressing, read without a lock. A table that
-// is outgrown stays for the readers that may be in it; all the outgrown ones together are smaller than the last.
+// The original deallocating function of each hooked class: open addressing, read without a lock. An outgrown table
+// stays for its readers; all outgrown tables together are smaller than the current table.
 typedef struct {
     _Atomic(const void *) metadata;
     _Atomic(destroy_function) original;
@@ -57,7 +57,7 @@ static hooked_class *find(class_table *table, const void *metadata) {
     }
 }
 
-// Puts a class in; returns its place, or NULL without memory.
+// Inserts a class; returns its slot, or NULL without memory.
 static hooked_class *remember(const void *metadata, destroy_function original) {
     class_table *table = atomic_load_explicit(&hooked, memory_order_relaxed);
     if (!table || (table->count + 1) * 2 > ((size_t)1 << table->bits)) {
@@ -89,8 +89,8 @@ static bool is_known(const void *metadata) {
     return table && atomic_load_explicit(&find(table, metadata)->metadata, memory_order_relaxed) == metadata;
 }
 
-// The original of a class whose metadata led to the hook. The runtime reads the word that leads there without an order, so
-// table and class may not be seen at first; and a slot that is seen empty may be another class's a moment later.
+// The original function of a hooked class. The runtime reads the hooked word without an order, so the hook may not see
+// the table and the class at first. A slot read as empty may be another class's a moment later.
 static destroy_function original_of(const void *metadata) {
     for (;;) {
         class_table *table = atomic_load_explicit(&hooked, memory_order_acquire);
@@ -102,8 +102,8 @@ static destroy_function original_of(const void *metadata) {
     }
 }
 
-// Replaces the deallocating function of each hooked class. An object that is nobody's owner or sender has no unowned
-// reference but the one that its strong references share, so it costs a read of its counts and no look-up.
+// Replaces the deallocating function of each hooked class. An object that is no owner or sender has one unowned
+// reference, shared by its strong references. Such an object costs a read of its counts and no look-up of a record.
 static __attribute__((swiftcall)) void hook(__attribute__((swift_context)) void *object) {
     destroy_function original = original_of(*(const void **)object);
     if (tether_unowned_count(object) <= 1) {
@@ -117,7 +117,7 @@ static __attribute__((swiftcall)) void hook(__attribute__((swift_context)) void 
 
 #if defined(__linux__)
 
-// Whether a word can be written, found by letting the kernel copy the byte that is there onto itself.
+// Whether a word can be written: the kernel copies the word's first byte onto itself.
 static bool is_writable_by_pipe(void *word) {
     int ends[2];
     if (pipe(ends) != 0) return false;
@@ -128,13 +128,13 @@ static bool is_writable_by_pipe(void *word) {
     return copied;
 }
 
-// Whether a word can be written, found by letting the kernel do so: "or 0", in one step, which wakes nobody. It answers with
-// an error where a store would end the process.
+// Whether a word can be written: the kernel executes "or 0" on the word in one step, and wakes no thread. For a
+// read-only word the kernel returns an error, where a store would end the process.
 static bool is_writable(void *word) {
     uint32_t nobody = 0;
     int or_zero = FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0);
     if (syscall(SYS_futex, &nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, (void *)0, word, or_zero) >= 0) return true;
-    // Another error comes from a kernel, or a sandbox, that does not know the operation.
+    // Another error comes from a kernel or a sandbox without the operation.
     return errno != EFAULT && is_writable_by_pipe(word);
 }
 
@@ -147,7 +147,7 @@ static bool is_writable(void *word) {
 
 #endif
 
-// A class's metadata begins with kind 0 where there is no Objective-C; its deallocating function stands two words
+// Without Objective-C, a class's metadata begins with kind 0. The word of the deallocating function stands two words
 // before the address point. Both are ABI (HeapMetadata).
 static _Atomic(destroy_function) *destroy_word(const void *metadata) {
     return *(const uintptr_t *)metadata == 0 ? (_Atomic(destroy_function) *)metadata - 2 : NULL;
@@ -161,13 +161,13 @@ bool tether_hook_is_installed(const void *metadata) {
 bool tether_hook_install(void *metadata) {
     _Atomic(destroy_function) *destroy = destroy_word(metadata);
     if (!destroy) return false;
-    // Where the word has changed since, another copy of this library has put its own hook over this one, and calls it.
+    // If the word has changed since, another copy of this library has installed its hook, which calls this hook.
     if (is_known(metadata)) return true;
     destroy_function original = atomic_load_explicit(destroy, memory_order_relaxed);
     if (!original || !is_writable((void *)destroy)) return false;
     hooked_class *slot = remember(metadata, original);
     if (!slot) return false;
-    // In one step, because another copy may be putting its hook there just now.
+    // In one step, because another copy may be installing its hook at the same time.
     while (!atomic_compare_exchange_weak_explicit(destroy, &original, hook, memory_order_release, memory_order_relaxed)) {
         atomic_store_explicit(&slot->original, original, memory_order_relaxed);
     }

@@ -24,7 +24,7 @@
 _Thread_local void *tether_current_record;
 _Thread_local uint32_t tether_lock_ranks;
 static pthread_key_t exit_key;
-/// Not so where a program has all keys in use: then no thread's exit is seen.
+/// False in a program that has used up the keys: no thread's exit is seen there.
 static bool has_exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 static void (*_Atomic exit_function)(void *);
@@ -87,7 +87,7 @@ void tether_thread_name(char name[64]) {
 #endif
 }
 
-// Posting threads fence until a fence for all threads is seen to work. On ARM64 they never need to.
+// Posting threads fence until a fence of all threads has worked. On ARM64 posting threads never fence.
 #if defined(__aarch64__)
 uintptr_t tether_awaited = 0;
 #else
@@ -100,7 +100,7 @@ static bool fence_is_ready;
 
 static bool may_ask_for_fence(void) {
 #if defined(__ANDROID__)
-    // Below Android 10 the system ends an app that asks.
+    // Below Android 10 the system ends an app that calls membarrier.
     return android_get_device_api_level() >= 29;
 #else
     return true;
@@ -132,7 +132,7 @@ bool tether_prove_fence(void) { return false; }
 
 #endif
 
-// Before the program's first line, so that no thread has posted without a fence.
+// Before the program's first line, so no thread has posted without a fence.
 __attribute__((constructor)) static void prepare_fence(void) {
     fence_is_ready = tether_prove_fence();
     if (fence_is_ready) __atomic_store_n(&tether_awaited, 0, __ATOMIC_SEQ_CST);

@@ -10,7 +10,7 @@
 #endif
 
 size_t tether_read_memory(uintptr_t address, void *buffer, size_t count) {
-    // The layouts that are read here are those of 64-bit pointers.
+    // The caller reads layouts with 64-bit pointers.
 #if defined(__linux__) && UINTPTR_MAX > UINT32_MAX
     struct iovec local = {buffer, count};
     struct iovec remote = {(void *)address, count};

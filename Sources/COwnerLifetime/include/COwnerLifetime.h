@@ -1,5 +1,5 @@
-/// The few lines under `OwnerLifetime` and `ThreadRecord` that Swift cannot say: a function with Swift's
-/// calling convention in a class's metadata, the runtime's unowned references, and a thread-local slot.
+/// The C parts of `OwnerLifetime` and `ThreadRecord`, which Swift cannot express: a function with Swift's calling
+/// convention in a class's metadata, the runtime's unowned references, and a thread-local slot.
 #ifndef TETHER_C_OWNER_LIFETIME_H
 #define TETHER_C_OWNER_LIFETIME_H
 
@@ -11,26 +11,26 @@
 extern "C" {
 #endif
 
-// Two libraries of a process may each have a copy of this, with another state.
+// Two libraries of a process may each have a copy of this library, with separate state.
 #pragma GCC visibility push(hidden)
 
 // MARK: The deallocator hook
 
-/// Called before the deallocating function of an object with unowned references. What it returns is passed to
-/// `tether_did_end` after that function has returned; `NULL` asks for no such call.
+/// Called before the deallocating function of an object with unowned references. The result is passed to
+/// `tether_did_end` after the function has returned; after `NULL`, `tether_did_end` is not called.
 typedef void *_Nullable (*tether_will_end)(void *_Nonnull object);
 
 /// Called after the deallocating function of such an object.
 typedef void (*tether_did_end)(void *_Nonnull context);
 
-/// Sets what the hook calls. May be set again; a call under way may still use the previous ones.
+/// Sets the hook's callbacks. May be called again; a call under way may still use the previous callbacks.
 void tether_hook_set_callbacks(tether_will_end _Nonnull will_end, tether_did_end _Nonnull did_end);
 
-/// Puts the hook into a class's metadata, for good. The caller holds a lock that makes this exclusive.
-/// Returns false where it cannot be written, or where the metadata is not a class's.
+/// Installs the hook in a class's metadata, for good. The caller holds a lock, so installations are exclusive. Returns
+/// false if the word cannot be written, or if the metadata is not a class's.
 bool tether_hook_install(void *_Nonnull metadata);
 
-/// Whether the hook is in a class's metadata; takes no lock. False also where another one has been put over it.
+/// Whether a class's metadata has the hook; takes no lock. Also false after another copy has replaced the hook.
 bool tether_hook_is_installed(const void *_Nonnull metadata);
 
 // MARK: Unowned references (the Swift runtime's)
@@ -43,12 +43,12 @@ extern size_t swift_retainCount(void *_Nonnull object);
 extern size_t swift_unownedRetainCount(void *_Nonnull object);
 #pragma GCC visibility pop
 
-// The object's memory is kept by any reference, such as an unowned one.
+// Any reference, such as an unowned one, keeps the object's memory.
 
 /// Whether the object's last strong reference was released.
 static inline bool tether_has_ended(void *_Nonnull object) { return swift_isDeallocating(object); }
 
-/// Retains an object, or returns false if it has ended.
+/// Retains an object; false if the object's last strong reference was released.
 static inline bool tether_try_retain(void *_Nonnull object) { return swift_tryRetain(object) != NULL; }
 
 static inline size_t tether_strong_count(void *_Nonnull object) { return swift_retainCount(object); }
@@ -61,48 +61,48 @@ extern _Thread_local void *_Nullable tether_current_record;
 /// The calling thread's record, or `NULL`.
 static inline void *_Nullable tether_thread_record(void) { return tether_current_record; }
 
-/// The ranks of the locks that the calling thread has, as the checks of debug builds know them.
+/// The ranks of the calling thread's locks, for the checks of debug builds.
 extern _Thread_local uint32_t tether_lock_ranks;
 static inline uint32_t tether_held_lock_ranks(void) { return tether_lock_ranks; }
 static inline void tether_set_held_lock_ranks(uint32_t ranks) { tether_lock_ranks = ranks; }
 
-/// Sets the calling thread's record; `on_exit` is called with it, on this thread, when the thread exits.
+/// Sets the calling thread's record. When the thread exits, the thread calls `on_exit` with the record.
 void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(void *_Nonnull record));
 
-/// Whether the calling thread's destructors have begun, so that what is set now may stay.
+/// Whether the calling thread's destructors have begun. A record set from then on may stay.
 bool tether_thread_is_exiting(void);
 
-/// Does with the calling thread's record what its exit would do, if it has one.
+/// Ends the calling thread's record, if there is one, as the thread's exit would.
 void tether_end_thread_record(void);
 
-/// Gives the calling thread a name, as much of it as the system takes.
+/// Names the calling thread, with as much of the name as the system takes.
 void tether_name_thread(const char *_Nonnull name);
 
 // MARK: The word that posting threads read
 
-/// A bit for each registration whose handlers a thread waits for, and bits that other registrations share. All are cleared when
-/// nobody waits. `TETHER_POSTERS_FENCE` is set where posting threads have to fence their hazard pointers, which is known before the
-/// program's first line.
+/// A bit for each registration whose handlers a thread waits for; several registrations may share a bit. Without
+/// waiters, all bits are cleared. `TETHER_POSTERS_FENCE` is set where posting threads must fence their hazard pointers,
+/// which is known before the program's first line.
 extern uintptr_t tether_awaited;
 
 #define TETHER_POSTERS_FENCE ((uintptr_t)1)
 
 /// Whether a posting thread must do more than store its hazard pointer.
 ///
-/// A posting thread stores its hazard pointer, and then loads this word. A waiter sets a bit here, and then loads hazard pointers. On
-/// ARM64 this load stays behind that store. On x86 it may pass the store, and then the waiter fences all threads (`membarrier`),
-/// or, where the system has no such fence, this is always true, and the posting thread fences.
+/// A posting thread stores its hazard pointer, then loads this word. A waiter sets a bit, then loads the hazard
+/// pointers. On ARM64 the load stays behind the store. On x86 the load may pass the store, so the waiter fences all
+/// threads (`membarrier`), or, without that fence, the result is always true and the posting thread fences.
 static inline bool tether_needs_attention(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return __builtin_expect(__atomic_load_n(&tether_awaited, __ATOMIC_SEQ_CST) != 0, 0);
 }
 
-/// Whether posting threads have to fence their hazard pointers.
+/// Whether posting threads must fence their hazard pointers.
 static inline bool tether_posters_fence(void) {
     return __atomic_load_n(&tether_awaited, __ATOMIC_RELAXED) & TETHER_POSTERS_FENCE;
 }
 
-/// A registration's bit, which is none of the lowest. 0 for no registration.
+/// A registration's bit, never the lowest; 0 for no registration.
 static inline uintptr_t tether_awaited_bit(uintptr_t registration) {
     uint64_t hash = (uint64_t)registration * 0x9E3779B97F4A7C15u >> 32;
     return registration ? (uintptr_t)1 << (1 + hash % (sizeof(uintptr_t) * 8 - 1)) : 0;
@@ -123,11 +123,11 @@ static inline void tether_end_awaiting(void) {
     __atomic_fetch_and(&tether_awaited, TETHER_POSTERS_FENCE, __ATOMIC_SEQ_CST);
 }
 
-/// A full memory fence on this thread, and on every thread of this process unless posting threads need none, or fence
-/// themselves. False if the system refuses a fence that it allowed at the program's start.
+/// A full memory fence on this thread, and on every thread of this process unless posting threads need none or fence
+/// themselves. False if the system refuses a fence which it allowed at the program's start.
 bool tether_fence_all_threads(void);
 
-/// Tries the system's fence for all threads; true if it worked.
+/// Tries the system's fence of all threads; true if the fence worked.
 bool tether_prove_fence(void);
 
 // MARK: A trace

@@ -5,36 +5,36 @@ internal import COwnerLifetime
 internal import Synchronization
 #endif
 
-/// How exactly the end of an owner is seen.
+/// How exactly Tether sees the end of an owner.
 ///
-/// Where a class's deallocation can be watched, observers of its instances end *before* the first line of the
-/// instance's `deinit` runs (contract O3). On Linux that is done by the *deallocator hook*. It
-/// replaces the word of the class's metadata that names its deallocating function. It calls Tether, then the original. On Apple platforms an associated object calls it. Where neither works, dead owners' observers
-/// still never run; they are collected by the sweep (O10).
+/// Where Tether can watch a class's deallocation, observers of an instance end *before* the first line of the
+/// instance's `deinit` runs (contract O3). On Linux the *deallocator hook* replaces the deallocating function in the
+/// class's metadata. The hook calls Tether, then the original function. On Apple platforms an associated object calls
+/// Tether. Where neither works, observers of deallocated owners still never run; the sweep collects them (O10).
 ///
-/// The observers of a sender end when its `deinit` has run. A `deinit` may be postponed: an `isolated` one that is sent to its
-/// actor, or that of an actor that is kept until its job returns. Then they end when the last reference is released, and the
-/// last posts of that sender may find no observer (M5).
+/// The observers of a sender end after the sender's `deinit`. A `deinit` may be postponed: an isolated `deinit` is sent
+/// to its actor, and an actor is kept until its job returns. Then the observers end with the last reference, and the
+/// sender's last posts may find no observer (M5).
 public enum OwnerLifetime {
-    /// Whether ends of owners are seen as they happen, in this process.
+    /// Whether Tether sees the ends of owners at once, in this process.
     ///
-    /// Found out by watching the end of a private object, once that succeeds. Complexity: O(1).
+    /// Tether finds out by watching the end of a private object, until a watch has succeeded. Complexity: O(1).
     public static var isExact: Bool { isProven }
 
-    /// Whether the end of an instance of exactly this class is seen as it happens.
+    /// Whether Tether sees the end of an instance of exactly this class at once.
     ///
-    /// Puts the watch in place if it is not there yet. Subclasses answer for themselves.
-    /// Complexity: O(1); a lock, the first time for each class. Any thread.
-    /// - Parameter type: The class of the instances, not a superclass of it.
+    /// Installs the watch if the class has none. Each subclass has its own answer. Complexity: O(1); a lock, the first
+    /// time for each class. Any thread.
+    /// - Parameter type: The class of the instances, not a superclass.
     public static func isExact(for type: AnyClass) -> Bool { isProven && install(on: type) }
 
-    /// The callbacks about ends of watched objects, on the thread where each ends.
+    /// The callbacks for the ends of watched objects. The thread of each end calls them.
     ///
-    /// SAFETY: plain functions that stay as long as the process.
+    /// SAFETY: plain functions, which stay as long as the process.
     @safe struct Listener: Sendable {
-        /// Called before an object's `deinit`. Its result is passed to `didEnd`; `nil` asks for no such call.
+        /// Called before an object's `deinit`. The result is passed to `didEnd`; after `nil`, `didEnd` is not called.
         let willEnd: @convention(c) (_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
-        /// Called when the deallocating function has returned.
+        /// Called after the deallocating function has returned.
         let didEnd: @convention(c) (_ context: UnsafeMutableRawPointer) -> Void
     }
 }
@@ -43,18 +43,18 @@ public enum OwnerLifetime {
 
 #if !canImport(ObjectiveC)
 
-// The deallocator hook (COwnerLifetime/DeallocatorHook.c). A class's metadata has a word with the address of the function that
-// deallocates an instance. The hook replaces that word in the metadata of each class that has owners or senders. The hook
-// asks for the object's count of unowned references. It is 1 for an object without unowned references, and then the hook
-// calls the original function at once. A record of the owner table has an unowned reference to its object, so the count of an
-// owner is higher. Then the hook calls the listener, the original function, and the listener once more.
+// The deallocator hook (COwnerLifetime/DeallocatorHook.c). A class's metadata has a word with the address of the
+// deallocating function. The hook replaces the word in the metadata of each class with owners or senders. The hook
+// reads the object's count of unowned references. An object without unowned references has the count 1, and the hook
+// calls the original function at once. A record of the owner table has an unowned reference to its object, so an owner
+// has a higher count. Then the hook calls the listener, the original function, and the listener once more.
 
 extension OwnerLifetime {
     /// The listener. The lock also makes writers of metadata exclusive.
     private static let listener = Locked<Listener?>(nil)
     private static let hasProof = Atomic<Bool>(false)
 
-    /// Puts the hook into a class's metadata; false where it cannot be written.
+    /// Installs the hook in a class's metadata; false if the metadata cannot be written.
     static func install(on type: AnyClass) -> Bool {
         // SAFETY: a class's metatype is the address of its metadata.
         let metadata = unsafe unsafeBitCast(type, to: UnsafeMutableRawPointer.self)
@@ -63,7 +63,7 @@ extension OwnerLifetime {
             || listener.withLock { _ in unsafe tether_hook_install(metadata) }
     }
 
-    /// Begins to watch an object. The hook needs nothing but the record's unowned reference.
+    /// Begins to watch an object. The record's unowned reference is all that the hook needs.
     static func watch(_ object: AnyObject) {}
 
     /// Sets the listener.
@@ -74,9 +74,9 @@ extension OwnerLifetime {
         }
     }
 
-    /// Whether the hook was seen to work: called once for a private object, before that object's `deinit`.
+    /// Whether the hook works: Tether has seen one call for a private object, before the object's `deinit`.
     ///
-    /// A refusal is not kept: memory that was missing may be there the next time.
+    /// A failure is not kept, because missing memory may be available at the next call.
     static var isProven: Bool {
         hasProof.load(ordering: .acquiring)
             || listener.withLock { listener in
@@ -90,7 +90,7 @@ extension OwnerLifetime {
 
     /// Tries the hook on a private object, under the lock.
     private static func prove() -> Bool {
-        // SAFETY: the callbacks are plain functions that live as long as the process.
+        // SAFETY: the callbacks are plain functions, which live as long as the process.
         unsafe tether_hook_set_callbacks({ object in unsafe Canary.willEnd(object) }, { _ in })
         // SAFETY: a class's metatype is the address of its metadata.
         guard unsafe tether_hook_install(unsafeBitCast(Canary.self, to: UnsafeMutableRawPointer.self)) else {
@@ -107,7 +107,7 @@ extension OwnerLifetime {
     }
 }
 
-/// The private object that proves the hook: the callback must come first, the `deinit` second.
+/// The private object for the proof of the hook: the callback must come first, the `deinit` second.
 private final class Canary {
     static let address = Atomic<UInt>(0)
     static let order = Atomic<Int>(0)
@@ -129,7 +129,7 @@ private final class Canary {
 #if canImport(ObjectiveC)
 
 extension OwnerLifetime {
-    /// The Objective-C runtime releases associated objects of every object that ends.
+    /// The Objective-C runtime releases the associated objects of every deallocated object.
     static let isProven = true
 
     static func install(on type: AnyClass) -> Bool { true }
@@ -139,35 +139,35 @@ extension OwnerLifetime {
     /// Sets the listener.
     static func listen(_ new: Listener) { listener.withLock { $0 = new } }
 
-    /// Begins to watch an object that the caller holds.
+    /// Begins to watch an object. The caller retains the object.
     static func watch(_ object: AnyObject) {
-        // The sentinel stays until its object ends, and then may find no record. To replace it would take the table's lock. An atomic policy would
-        // leave it in an autorelease pool when it is asked for, where it would outlive its object.
-        // SAFETY: the key is an address that is only compared; the association holds its value strongly.
+        // The sentinel stays until its object ends, and may find no record. A replacement would take the table's lock.
+        // An atomic policy would autorelease the sentinel at each read, so the sentinel could outlive its object.
+        // SAFETY: the key is an address and is only compared; the association retains its value.
         if unsafe objc_getAssociatedObject(object, Sentinel.key) == nil {
             unsafe objc_setAssociatedObject(object, Sentinel.key, Sentinel(object), .OBJC_ASSOCIATION_RETAIN_NONATOMIC)
         }
     }
 }
 
-/// Lives exactly as long as the object it is associated with: after the body of that object's `deinit`, before its
-/// memory is freed (O3).
+/// Lives exactly as long as its associated object: `deinit` runs after the body of the object's `deinit`, and before
+/// the object's memory is freed (O3).
 @safe private final class Sentinel {
     /// The key of the association: the address of this class.
     static var key: UnsafeRawPointer {
-        // SAFETY: a class's metatype is the address of its metadata, which is only compared.
+        // SAFETY: a class's metatype is the address of its metadata; the address is only compared.
         unsafe unsafeBitCast(Sentinel.self as AnyClass, to: UnsafeRawPointer.self)
     }
 
     private let address: UnsafeMutableRawPointer
 
     init(_ object: AnyObject) {
-        // SAFETY: an address, which is a key and is not read through; the record is removed with the object.
+        // SAFETY: the address is a key and is not read through; the record is removed with the object.
         unsafe address = unsafe Unmanaged.passUnretained(object).toOpaque()
     }
 
     deinit {
-        // SAFETY: the address is used as a key only; the object's memory is still there.
+        // SAFETY: the address is only a key; the object's memory still exists.
         guard let listener = OwnerLifetime.listener.withLock(\.self),
             let context = unsafe listener.willEnd(address)
         else {

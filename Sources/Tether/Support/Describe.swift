@@ -3,12 +3,12 @@ package import Foundation
 /// An observed name in words.
 package func describeName(_ name: Notification.Name?) -> String { name?.rawValue ?? "any name" }
 
-/// An object's type and address; its own description is not asked for.
+/// An object's type and address, without a call of the object's own `description`.
 func describeInstance(_ object: AnyObject) -> String {
     describeInstance(of: type(of: object), at: ObjectIdentifier(object))
 }
 
-/// The type and address of an object that may have been deallocated.
+/// The type and address of an object, which may be deallocated.
 func describeInstance(of type: AnyClass, at identity: ObjectIdentifier) -> String {
     describeInstance(of: "\(type)", at: identity)
 }

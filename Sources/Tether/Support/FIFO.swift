@@ -1,6 +1,6 @@
 /// A queue with O(1) amortised append and removal of the first element.
 ///
-/// Two stacks, so that taking an element moves that one and nothing else.
+/// The queue has two stacks, so the removal of an element moves no other element.
 struct FIFO<Element> {
     /// The oldest elements, the oldest last.
     private var older: ContiguousArray<Element> = []
@@ -26,13 +26,13 @@ struct FIFO<Element> {
         return older.popLast(where: condition)
     }
 
-    /// Takes out some or all of the oldest elements, the oldest last, into what is empty.
+    /// Moves some or all of the oldest elements, the oldest last, into an empty array.
     mutating func takeOldest(_ taken: inout ContiguousArray<Element>) {
         if older.isEmpty { turn() }
         swap(&older, &taken)
     }
 
-    /// Puts back what is left of what was taken.
+    /// Puts the remaining taken elements back.
     mutating func putBack(_ taken: inout ContiguousArray<Element>) {
         if taken.isEmpty { return }
         swap(&older, &taken)
@@ -43,17 +43,17 @@ struct FIFO<Element> {
 
     private mutating func turn() {
         swap(&older, &newer)
-        // In place, because an array's own way copies each element.
+        // In place, because the array's own `reverse()` copies each element.
         unsafe older.withUnsafeMutableBufferPointer { unsafe $0.reverse() }
     }
 
-    /// Takes out the oldest element that satisfies a condition. Complexity: O(n).
+    /// Removes and returns the oldest element with a true `condition`. Complexity: O(n).
     mutating func remove(where condition: (Element) -> Bool) -> Element? {
         if let index = older.lastIndex(where: condition) { return older.remove(at: index) }
         return newer.firstIndex(where: condition).map { newer.remove(at: $0) }
     }
 
-    /// Takes out the newest `count`, oldest first.
+    /// Removes and returns the newest `count` elements, oldest first.
     mutating func removeNewest(_ count: Int) -> [Element] {
         let (ofOlder, ofNewer) = (Swift.max(0, count - newer.count), Swift.min(count, newer.count))
         let taken = Array(older.prefix(ofOlder).reversed()) + newer.suffix(ofNewer)
@@ -62,7 +62,7 @@ struct FIFO<Element> {
         return taken
     }
 
-    /// Takes everything out.
+    /// Removes and returns all elements.
     mutating func removeAll() -> [Element] {
         let taken = elements
         self = FIFO()
@@ -77,10 +77,10 @@ struct FIFO<Element> {
 }
 
 extension ContiguousArray {
-    /// Takes the last element, if it satisfies a condition; the memory of many is released with the last of them.
+    /// Removes the last element if `condition` is true. A large array releases its memory with the last element.
     @inline(__always)
     mutating func popLast(where condition: (Element) -> Bool) -> Element? {
-        // Taken out to be looked at, because an element that is looked at in its place is copied.
+        // The element is removed before the check, because a check in place copies the element.
         guard let element = popLast() else { return nil }
         if !condition(element) {
             append(element)

@@ -1,34 +1,34 @@
-/// An element of at most one `HashChains`, which alone changes `next`.
+/// An element of at most one `HashChains`. Only the table changes `next`.
 protocol Chained: AnyObject, SendableMetatype {
-    /// Well mixed in its lower bits. It does not change while the element is in a table.
+    /// Well mixed in the lower bits, and constant while the element is in a table.
     var hash: UInt { get }
     /// The next element of the same chain.
     var next: Self? { get set }
 }
 
-/// A hash table whose chains run through the elements, so that an element needs no memory but its own.
+/// A hash table whose chains run through the elements, so an element needs no other memory.
 ///
-/// The table grows and shrinks by *linear hashing*: one chain at a time. The last chain that was added took its elements from
-/// the chain whose number lacks the highest bit, and returns them to it when it is removed. So no insertion or removal
-/// rehashes all elements. One that makes the array of chains larger or smaller moves that array, which is 8 bytes for each chain.
+/// The table grows and shrinks by *linear hashing*: one chain at a time. A new last chain takes its elements from the
+/// chain whose number lacks the highest bit. When the last chain is removed, its elements return to the other chain. So
+/// no insertion or removal rehashes all elements. A change of the array's capacity moves 8 bytes for each chain.
 ///
-/// There are 8 chains, or as many as elements, up to twice as many. Every operation is O(1) expected, but for that move.
+/// There are 8 chains; above 8, one to two for each element. Every operation but a move of the array is O(1) expected.
 struct HashChains<Element: Chained> {
     private static var smallest: Int { 8 }
     private(set) var count = 0
     private var chains = ContiguousArray<Element?>(repeating: nil, count: HashChains.smallest)
-    /// The bits of a hash that number the chains: the smallest power of two that is not below their number, less 1.
+    /// The hash bits that number the chains: the least power of two not below the number of chains, less 1.
     private var mask = UInt(HashChains.smallest - 1)
 
     var chainCount: Int { chains.count }
 
-    /// The number of a hash's chain. Where that chain is not there yet, its elements are in the one without the highest bit.
+    /// The number of a hash's chain. The elements of a missing chain are in the chain without the highest bit.
     private func chain(of hash: UInt) -> Int {
         let number = Int(hash & mask)
         return number < chains.count ? number : Int(hash & (mask >> 1))
     }
 
-    /// The element with a hash that satisfies a condition, not retained: this holds it until it is removed.
+    /// The element with a hash and a true `isWanted`, not retained: the table retains its elements.
     @inline(__always)
     func find(_ hash: UInt, where isWanted: (Element) -> Bool) -> Unmanaged<Element>? {
         // SAFETY: a chain holds its elements.
@@ -59,7 +59,7 @@ struct HashChains<Element: Chained> {
     /// Inserts an element, and returns it, not retained.
     @discardableResult
     mutating func insert(_ element: consuming Element) -> Unmanaged<Element> {
-        // SAFETY: its chain holds it from here on.
+        // SAFETY: from here on, the chain retains the element.
         let unmanaged = unsafe Unmanaged.passUnretained(element)
         link(element)
         count += 1
@@ -68,7 +68,7 @@ struct HashChains<Element: Chained> {
         return unsafe unmanaged
     }
 
-    /// Removes an element; returns it as this held it, or `nil` if it is not in.
+    /// Removes an element. Returns the table's reference to the element, or `nil` if the element is not in the table.
     mutating func remove(_ element: Element) -> Element? {
         let chain = chain(of: element.hash)
         let removed: Element?
@@ -83,7 +83,7 @@ struct HashChains<Element: Chained> {
             previous.next = element.next.take()
         }
         count -= 1
-        // Two, so that the number of chains follows that of elements.
+        // Twice, so the number of chains follows the number of elements.
         for _ in 0..<2 where chains.count > max(HashChains.smallest, 2 * count) { removeChain() }
         checkInvariants()
         return removed
@@ -121,7 +121,7 @@ struct HashChains<Element: Chained> {
         }
     }
 
-    /// Whether every element is in its chain, and counted, where there are few.
+    /// Checks in small tables that every element is in its chain and counted.
     private func checkInvariants() {
         #if DEBUG
         guard chains.count <= checkedSize else { return }
@@ -141,6 +141,6 @@ struct HashChains<Element: Chained> {
 extension HashChains: Sendable where Element: Sendable {}
 
 #if DEBUG
-/// Up to how many elements structures look at all of theirs, to check themselves after each change in debug builds.
+/// In debug builds, structures with at most this number of elements check all elements after each change.
 let checkedSize = 32
 #endif

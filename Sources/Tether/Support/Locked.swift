@@ -4,22 +4,22 @@ internal import Synchronization
 
 /// A value under a lock: a `Mutex` for short critical sections that many threads want.
 ///
-/// On Linux a `Mutex` is a futex with priority inheritance, which the kernel passes to the thread that has waited longest. With
-/// more threads than cores, each thread then sleeps before each of its turns. So a thread that finds the lock taken yields, and
-/// tries again. It waits in the kernel only after 40 tries. Otherwise a thread of high priority might keep the one that has the
-/// lock from running.
+/// On Linux a `Mutex` is a futex with priority inheritance. The kernel passes the futex to the longest waiting thread,
+/// so with more threads than cores each thread sleeps before each critical section. A thread therefore yields at a
+/// taken lock and tries again. After 40 tries the thread waits in the kernel. Otherwise high-priority threads could
+/// starve the holder.
 ///
-/// ThreadSanitizer does not see what the kernel orders. `isTaken` orders the same for it, for half a nanosecond. The value must
-/// have a size, because the sanitizer takes an access to one without for an access to the next field.
+/// ThreadSanitizer does not see the kernel's ordering. `isTaken` shows it the same ordering, for half a nanosecond. The
+/// value must have a size: the sanitizer takes an access to an empty value for an access to the next field.
 package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
-    /// Whether a thread has the lock. A hint that saves tries that would fail: each is a system call.
+    /// Whether a thread has the lock. The hint saves tries that would fail: each try is a system call.
     private let isTaken = Atomic<Bool>(false)
     #if DEBUG
     private let rank: LockRank?
     #endif
 
-    /// Makes a lock. One without a rank is taken alone, or last.
+    /// Makes a lock. A lock without a rank is taken alone or last.
     package init(_ value: consuming sending Value, rank: LockRank? = nil) {
         mutex = Mutex(value)
         #if DEBUG
@@ -27,12 +27,12 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
         #endif
     }
 
-    /// Calls `body` with the value while no other thread has it.
+    /// Calls `body` with the value while no other thread has the lock.
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         var tries = 0
-        // One call of the body in one place, because a second one costs a retain of everything that it captures.
+        // One call of `body` in one place, because a second call retains every captured object once more.
         while true {
             if let result = try withLockIfFree(body) { return result }
             wait(after: &tries)
@@ -83,18 +83,18 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
 
 package typealias Guarded = Locked
 
-/// How often a thread tries to get a lock that is taken before it waits for it.
+/// The number of tries at a taken lock before a thread waits in the kernel.
 #if canImport(Darwin)
-/// A running thread may take an unfair lock before the threads that sleep.
+/// A running thread may take an unfair lock before sleeping threads.
 private let mostTries = 0
 #else
 private let mostTries = 40
 #endif
 
-/// The locks that are taken inside each other, in the order of their ranks. A thread has at most one lock of each rank.
+/// The nested locks, in the order of their ranks. A thread holds at most one lock of each rank.
 ///
-/// Debug builds check it at every lock, and at every call of the user's code. So a mistake ends the first test that makes it. A
-/// release build has no ranks.
+/// Debug builds check at every lock and every call of user code, so a mistake ends its first test. Release builds have
+/// no ranks.
 package enum LockRank: UInt32, Sendable {
     case owner = 1
     case center = 2
@@ -113,7 +113,7 @@ package enum LockRank: UInt32, Sendable {
     func leave() { tether_set_held_lock_ranks(tether_held_lock_ranks() & ~rawValue) }
     #endif
 
-    /// To be called before the user's code is called, or a value of the user's is released.
+    /// Called before user code is called, and before a user's value is released.
     @inline(__always)
     static func checkNoneIsHeld() {
         #if DEBUG

@@ -2,7 +2,7 @@ package import CoreFoundation
 package import Foundation
 internal import Synchronization
 
-// CoreFoundation's objects of run loops, as Tether makes them by hand.
+// CoreFoundation's run loop objects, made by hand.
 
 #if canImport(ObjectiveC)
 extension RunLoop.Mode {
@@ -20,16 +20,16 @@ extension RunLoop.Mode {
 #endif
 
 private func cfString(_ string: String) -> CFString {
-    // SAFETY: the C string is the conversion's own, for the call.
+    // SAFETY: the conversion provides the C string for the duration of the call.
     unsafe CFStringCreateWithCString(nil, string, CFStringBuiltInEncodings.UTF8.rawValue)
 }
 
-/// Makes a source that is never signalled. A run loop that has it does not end.
+/// Makes a source without signals. A run loop with the source does not exit.
 package func makeIdleRunLoopSource() -> CFRunLoopSource {
     var context = unsafe CFRunLoopSourceContext()
-    // CoreFoundation compares sources by their `info`, so each gets a number of its own. The numbers are below zero, where no
-    // address is.
-    // SAFETY: nothing reads through it.
+    // CoreFoundation compares sources by `info`, so each source gets a number of its own. The numbers are negative, so
+    // no number is an address.
+    // SAFETY: nothing reads through `info`.
     unsafe context.info = .init(bitPattern: lastInfo.wrappingAdd(1, ordering: .relaxed).newValue)
     unsafe context.perform = { _ in }
     return unsafe CFRunLoopSourceCreate(nil, 0, &context)

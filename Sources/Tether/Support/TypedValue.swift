@@ -1,6 +1,6 @@
-/// A value as a sender or a key: compared within its own type, so that `1`, `1.0` and `UInt8(1)` are three (M4, M7).
+/// A value as a sender or a key, compared within its own type: `1`, `1.0` and `UInt8(1)` differ (M4, M7).
 ///
-/// SAFETY: the value is only compared and hashed; its `==` and `hash(into:)` are promised to be pure (R6).
+/// SAFETY: the value is only compared and hashed; the user promises pure `==` and `hash(into:)` (R6).
 final class TypedValue: Hashable, @unchecked Sendable {
     private let type: ObjectIdentifier
     private let value: AnyHashable
@@ -12,16 +12,16 @@ final class TypedValue: Hashable, @unchecked Sendable {
 
     // MARK: Types that are Hashable on one actor only
 
-    /// SAFETY: a type never changes; what its conformance leads to is pure (see above), so that any thread may call it.
+    /// SAFETY: a type never changes; the functions of its conformance are pure (R6), so any thread may call them.
     private struct Known: @unchecked Sendable { let type: any Hashable.Type }
 
-    /// The types of values that observers were registered for. A type whose conformance is isolated to an actor can be
-    /// cast to `any Hashable` on that actor only, so elsewhere it is found here.
+    /// The types of values with observers. If a type's conformance is isolated to an actor, a cast to `any Hashable`
+    /// succeeds on the actor only. Other threads find the type here.
     private static let knownTypes = Locked<[ObjectIdentifier: Known]>([:])
 
-    /// A value of any type; `nil` if that is not `Hashable`, as far as this is known where it is called.
+    /// A value of any type; `nil` if the type is not `Hashable`, as far as the calling thread can find out.
     ///
-    /// From when an observer `isRegistered` for a value, others of its type are found everywhere.
+    /// After an observer `isRegistered` for a value, every thread finds other values of the type.
     static func find(in value: Any, isRegistered: Bool = false) -> TypedValue? {
         let type = ObjectIdentifier(Swift.type(of: value))
         if let hashable = value as? any Hashable {

@@ -5,31 +5,31 @@ internal import Dispatch
 internal import ObjectiveC
 #endif
 
-// Tether refers to an object without retaining it in one of two ways.
+// Tether refers to an object without retaining the object in one of two ways.
 //
 // | Reference | The object | Used for |
 // |---|---|---|
-// | `Unowned`, `OwnerReference` | may be deallocated at any moment; `take()` retains it, or finds that | tokens, lists, owners, senders |
-// | `Unmanaged` | cannot be deallocated: an epoch guard, a lock or another object keeps it | what a post reads, the lists of tables |
+// | `Unowned`, `OwnerReference` | may be deallocated: see `take()` | tokens, lists, owners, senders |
+// | `Unmanaged` | is kept by an epoch guard, a lock or an object | objects read by a post, lists of tables |
 //
-// `Unowned` is the Swift runtime's *unowned* reference. Unlike a weak reference it gives the object no side table, so the
-// object's own retains stay fast. The runtime keeps the object's memory, but not the object, while such a reference exists. So
-// its address is never that of another object. Making, copying or destroying one costs an atomic operation, and so does `take()`.
+// `Unowned` is the Swift runtime's *unowned* reference. Unlike a weak reference it gives the object no side table, so
+// the object's own retains stay fast. The reference keeps the object's memory, but not the object, so no other object
+// gets the address. Making, copying or destroying the reference costs an atomic operation; so does `take()`.
 //
-// `OwnerReference` is for objects of the program. Over the Objective-C runtime such an object may not be Swift's, and then the
-// reference is a weak one. Everywhere else it is `Unowned`.
+// `OwnerReference` is for objects of the program. With the Objective-C runtime such an object may not be Swift's, so
+// the reference is weak there. On other systems the reference is `Unowned`.
 
-/// A reference to an object of a Swift class that neither retains the object nor lets its address be used again.
+/// A reference to an object of a Swift class. The reference does not retain the object, but reserves the address.
 ///
-/// SAFETY: the counts are atomic, so any thread may copy and take it.
+/// SAFETY: the runtime's counts are atomic, so any thread may copy the reference and call `take()`.
 struct Unowned<Object: AnyObject>: @unchecked Sendable {
     private unowned let object: Object
 
-    /// Refers to an object. One that is being deinitialised is never taken.
+    /// Refers to an object. If the object is being deinitialised, `take()` always returns `nil`.
     @inline(__always)
     init(_ object: Object) { self.object = object }
 
-    /// The object's address, to be compared.
+    /// The object's address, for comparisons.
     @inline(__always)
     var address: UInt { unsafe UInt(bitPattern: pointer) }
 
@@ -39,30 +39,30 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
         unsafe unsafeBitCast(self, to: UnsafeMutableRawPointer.self)
     }
 
-    /// The object, retained; `nil` once its last strong reference was released.
+    /// The object, retained; `nil` after the release of its last strong reference.
     @inline(__always)
     func take() -> Object? {
-        // SAFETY: this reference keeps the memory; a retain that succeeded is passed to the caller.
+        // SAFETY: this reference keeps the memory; a successful retain is passed to the caller.
         guard unsafe tether_try_retain(pointer) else { return nil }
         return unsafe Unmanaged<Object>.fromOpaque(pointer).takeRetainedValue()
     }
 
-    /// Whether the object's last strong reference was released. The object is not retained for it.
+    /// Whether the object's last strong reference was released. Does not retain the object.
     var hasEnded: Bool {
-        // SAFETY: this reference keeps the memory.
+        // SAFETY: the reference keeps the memory.
         unsafe tether_has_ended(pointer)
     }
 
     /// Whether `hasEnded` never releases the last reference to the object.
     static var asksWithoutHolding: Bool { true }
 
-    /// The number of strong references; `nil` once the last one was released. The object is not retained for it.
+    /// The number of strong references; `nil` after the release of the last. Does not retain the object.
     func strongCount() -> Int? {
-        // SAFETY: this reference keeps the memory.
+        // SAFETY: the reference keeps the memory.
         hasEnded ? nil : unsafe tether_strong_count(pointer)
     }
 
-    /// The number of unowned references to an object, to which the caller has one. All strong references together count as one.
+    /// The number of unowned references to an object; the caller has one. All strong references together count as one.
     static func unownedCount(at address: UInt) -> Int {
         // SAFETY: the caller's reference keeps the memory.
         unsafe tether_unowned_count(UnsafeMutableRawPointer(bitPattern: address)!)
@@ -79,10 +79,10 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     /// Only compared.
     let address: UInt
 
-    /// Refers to an object. One that is being deinitialised is never taken.
+    /// Refers to an object. If the object is being deinitialised, `take()` always returns `nil`.
     init(_ object: Object) {
         address = UInt(bitPattern: ObjectIdentifier(object))
-        // The runtime ends a process that makes a weak reference to an object which is being deinitialised.
+        // The runtime ends a process that makes a weak reference to an object during its deinitialisation.
         if !isBeingDeinitialised(object) { self.object = object }
     }
 
@@ -90,12 +90,12 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
 
     var hasEnded: Bool { object == nil }
 
-    /// A weak reference is loaded for it, and this load may then be the last to hold the object.
+    /// `hasEnded` loads the weak reference, and the loaded reference may then be the object's last.
     static var asksWithoutHolding: Bool { false }
 
-    /// The reference that is taken to count is released on the main queue, because the object may be one that must end there.
+    /// The counting reference is released on the main queue, because the object may have to be deallocated there.
     func strongCount() -> Int? {
-        // SAFETY: the retain is given back below; the load's own is over by then, so it is not the last one.
+        // SAFETY: the main queue releases this retain below, after the end of the load's reference.
         guard let held = unsafe (object.map { unsafe Unmanaged.passRetained($0) }) else { return nil }
         let count = unsafe tether_strong_count(held.toOpaque()) - 1
         nonisolated(unsafe) let last = unsafe held
@@ -103,11 +103,11 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
         return count
     }
 
-    /// An object of Objective-C's has no such count.
+    /// An Objective-C object has no such count.
     static func unownedCount(at address: UInt) -> Int { 1 }
 }
 
-/// Whether an object's last strong reference was released, so that it must not be retained for later (X3).
+/// Whether an object's last strong reference was released. Such an object must not be retained for later (X3).
 func isBeingDeinitialised(_ object: AnyObject) -> Bool {
     // SAFETY: the name is a literal.
     let selector = unsafe sel_registerName("allowsWeakReference")
@@ -115,8 +115,8 @@ func isBeingDeinitialised(_ object: AnyObject) -> Bool {
         return false
     }
     typealias AllowsWeakReference = @convention(c) (UnsafeMutableRawPointer, Selector) -> Bool
-    // SAFETY: `allowsWeakReference` takes no arguments and returns BOOL, on every class. The runtime itself calls it before it
-    // makes a weak reference. The caller holds the object for the call.
+    // SAFETY: every class has `allowsWeakReference`, without arguments and with a BOOL result; the runtime calls the
+    // method before making a weak reference. The caller retains the object for the call.
     let address = unsafe Unmanaged.passUnretained(object).toOpaque()
     return unsafe !unsafeBitCast(method, to: AllowsWeakReference.self)(address, selector)
 }
@@ -125,7 +125,7 @@ func isBeingDeinitialised(_ object: AnyObject) -> Bool {
 
 typealias OwnerReference = Unowned
 
-/// Whether an object's last strong reference was released, so that it must not be retained for later (X3).
+/// Whether an object's last strong reference was released. Such an object must not be retained for later (X3).
 func isBeingDeinitialised(_ object: AnyObject) -> Bool {
     // SAFETY: the caller holds the object's memory for the call.
     unsafe tether_has_ended(Unmanaged.passUnretained(object).toOpaque())
