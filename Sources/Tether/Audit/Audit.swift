@@ -8,45 +8,45 @@ internal import Synchronization
 /// #expect(center.audit().isEmpty)
 /// ```
 ///
-/// With `TETHER_AUDIT=exit` in its environment a program prints the audit of the process when it ends by itself: see
-/// [Watching a program](doc:WatchingAProgram).
+/// With `TETHER_AUDIT=exit` in the environment a program prints the audit of the process when the program ends by
+/// itself: see [Watching a program](doc:WatchingAProgram).
 ///
-/// *Representation*: a row of texts and numbers for each observer. No lock is held during a description of yours. An audit
-/// retains no object, and one observer at a time while it is being taken.
+/// *Representation*: a row of texts and numbers for each observer. Descriptions of your types run without a lock. An
+/// audit retains no object. The taking of an audit retains one observer at a time.
 ///
-/// *Cost*: O(n log n) for n observers, under a lock of the center. So it is for tests and diagnosis.
+/// *Cost*: O(n log n) for n observers, under a lock of the center. So audits are for tests and diagnosis.
 public struct Audit: Sendable, RandomAccessCollection {
     /// One observer.
     public struct Row: Sendable, Hashable {
-        /// The center that it is registered with: `ObserverCenter.default`, or its type and address.
+        /// The center of the observer: `ObserverCenter.default`, or type and address.
         public let center: String
-        /// The name that it observes; `nil` for any.
+        /// The observed name; `nil` for any.
         public let name: Notification.Name?
-        /// The sender that it observes, its type and address or its value; `nil` for any.
+        /// The observed sender, by type and address or by value; `nil` for any.
         public let sender: String?
-        /// The owner that it is attached to, its type and address; `nil` for one that its token, or its sequence, holds.
+        /// The observer's owner, by type and address; `nil` if a token or a sequence holds the observer.
         public let owner: String?
-        /// The file of the line that registered it, as `Module/File.swift`.
+        /// The file of the registering line, as `Module/File.swift`.
         public let file: String
-        /// The line that registered it.
+        /// The line of the registering call.
         public let line: Int
-        /// Its target; of an async sequence the buffering policy, as "sequence, newest 2".
+        /// The target; for an async sequence the buffering policy, as "sequence, newest 2".
         public let target: String
-        /// How many deliveries wait for it, on its target or, kept while it is muted, until it is not.
+        /// The number of pending deliveries, including a notification kept while the observer is muted.
         public let pending: Int
-        /// How many deliveries to it were dropped: by its target, by its backlog, or while it was muted. `description` has the
-        /// number for each reason.
+        /// The number of deliveries dropped by the target, by the backlog, or while muted. `description` has the number
+        /// for each reason.
         public var dropped: Int { drops.values.reduce(0, +) }
         let drops: [DropReason: Int]
-        /// How many mutings of it and of its owner are in force; 0 if it is not muted.
+        /// The number of mutings by the token and by the owner in force; 0 if not muted.
         public let muteCount: Int
-        /// Whether it ends after it has run once.
+        /// Whether the observer ends after one call of the handler.
         public let isOnce: Bool
-        /// The key that makes it the only one.
+        /// The key that makes the observer the only one.
         public let key: String?
         /// The holder of an observer without an owner.
         let holder: String
-        /// Whether the sender that it observes is an object.
+        /// Whether the observed sender is an object.
         package let isSenderObject: Bool
     }
 
@@ -75,7 +75,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     /// The posting queues of the center with pending posts (Q2).
     public let waitingPosts: [WaitingPosts]
 
-    /// How many enqueued posts were dropped because their queue or its thread ended.
+    /// The number of enqueued posts that were dropped at the end of a queue or a thread.
     public let droppedPosts: Int
 
     init(_ registrations: [Unowned<Registration>], ledgers: [PostingLedger] = []) {
@@ -88,8 +88,8 @@ public struct Audit: Sendable, RandomAccessCollection {
         droppedPosts = ledgers.reduce(0) { $0 + $1.droppedPosts }
     }
 
-    /// The observers of all centers of the process: all of Tether's own, and the foreign ones that have observers
-    /// through Tether; center after center, in registration order (L1).
+    /// The observers of all centers of the process: Tether's own, and the foreign centers with observers through
+    /// Tether; center after center, in registration order (L1).
     public static func process() -> Audit {
         let cores = CenterCore.ofOwnCenters + ForeignCenters.shared.cores
         return Audit(cores.flatMap { $0.registrations() }, ledgers: cores.map(\.ledger))
@@ -97,10 +97,10 @@ public struct Audit: Sendable, RandomAccessCollection {
 }
 
 extension Audit.Row {
-    /// `nil` for an observer that is not registered, or ends meanwhile, whose values would be of different moments.
+    /// `nil` for an observer that is not registered, or ends meanwhile: the values would be of different moments.
     fileprivate init?(_ registration: Registration) {
         guard let subject = registration.center.subject(of: registration) else { return nil }
-        // In one step, so that a notification on its way from the pending deliveries to a sequence is in one of the two.
+        // In one step: a notification on the way from the pending deliveries to a sequence is then counted once.
         let keeper = registration.keeper
         let none: RegistrationHook.Counts = (0, [:])
         let (report, kept) =
@@ -127,7 +127,7 @@ extension Audit.Row {
         holder = keeper == nil ? "token" : "sequence"
     }
 
-    /// The name of a center: a constant for the shared ones, type and address for others.
+    /// The name of a center: a constant for a shared center, type and address for others.
     private static func description(of core: CenterCore) -> String {
         switch core.face {
         case .shared: "ObserverCenter.default"
@@ -152,7 +152,7 @@ extension Audit.Row: CustomStringConvertible {
 extension Audit {
     /// The audit as JSON: an object with `observers`, `waitingPosts` and `droppedPosts`.
     ///
-    /// An observer's `name`, `sender`, `owner` and `key` are absent where there is none.
+    /// An observer's absent `name`, `sender`, `owner` or `key` is left out.
     public func json() -> String {
         let observers = rows.map { row in
             let values: [String: Any?] = [
@@ -179,8 +179,8 @@ extension Audit {
 // MARK: The table
 
 extension Audit: CustomStringConvertible {
-    /// The rows as an aligned table, a line each, under the names of the columns, without empty columns. The pending and
-    /// dropped posts of posting queues follow.
+    /// The rows as an aligned table, a line each, under column names, without empty columns. The pending and dropped
+    /// posts of posting queues follow.
     ///
     /// ```
     /// name            sender  owner      target  registered at  notes
@@ -195,7 +195,7 @@ extension Audit: CustomStringConvertible {
         return ((isEmpty ? ["no observers"] : table) + waiting + dropped).joined(separator: "\n")
     }
 
-    /// The largest width of a column in characters. A longer cell widens its own line only.
+    /// The largest width of a column in characters. A longer cell widens one line only.
     private static let widestColumn = 60
 
     private var table: [String] {
@@ -237,7 +237,7 @@ extension Audit.Row {
 }
 
 extension String {
-    /// The text with its control characters, such as a line's end, written out.
+    /// The text with escaped control characters, such as line breaks.
     fileprivate var onOneLine: String {
         func isControl(_ scalar: Unicode.Scalar) -> Bool {
             let properties = scalar.properties

@@ -1,11 +1,11 @@
 package import Foundation
 
-// The view that TetherTesting has of registrations, of centers, and of the objects that a test tracks.
+// The view of registrations, of centers, and of tracked objects for TetherTesting.
 
-/// A registration as `TetherTesting` sees it. The registration is retained only while it is read, and the token and the owner are
-/// not retained at all.
+/// A registration for `TetherTesting`. A read retains the registration until the read ends. The token and the owner are
+/// not retained.
 package final class WatchedRegistration: Sendable, Identifiable {
-    /// Unique as long as this lives, which pins the registration's memory.
+    /// Unique while this object lives, because `registration` keeps the memory of the registration.
     package typealias ID = UInt
 
     package let id: ID
@@ -13,11 +13,11 @@ package final class WatchedRegistration: Sendable, Identifiable {
     package let file: String
     package let line: Int
     package let center: RegistrationWatch.CenterNumber
-    /// Whether an owner's life bounds it.
+    /// Whether an owner's life bounds the observer.
     package var isAttached: Bool { owner != nil }
-    /// Whether it is that of an async sequence, which takes the deliveries in a target's place.
+    /// Whether an async sequence takes the deliveries in a target's place.
     package let isSequence: Bool
-    /// The address of the object whose life bounds it.
+    /// The address of the owner.
     package let owner: UInt?
     private let registration: Unowned<Registration>
     private let tokenReference: OwnerReference<AnyObject>
@@ -36,40 +36,40 @@ package final class WatchedRegistration: Sendable, Identifiable {
         isSequence = registration.keeper != nil
     }
 
-    /// Its pending deliveries.
+    /// The pending deliveries.
     private var deliveries: PendingDeliveries? { registration.live?.pending }
 
     package var isActive: Bool { registration.live != nil }
 
-    /// The registration's token, not retained: its address, and the number of strong references to it; `nil` once it was deallocated.
+    /// The address of the token, not retained, and its number of strong references; `nil` after the deallocation.
     package var token: (address: UInt, strongCount: Int)? {
         tokenReference.strongCount().map { (tokenAddress, $0) }
     }
 
-    /// How many deliveries wait for it, and where.
+    /// The number of pending deliveries, and their target.
     package var pending: (count: Int, target: String) {
         deliveries.map { ($0.count, $0.target.description) } ?? (0, "posting thread")
     }
 
-    /// Whether it is delivered to on a thread's run loop.
+    /// Whether the target is a thread's run loop.
     package var usesRunLoop: Bool { deliveries?.target.usesRunLoop ?? false }
 
-    /// Whether its deliveries wait for the end of the caller's own turn of the main queue.
+    /// Whether deliveries wait for the end of the caller's own turn of the main queue.
     package var waitsForCaller: Bool {
         guard MainQueue.isCurrent, deliveries?.waitsForCaller == true else { return false }
         let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
-        // The main thread runs its loop, which takes other turns of the queue, unless a task is in one.
+        // The main thread's loop runs other turns of the queue, unless a task is in a turn.
         return !Thread.isMainThread || isInTask
     }
 
-    /// A notification that waits for it, for looking into.
+    /// A pending notification, for inspection.
     package struct PendingNotification: Sendable {
         package let name: Notification.Name
         package let object: ValueBytes
         package let userInfo: ValueBytes
     }
 
-    /// The deliveries that wait for it.
+    /// The pending deliveries.
     package var pendingNotifications: [PendingNotification] {
         deliveries?.mapNotifications { notification in
             PendingNotification(
@@ -78,29 +78,29 @@ package final class WatchedRegistration: Sendable, Identifiable {
         } ?? []
     }
 
-    /// The handler as Tether keeps it, often one of its own around the user's, for looking into.
+    /// The stored handler, for inspection: often a closure of Tether's around the user's handler.
     package var handler: ValueBytes? {
         guard let registration = registration.live else { return nil }
         if let owned = registration.owned { return .owned(owned.handler) }
         return .plain(unsafe unsafeDowncast(registration, to: PlainRegistration.self).handler)
     }
 
-    /// Whether a delivery is on its way to it, or a handler of it is running, which may be about to end it.
+    /// Whether a delivery is pending, or a handler is running and may be about to end the observer.
     package var isBusy: Bool { pending.count > 0 || isRunning }
 
-    /// Whether a handler of it is running; one that has just begun on another thread may be missed.
+    /// Whether a handler is running. A handler that has just begun on another thread may be missed.
     package var isRunning: Bool { HandlerWait.isRunning(id) }
 
     // MARK: Waiting
 
-    /// Retains `signal` until nothing is pending for it, and nothing is being delivered. The result releases it before that,
-    /// to be called when nobody waits any more; `nil` if nothing is pending.
+    /// Retains `signal` until no delivery is pending or being made. The result, for a caller that stops waiting,
+    /// releases `signal` earlier. The result is `nil` if no delivery is pending or being made.
     package func retainUntilIdle(_ signal: any AnyObject & Sendable) -> (@Sendable () -> Void)? {
         guard let deliveries, deliveries.retainUntilIdle(signal) else { return nil }
         return { [weak signal] in if let signal { deliveries.releaseBeforeIdle(signal) } }
     }
 
-    /// Calls `action` when no handler of it runs on any thread; at once if none does.
+    /// Calls `action` when the handler runs on no thread, at once if so now.
     package func whenQuiescent(_ action: @escaping @Sendable () -> Void) {
         if !HandlerWait.whenReturned(id, resume: action) { action() }
     }
@@ -108,31 +108,31 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
 // MARK: Events
 
-/// The events of registrations and centers, for `TetherTesting`. Without a listener a registration costs one relaxed load for
-/// it, and a post nothing.
+/// The events of registrations and centers, for `TetherTesting`. Without a listener a registration costs one relaxed
+/// load, and a post nothing.
 package enum RegistrationWatch {
-    /// Stands for one center, and never for another one.
+    /// The number of one center, and never of another.
     package typealias CenterNumber = UInt64
 
     package enum Event {
         case registered(WatchedRegistration, owner: AnyObject?)
         case ended(WatchedRegistration.ID)
-        /// A center's end has ended a registration and released its handler's captures.
+        /// A center's end has ended a registration and released the handler's captures.
         case released(WatchedRegistration.ID)
         case centerMade(CenterNumber)
-        /// A center is about to end its observers.
+        /// A center is about to end the observers.
         case centerEnds(CenterNumber)
         case centerEnded(CenterNumber)
     }
 
-    /// The calling thread, and the registrations whose handlers it runs, outermost first: one for each post or block on it. A
-    /// post that has not reached an observer has 0.
+    /// The calling thread, and the registrations of the running handlers, outermost first: one for each post or block
+    /// on the thread. A post that has not reached an observer has 0.
     package static var running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID]) {
         let thread = ThreadRecord.current
         return (ObjectIdentifier(thread), thread.calledRegistrations)
     }
 
-    /// Starts the listening, for the rest of the process. The listener is called with no lock held.
+    /// Listens for the rest of the process. The listener is called with no lock held.
     package static func listen(_ listener: @escaping @Sendable (Event) -> Void) {
         Events.setWatcher { event in
             switch event {
@@ -152,14 +152,14 @@ package enum RegistrationWatch {
 
 // MARK: Values
 
-/// A copy of a value's bytes, with its type: for looking into the value, and keeping nothing that it refers to.
+/// A copy of a value's bytes and type, for inspection. The copy retains no object of the value.
 package struct ValueBytes: Sendable {
     package let type: Any.Type
     package let bytes: [UInt8]
 
     package init<Value>(of value: Value) {
         type = Value.self
-        // SAFETY: the bytes are copied while the value lives.
+        // SAFETY: `value` lives during the copy.
         bytes = unsafe withUnsafeBytes(of: value) { unsafe [UInt8]($0) }
     }
 
@@ -167,12 +167,12 @@ package struct ValueBytes: Sendable {
     private struct Function { let function: @Sendable (Notification) -> Void }
     private struct OwnedFunction { let function: @Sendable (AnyObject, Notification) -> Void }
 
-    /// Those of a handler that takes the notification alone.
+    /// The bytes of a handler that takes the notification alone.
     package static func plain(_ handler: @escaping @Sendable (Notification) -> Void) -> ValueBytes {
         ValueBytes(of: Function(function: handler))
     }
 
-    /// Those of a handler that takes its owner, too.
+    /// The bytes of a handler that takes an owner, too.
     package static func owned(_ handler: @escaping @Sendable (AnyObject, Notification) -> Void) -> ValueBytes {
         ValueBytes(of: OwnedFunction(function: handler))
     }
@@ -182,18 +182,18 @@ package struct ValueBytes: Sendable {
 
 /// An object whose end `TetherTesting` waits for, not retained.
 ///
-/// So a reader, on any thread, never releases the last reference to it. A registration that is attached to the object reports
-/// its end. That registration is in no center and has no observer, so no audit lists it.
+/// So a reader, on any thread, never releases the last reference. A registration attached to the object reports the
+/// end. The registration is in no center and has no observer, so no audit lists the registration.
 package final class WatchedObject: Sendable {
-    /// Its address, which is no other object's before the end.
+    /// The object's address, which no other object has before the end.
     package let address: UInt
     package let type: AnyClass
     private let hook = EndHook()
 
-    /// The center that the registrations name, and are not in.
+    /// The center that the registrations name, without being listed there.
     private static let center = CenterCore(usesExactLifetimes: true)
 
-    /// Watches an object that the caller holds. One that is being deinitialised has ended.
+    /// Watches an object that the caller retains. An object that is being deinitialised has ended.
     package init(_ object: AnyObject) {
         address = UInt(bitPattern: ObjectIdentifier(object))
         type = Swift.type(of: object)
@@ -207,16 +207,16 @@ package final class WatchedObject: Sendable {
 
     private var record: OwnerRecord? { hook.registration?.record }
 
-    /// Whether its last strong reference was released.
+    /// Whether the last strong reference was released.
     package var hasEnded: Bool {
         guard let record else { return true }
         return OwnerReference<AnyObject>.asksWithoutHolding && record.reference.hasEnded
     }
 
-    /// The number of strong references to it; `nil` if it has ended.
+    /// The number of strong references; `nil` after the end.
     package var strongCount: Int? { record?.reference.strongCount() }
 
-    /// Calls `action` when it ends, or at once if it has. Where ends are not seen as they happen, a sweep calls it (O10).
+    /// Calls `action` at the end, or at once after the end. A sweep calls later where ends are not seen at once (O10).
     package func whenEnded(_ action: @escaping @Sendable () -> Void) {
         if !hook.add(action) { action() }
     }
@@ -224,7 +224,7 @@ package final class WatchedObject: Sendable {
 
 /// The end of the registration that is attached to a watched object.
 ///
-/// SAFETY: the state is guarded.
+/// SAFETY: `state` is protected by its lock.
 private final class EndHook: RegistrationHook, @unchecked Sendable {
     private struct State: Sendable {
         /// Until the end.

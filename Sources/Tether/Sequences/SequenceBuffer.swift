@@ -7,9 +7,9 @@ internal import Synchronization
 //
 // A buffer is in one of three states:
 //
-//     Posts are ahead     Notifications, no waiting task.  `offer` appends or drops.           `take` removes the oldest.
-//     The task is ahead   Waiting tasks alone.             `offer` resumes the oldest task.    `take` waits behind them.
-//     Finished            Remaining notifications.         `offer` drops.                      `take` removes, then `nil`.
+//     Posts are ahead    Notifications, no waiting task.  `offer` appends or drops.         `take` removes the oldest.
+//     The task is ahead  Waiting tasks alone.             `offer` resumes the oldest task.  `take` waits behind them.
+//     Finished           Remaining notifications.         `offer` drops.                    `take` removes, then `nil`.
 //
 // `finish` leads to the last state, and resumes every waiting task with `nil`.
 //

@@ -4,10 +4,10 @@ internal import Foundation
 ///
 /// | Variable | Effect |
 /// |---|---|
-/// | `TETHER_AUDIT=exit` | prints the audit of the process when it ends by itself |
-/// | `TETHER_TRACE=FILE` | writes a trace into a file; ignored in a program with more rights than the user who started it |
+/// | `TETHER_AUDIT=exit` | prints the audit of the process at exit |
+/// | `TETHER_TRACE=FILE` | writes a trace into a file; ignored with more rights than the starting user's |
 enum ProgramEnvironment {
-    /// Evaluated before the first center of Tether is made, and before another center has an observer.
+    /// Evaluated before Tether makes the first center, and before another center has an observer.
     static let isFollowed: Void = {
         let variables = ProcessInfo.processInfo.environment
         if variables["TETHER_AUDIT"] == "exit" {
@@ -18,6 +18,6 @@ enum ProgramEnvironment {
         }
     }()
 
-    /// Prints to the standard error, which may be closed.
+    /// Prints to the standard error. The standard error may be closed.
     static func print(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data("\(text)\n".utf8)) }
 }

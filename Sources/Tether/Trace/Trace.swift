@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A record of everything that happens, as it happens, for Perfetto and the browsers' tracing pages.
+/// A record of all events, written at once, for Perfetto and the browsers' tracing pages.
 ///
 /// ```swift
 /// func trace() throws {
@@ -10,18 +10,18 @@ public import Foundation
 /// }
 /// ```
 ///
-/// With `TETHER_TRACE=trace.json` in its environment a program does this from its first center to its end, without a change
-/// of its code. The article [Watching a program](doc:WatchingAProgram) lists what is in a trace.
+/// With `TETHER_TRACE=trace.json` in the environment a program writes a trace from the first center to the program's
+/// end, without a change of code. The article [Watching a program](doc:WatchingAProgram) lists the events.
 ///
-/// Each event is in the file before the program continues (L5), so a trace has all that happened before a
-/// crash. While there is no trace, a post that calls its handlers at once does nothing for it, and any other post loads a
-/// flag. While there is one, each event takes some microseconds, and threads take turns. On Apple platforms each event but
-/// the arrows is a signpost as well.
+/// Each event is in the file before the program continues (L5), so a trace has all events before a crash. Without a
+/// trace, a post that calls the handlers at once does no work for tracing, and any other post loads a flag. With a
+/// trace, each event takes some microseconds, and threads take turns. On Apple platforms each event but the arrows is a
+/// signpost as well.
 ///
-/// A forked process writes nothing. It can start a trace of its own, unless another thread was writing an event when the
-/// process was forked: then that call never returns.
+/// A forked process writes nothing. A forked process can start a trace of its own, unless another thread was writing an
+/// event at the fork: then the call never returns.
 ///
-/// *Thread safety*: all of it may be called from any thread.
+/// *Thread safety*: any thread may call every function.
 public enum Trace {
     /// The size of a trace.
     public struct Summary: Sendable, Equatable, CustomStringConvertible {
@@ -45,7 +45,7 @@ public enum Trace {
 
     private struct State {
         var writer: TraceWriter?
-        /// The moment of the last event of any trace.
+        /// The moment of the last event of all traces.
         private var last: UInt64 = 0
 
         mutating func nextMoment() -> UInt64 {
@@ -54,20 +54,20 @@ public enum Trace {
         }
     }
 
-    /// Under this lock no other lock is taken.
+    /// No other lock is taken under this lock.
     private static let state = Locked(State())
 
     /// Whether a trace is written.
     public static var isOn: Bool { Events.areTraced }
 
-    /// Starts a trace of everything that happens on all centers from now on. It replaces the file's content.
+    /// Starts a trace of all later events on all centers. The trace replaces the file's content.
     ///
-    /// Throws a ``Failure`` if there is a trace already, if another process writes one to the file, or if the file cannot be
-    /// written.
+    /// Throws a ``Failure`` if a trace is running, if another process writes a trace to the file, or if the file cannot
+    /// be written.
     /// - Parameters:
     ///   - file: The URL of the file. Any other URL is a ``Failure``.
-    ///   - limit: The largest size of the file in bytes; a quarter of a gigabyte, or more than a million events, if left out.
-    ///     Later events are counted, and not written.
+    ///   - limit: The largest size of the file in bytes, by default a quarter of a gigabyte, more than a million
+    ///     events. Later events are counted, and not written.
     public static func start(to file: URL, limit: Int = 256 << 20) throws {
         let call = "Trace.start(to: \(file.isFileURL ? file.path : "\(file)"))"
         guard file.isFileURL else {
@@ -108,7 +108,7 @@ public enum Trace {
         CenterCore.followTrace()
     }
 
-    /// Ends the trace, and closes its file; `nil` if there is none. A program's end needs no call.
+    /// Ends the trace, and closes the file; `nil` without a trace. A program's end needs no call.
     @discardableResult
     public static func stop() -> Summary? {
         guard isOn else { return nil }
@@ -118,28 +118,28 @@ public enum Trace {
         }
     }
 
-    /// A forked process has none of the threads that could release the lock, so that it must not write an event.
+    /// A forked process must not write an event: a thread that holds the lock does not exist there to release the lock.
     private static let endsInForkedProcesses: Void = {
         _ = pthread_atfork(nil, nil) { Events.setTracer(nil) }
     }()
 
     // MARK: In a scope
 
-    /// Writes a trace of everything that happens while a body runs, on all threads.
+    /// Writes a trace of all events during a body, on all threads.
     /// - Parameters:
     ///   - file: The URL of the file, as in ``start(to:limit:)``.
-    ///   - body: The code to trace. The trace ends when it returns or throws.
+    ///   - body: The code to trace. The trace ends when the body returns or throws.
     public static func record<Result>(to file: URL, _ body: () throws -> Result) throws -> Result {
         try start(to: file)
         defer { stop() }
         return try body()
     }
 
-    /// Writes a trace of everything that happens while an async body runs, on all threads.
+    /// Writes a trace of all events during an async body, on all threads.
     /// - Parameters:
     ///   - file: The URL of the file, as in ``start(to:limit:)``.
-    ///   - isolation: The actor of the caller, on which the body runs; leave it out.
-    ///   - body: The code to trace. The trace ends when it returns or throws.
+    ///   - isolation: The actor of the caller and of the body; omit it.
+    ///   - body: The code to trace. The trace ends when the body returns or throws.
     public static func record<Result>(
         to file: URL, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Result
     ) async throws -> sending Result {

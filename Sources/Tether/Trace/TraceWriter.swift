@@ -5,23 +5,23 @@ internal import Foundation
 internal import os
 #endif
 
-/// The file of a trace, which is a whole JSON array after each event, in Chrome's trace event format.
+/// The file of a trace, a whole JSON array after each event, in Chrome's trace event format.
 ///
-/// *Representation*: the file holds `[`, events with commas between them, and `]`. One `pwrite` puts the next event, and
-/// behind it a new bracket, over the old bracket. So a crash at any moment leaves a file that every viewer opens, with all
-/// events that were written before.
+/// *Representation*: the file holds `[`, events with commas between them, and `]`. One `pwrite` puts the next event and
+/// a new bracket over the old bracket. So a crash at any moment leaves a file that every viewer opens, with all earlier
+/// events.
 ///
-/// *Limits*: after the first event that could not be written none is written any more. So the file never has an end without
-/// its beginning. The first event of the file counts those that are missing, and the standard error says once that there
-/// are some.
+/// *Limits*: after the first event that could not be written no event is written. So the file never has an end without
+/// a beginning. The first event of the file counts the missing events. The standard error reports once that events are
+/// missing.
 ///
-/// *Moments*: the moments of all events of a process differ and rise in the order in which they are written. So a moment
-/// identifies the beginning of a slice, and an end whose beginning is in a former trace is found and left out.
+/// *Moments*: the moments of all events of a process differ and rise in writing order. So a moment identifies the
+/// beginning of a slice. An end whose beginning is in a former trace is found and left out.
 ///
-/// *Threads*: `Trace` guards the writer by its lock, which is held during the system call. So threads that write events
-/// take turns. Cost: two or three system calls for each event.
+/// *Threads*: `Trace` protects the writer by its lock, and holds the lock during the system call. So threads that write
+/// events take turns. Cost: two or three system calls for each event.
 final class TraceWriter {
-    /// The descriptor, and the file that it stood for at first: a program that closes all descriptors, as daemons do, may
+    /// The descriptor, and the identity of the opened file. A program that closes all descriptors, as daemons do, may
     /// open another file under the same number.
     private let file: CInt
     private let identity: (device: UInt64, inode: UInt64)
@@ -29,11 +29,11 @@ final class TraceWriter {
     private let limit: Int
     private let process = getpid()
     private let begun: UInt64
-    /// The threads that have a name in the file.
+    /// The threads with a name in the file.
     private var named: Set<UInt64> = []
-    /// The offset of the text that follows the last event.
+    /// The offset of the text behind the last event.
     private var size = 0
-    /// The offset of the number of events that are not written.
+    /// The offset of the number of missing events.
     private var countOffset = 0
     private var failure: CInt = 0
     private(set) var written = 0
@@ -41,7 +41,7 @@ final class TraceWriter {
 
     private static let end = "\n]\n"
 
-    /// Empties a file, or makes it, and begins an array in it. Throws an error of the C library: `EWOULDBLOCK` if another
+    /// Empties or creates a file, and begins an array. Throws an error of the C library: `EWOULDBLOCK` if another
     /// process writes a trace there.
     init(path: String, limit: Int, at moment: UInt64) throws(Error) {
         (self.path, self.limit, begun) = (path, limit, moment)
@@ -61,7 +61,7 @@ final class TraceWriter {
 
     deinit {
         guard file >= 0, isOwn else { return }
-        // A forked process shares the lock of the file.
+        // A forked process shares the file's lock.
         if getpid() == process { flock(file, LOCK_UN) }
         close(file)
     }
@@ -72,7 +72,7 @@ final class TraceWriter {
 
     // MARK: Writing
 
-    /// Writes an event, or counts it as not written. Leaves out an end whose beginning is not in this trace.
+    /// Writes an event, or counts the event as not written. Leaves out an end whose beginning is not in the trace.
     func write(_ event: TraceEvent, at moment: UInt64) {
         if event.phase.isEnd, event.begun < begun { return }
         let thread = tether_thread_number()
@@ -89,7 +89,7 @@ final class TraceWriter {
         }
     }
 
-    /// Whether the text is written behind the last event.
+    /// Returns whether the text was written behind the last event.
     private func put(_ text: String) -> Bool {
         if size + text.utf8.count > limit {
             failure = EFBIG
@@ -97,7 +97,7 @@ final class TraceWriter {
             failure = EBADF
         } else if !put(text, at: size) {
             failure = errno
-            // The old end has its block already.
+            // The old end has a disk block already.
             _ = put(TraceWriter.end, at: size)
             ftruncate(file, off_t(size + TraceWriter.end.utf8.count))
         }
@@ -183,11 +183,11 @@ extension String {
 
 /// An event in Chrome's trace event format.
 struct TraceEvent {
-    /// The phases of the format, by its letters.
+    /// The phases of the format, by letter.
     enum Phase: String {
         case begin = "B"
         case end = "E"
-        /// Of a slice that may change threads.
+        /// The beginning of a slice that may change threads.
         case asyncBegin = "b"
         case asyncEnd = "e"
         case instant = "i"
@@ -203,7 +203,7 @@ struct TraceEvent {
         /// The digits of a number.
         case number(String)
 
-        /// A time in nanoseconds, which is written in microseconds.
+        /// A time in nanoseconds, written in microseconds.
         static func microseconds(_ time: UInt64) -> Value {
             .number("\(time / 1000)." + String(time % 1000 + 1000).dropFirst())
         }
@@ -219,7 +219,7 @@ struct TraceEvent {
     let phase: Phase
     var name = ""
     var arguments: [(key: String, value: Value)] = []
-    /// The moment of the beginning that an end belongs to, or 0.
+    /// The moment of the beginning that belongs to an end, or 0.
     var begun: Event.Moment = 0
 
     init(_ phase: Phase, _ name: String, _ arguments: [(key: String, value: Value)] = []) {
@@ -236,12 +236,12 @@ struct TraceEvent {
         (self.phase, self.name, self.begun) = (phase, name, begun)
     }
 
-    /// An event as a trace has it; `nil` for one that is none of a trace's, and for the end of an observer that was in no center.
+    /// An event for a trace; `nil` for an event that no trace has, and at the end of an observer in no center.
     init?(_ event: Event) {
         switch event {
         case .post(let name): self.init(.begin, "post \(name.rawValue)")
         case .call(let registration, let name, let since):
-            // The target that it has now, and may have been switched to while the delivery waited.
+            // The target now. The target may have been switched while the delivery waited.
             let target = since > 0 ? registration.pending?.target.description : nil
             self.init(.begin, name.rawValue, at: registration.site, target == nil ? "" : "on", target ?? "")
             let now = DispatchTime.now().uptimeNanoseconds
