@@ -1,38 +1,38 @@
 internal import COwnerLifetime
 internal import Dispatch
 
-/// Waiting until the handlers of a registration have returned (R2).
+/// Waits until the handlers of a registration have returned (R2).
 ///
-/// A handler runs in an *execution*: a thread that posts or runs a block, which its `ThreadRecord` stands for, or the call of an
-/// async handler, which an `AsyncRun.Identity` stands for. A waiter waits for all executions of its registration but its own.
+/// A handler runs in an *execution*: the `ThreadRecord` of a thread that posts or runs a block, or the
+/// `AsyncRun.Identity` of an async handler's call. A waiter waits for its registration's executions but its own.
 ///
-/// A waiter adds itself to `waiters`, sets a bit for its registration in `tether_awaited`, fences all threads, and then reads the hazard
-/// pointers. A thread clears its hazard pointer when a handler has returned, and then reads that word. At least one of the two sees
-/// what the other has written. While nobody waits, a return costs the read of a word that is 0.
+/// Under the lock of `waiters`, a waiter sets its registration's bit in `tether_awaited`, fences all threads, and reads
+/// the hazard pointers. A thread clears its hazard pointer after a handler, and then reads the word. At least one of
+/// the two sees the other's write. Without waiters, a return costs one read of a word with the value 0.
 ///
-/// Two handlers that wait for each other would never return. A waiter therefore first looks for a cycle: an
-/// execution that it waits for, and that waits, directly or through others, for the waiter's own.
+/// Two handlers waiting for each other would never return. So a waiter first looks for a cycle: an awaited execution
+/// that waits, directly or through others, for the waiter's own executions.
 enum HandlerWait {
     /// A `ThreadRecord` or an `AsyncRun.Identity`.
     private typealias Execution = any AnyObject & Sendable
 
     private struct Waiter: Sendable {
         let registration: UInt
-        /// The executions that the waiter itself is in. It does not wait for them.
+        /// The executions around the waiter. The waiter does not wait for its own executions.
         let own: [Execution]
         let resume: @Sendable () -> Void
 
-        /// Whether an execution cannot return before this waiter is resumed.
+        /// Whether an execution cannot return before the waiter is resumed.
         func blocks(_ execution: Execution) -> Bool { own.contains { $0 === execution } }
 
-        /// Those of its registration's executions that it waits for.
+        /// The executions of the registration that the waiter waits for.
         func awaited(of executions: [Execution]) -> [Execution] { executions.filter { !blocks($0) } }
     }
 
-    /// By the registrations that are awaited, so that a return costs nothing for those that await another one.
+    /// By awaited registration, so a return costs nothing for the waiters of other registrations.
     private static let waiters = Locked<[UInt: [Waiter]]>([:])
 
-    /// Waits on this thread for the registration's handlers on other threads. False, at once, if that would close a cycle.
+    /// Waits for the registration's handlers on other threads. False if the wait would close a cycle.
     static func wait(for registration: UInt) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let own = [ThreadRecord.current] + ownRun
@@ -45,8 +45,8 @@ enum HandlerWait {
         }
     }
 
-    /// Calls `resume` when no handler of the registration runs, but for the async one that the current task belongs to. False,
-    /// without a call, if that would close a cycle.
+    /// Calls `resume` when no handler of the registration runs, except the async handler of the current task. False,
+    /// without a call, if the wait would close a cycle.
     static func whenReturned(_ registration: UInt, resume: @escaping @Sendable () -> Void) -> Bool {
         switch add(Waiter(registration: registration, own: ownRun, resume: resume)) {
         case .returned: resume()
@@ -56,11 +56,11 @@ enum HandlerWait {
         return true
     }
 
-    /// To be called when a handler has returned, where `tether_is_awaited`. Resumes the waiters that wait for nothing any more.
+    /// Called after a handler's return if `tether_is_awaited`. Resumes the waiters that await no execution any more.
     static func handlerReturned(_ registration: UInt) {
         let resumed = waiters.withLock { waiters -> [Waiter] in
             guard var waiting = waiters[registration] else { return [] }
-            // Read once, because handlers may return meanwhile, and each waiter must be in just one of the two lists.
+            // Read once: handlers may return meanwhile, and each waiter must be in exactly one of the two lists.
             let executions = executions(of: registration)
             let resumed = waiting.filter { $0.awaited(of: executions).isEmpty }
             waiting.removeAll { $0.awaited(of: executions).isEmpty }
@@ -74,7 +74,7 @@ enum HandlerWait {
     /// Whether a thread or a task waits for a registration's handlers.
     static func isAwaited(_ registration: UInt) -> Bool { waiters.withLock { $0[registration] != nil } }
 
-    /// Whether a handler of a registration is running, without a fence: one that has just begun elsewhere may be missed.
+    /// Whether a handler of a registration is running, without a fence: a handler just begun elsewhere may be missed.
     static func isRunning(_ registration: UInt) -> Bool { !executions(of: registration).isEmpty }
 
     private static var ownRun: [Execution] { AsyncRun.current.map { [$0] } ?? [] }
@@ -100,7 +100,7 @@ enum HandlerWait {
         }
     }
 
-    /// Whether one of the executions that a waiter awaits waits for the waiter's own, directly or through others.
+    /// Whether an awaited execution waits for the waiter's own executions, directly or through others.
     private static func closesCycle(_ waiter: Waiter, _ awaited: [Execution], _ waiters: [UInt: [Waiter]]) -> Bool {
         guard !waiter.own.isEmpty else { return false }
         var (pending, seen) = (awaited, Set<ObjectIdentifier>())
@@ -117,22 +117,22 @@ enum HandlerWait {
 
 // MARK: Calls of async handlers
 
-/// One call of an async handler, from the delivery that begins it until it has returned (R2).
+/// One call of an async handler, from the beginning of its delivery until its return (R2).
 ///
-/// Such a call may change threads, so no hazard pointer announces it. It retains its registration, whose address waiters await.
+/// The call may change threads, so has no hazard pointer. The call retains its registration: waiters await its address.
 ///
-/// SAFETY: only the task that performs it reads or writes `work` and `registration`.
+/// SAFETY: only the task of the call reads or writes `work` and `registration`.
 final class AsyncRun: @unchecked Sendable {
     /// The call of a handler, on the handler's actor.
     typealias Work = @Sendable (isolated (any Actor)?) async -> Void
 
-    /// An object of its own, because tasks that the handler starts inherit it, and may outlive the call.
+    /// A separate object, because the handler's tasks inherit the identity and may outlive the call.
     final class Identity: Sendable {}
 
-    /// The call that the current task belongs to: it is the handler's own task, a child of it, or a task that it has started.
+    /// The call around the current task. The task is the handler's own, a child task, or a task started by the handler.
     @TaskLocal static var current: Identity?
 
-    /// The calls under way, by the addresses of their registrations. An observer has at most one at a time (P4).
+    /// The calls under way, by the addresses of their registrations. An observer has at most one call at a time (P4).
     private static let underWay = Locked<[UInt: Identity]>([:])
 
     private var registration: (any AnyObject & Sendable)?
@@ -148,10 +148,10 @@ final class AsyncRun: @unchecked Sendable {
         AsyncRun.underWay.withLock { [identity, address] in $0[address] = identity }
     }
 
-    /// Calls the handler, releases its arguments, and ends the call. To be called once.
+    /// Calls the handler, releases the arguments, and ends the call. Called once.
     ///
-    /// All on the handler's actor. So the owner and the notification are released there (O9), and so are the captures, if this is
-    /// the last to hold them.
+    /// All steps run on the handler's actor. So the actor releases the owner, the notification (O9), and the captures
+    /// if the call is their last holder.
     func perform(on actor: isolated (any Actor)?) async {
         await AsyncRun.$current.withValue(identity) {
             await work?(actor)
@@ -163,12 +163,12 @@ final class AsyncRun: @unchecked Sendable {
         registration = nil
     }
 
-    /// Whether the current task belongs to the call that is under way for a registration.
+    /// Whether the current task belongs to the registration's call under way.
     static func isCurrent(for registration: UInt) -> Bool {
         guard let current else { return false }
         return underWay(for: registration) === current
     }
 
-    /// The call that is under way for a registration.
+    /// The registration's call under way.
     static func underWay(for registration: UInt) -> Identity? { underWay.withLock { $0[registration] } }
 }

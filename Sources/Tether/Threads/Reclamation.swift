@@ -2,71 +2,71 @@ internal import COwnerLifetime
 internal import Synchronization
 
 // Posts read slots, names, caches and registrations of their center without a lock, and retain none of them. This file
-// decides when such an object may be released after it has been removed from its center. It combines two known schemes.
+// decides when a removed object may be released. The file combines two known schemes.
 //
 // # Epochs
 //
-// As in crossbeam-epoch. Each center has an *epoch*, a counter. A post has an *epoch guard*, a place in memory that all
-// threads can read. Before the post reads anything else it writes into its guard the center and the center's epoch. A thread that
-// removes an object adds it to the center's *garbage*, with the current epoch, and increments the epoch. The object is released
-// when no guard of the center has that epoch or an earlier one. A later post does not find the object any more.
+// As in crossbeam-epoch. Each center has an *epoch*, a counter. A post has an *epoch guard*, a place in memory readable
+// by all threads. First of all, the post writes the center and the center's epoch into its guard. A removing thread
+// adds the object to the center's *garbage*, with the current epoch, and increments the epoch. The object is released
+// when no guard of the center has the object's epoch or an earlier epoch. A later post does not find the object.
 //
-// The garbage has slots that were outgrown, names, caches, and the memory of registrations.
+// The garbage has outgrown slots, names, caches, and the memory of registrations.
 //
 // # Hazard pointers
 //
-// The captures of a handler do not wait for posts that call other observers (R8). So a guard also has a *hazard pointer*: the
+// The captures of a handler do not wait for posts to other observers (R8). So a guard also has a *hazard pointer*: the
 // registration that the post is calling.
 //
 //     post                                    cancel()
 //     sets the hazard pointer                 closes the registration's state
 //     reads the state: calls, or skips        reads the hazard pointers: releases, or leaves it to the post
 //
-// At least one of the two sees what the other has written. A registration that a post is calling stays in the garbage as a whole.
-// That post releases it when it ends, because its epoch is not later than the garbage. Posts that begin later have a later
-// epoch, and do not even look.
+// At least one side sees the other's write. A registration that a post is calling stays in the garbage as a whole. The
+// post releases the registration at its end, because the post's epoch is not later than the garbage. Later posts have a
+// later epoch, and do not read the garbage.
 //
 // # Guards
 //
-// Each thread that posts has a `ThreadRecord`, and each record has a guard. The guards of all records stand side by side in a
-// table, because each removal reads all of them. A guard is as long as a cache line, so that two threads never write to the same one.
-// A post inside of a handler needs another guard. It is allocated once, and linked to the guard of the outer post.
-// Guards are never freed.
+// Each posting thread has a `ThreadRecord`, and each record has a guard. The guards of all records stand side by side
+// in a table, because each removal reads all guards. A guard is as long as a cache line, so two threads never write to
+// the same line. A post inside of a handler needs another guard. The inner guard is allocated once, and linked to the
+// guard of the outer post. Guards are never freed.
 //
 // # Memory orders
 //
-// Both "sets, then reads" above are the store buffering pattern: each side needs a full fence between its store and its load.
-// Posts are frequent, and removals are not. So a post only has a compiler barrier, and the removing thread has a fence executed
-// on all threads (`membarrier`, on Linux). On ARM64, a sequentially consistent store and load keep their order, at no
-// cost. On other systems, posts fence. Tests/Litmus checks the protocols exhaustively, and says what each order is for.
+// Each side of both schemes needs a full fence between its store and its load (store buffering). In epochs both
+// accesses are sequentially consistent. For hazard pointers a post has a compiler barrier only, and the removing thread
+// fences all threads (Linux: `membarrier`). On ARM64 a sequentially consistent store and load keep their order at no
+// cost. Elsewhere posts fence. Tests/Litmus checks the protocols exhaustively, and gives the reason for each order.
 //
 // # Cost
 //
-// A post: five plain stores, and a load for each call. A removal: a read of the guards of all threads that have
-// posted and still run, which is 64 bytes for each; and a fence of all threads, if another thread is posting on that center.
+// A post: five stores (the center's is sequentially consistent), and a load for each call. A removal: a read of 64
+// bytes for each guard in the table, and a fence of all threads if another thread is posting on the center.
 
 // MARK: Guards
 
-/// The place in which a thread announces one post, or one block of a target, while that is under way.
+/// The announcement of one post, or of one block of a target, while the post or the block is under way.
 ///
-/// SAFETY: `outer` and `next` point to guards, which are never freed; nor is the record.
+/// SAFETY: `outer` and `next` point to guards, and guards and records are never freed.
 @safe struct EpochGuard: ~Copyable {
-    /// The `center` of a block that a target runs. Such a block retains the registrations that it calls, and has no epoch. So does a call by a foreign center.
+    /// The `center` of a target's block or a foreign center's call: both retain their registrations, and need no epoch.
     static let block: UInt = 1
 
-    /// The address of the center whose observers are being called; 0 while the guard is free.
+    /// The address of the center of the post; 0 while the guard is free.
     let center = Atomic<UInt>(0)
     /// The center's epoch when the post began.
     let epoch = Atomic<UInt64>(0)
     /// The hazard pointer: the address of the registration that is about to be called, or is running; or 0.
     let registration = Atomic<UInt>(0)
-    /// The guard of a post inside of this one. Set once, by the guard's thread.
+    /// The guard of a post inside of this post. Set once, by the guard's thread.
     let next = unsafe Atomic<UnsafeMutablePointer<EpochGuard>?>(nil)
-    /// The guard that this is the `next` of. Only read by the guard's thread.
+    /// The guard whose `next` is this guard. Only read by the guard's thread.
     let outer: UnsafeMutablePointer<EpochGuard>?
-    /// The record that has the guard.
+    /// The guard's record.
     let record: Unmanaged<ThreadRecord>
-    /// Up to the size of a cache line.
+    /// Fills the guard up to the size of a cache line.
     private let padding: (UInt, UInt) = (0, 0)
 
     init(of record: ThreadRecord, inside outer: UnsafeMutablePointer<EpochGuard>? = nil) {
@@ -77,13 +77,13 @@ internal import Synchronization
     /// Begins a post.
     @inline(__always)
     func begin(center: UInt, epoch: UInt64) {
-        // Release, for a thread that reads this epoch: what the guard's previous post did happened before.
+        // Release, for a thread that reads this epoch: the effects of the guard's previous post happened before.
         self.epoch.store(epoch, ordering: .releasing)
-        // Sequentially consistent: a thread that does not read it has removed its object before this post reads the slots.
+        // Sequentially consistent: a thread that misses the store has removed its object before the slots are read.
         self.center.store(center, ordering: .sequentiallyConsistent)
     }
 
-    /// Sets the hazard pointer to the registration that is about to be called, after the one that was called before.
+    /// Sets the hazard pointer to the next registration to be called, after the call of the previous registration.
     @inline(__always)
     func setHazardPointer(_ registration: UInt, after previous: UInt = 0) {
         self.registration.publish(registration)
@@ -99,7 +99,7 @@ internal import Synchronization
         if tether_needs_attention() { EpochGuard.attend(after: previous) }
     }
 
-    /// Fences where posts have to, and resumes threads that wait for the handler that has returned.
+    /// Fences where posts must fence, and resumes the threads that wait for the returned handler.
     @inline(never)
     private static func attend(after registration: UInt) {
         if tether_posters_fence() { atomicMemoryFence(ordering: .sequentiallyConsistent) }
@@ -108,8 +108,8 @@ internal import Synchronization
 
     // MARK: Reading the guards of all threads
 
-    /// Fences all threads. What another thread has published before is seen after this, or that thread sees what this one has
-    /// stored before.
+    /// Fences all threads. Afterwards this thread sees another thread's earlier stores, or the other thread sees this
+    /// thread's earlier stores.
     static func fenceOthers() {
         guard tether_fence_all_threads() else {
             fatalError(
@@ -118,7 +118,7 @@ internal import Synchronization
         }
     }
 
-    /// The earliest epoch of the posts of a center that are under way, and whether one is on another thread.
+    /// The earliest epoch of a center's posts under way, and whether another thread has such a post.
     static func earliest(on center: UInt) -> (epoch: UInt64, isElsewhere: Bool)? {
         var earliest: UInt64?
         var isElsewhere = false
@@ -134,19 +134,19 @@ internal import Synchronization
         return earliest.map { ($0, isElsewhere) }
     }
 
-    /// The hazard pointers of the posts of a center that are under way.
+    /// The hazard pointers of a center's posts under way.
     static func hazardPointers(on center: UInt) -> [UInt] {
         var hazardPointers: [UInt] = []
         GuardTable.shared.forEachUsed { epochGuard in
             if epochGuard.center.load(ordering: .acquiring) == center {
-                // Acquire: what a handler stored in its captures happened before they are released.
+                // Acquire: a handler's stores into its captures happened before the release of the captures.
                 hazardPointers.append(epochGuard.registration.load(ordering: .acquiring))
             }
         }
         return hazardPointers
     }
 
-    /// The records of the threads that call a registration.
+    /// The records of the threads that are calling a registration.
     static func threads(calling registration: UInt) -> [ThreadRecord] {
         var threads: [ThreadRecord] = []
         GuardTable.shared.forEachUsed { epochGuard in
@@ -160,9 +160,9 @@ internal import Synchronization
 }
 
 extension Atomic<UInt> {
-    /// Stores a word that other threads look for, in front of the load of `tether_awaited`.
+    /// Stores a word that other threads look for, before the load of `tether_awaited`.
     ///
-    /// On ARM64 that load does not pass this store, which is the same instruction as one with release.
+    /// On ARM64 the load does not pass the store. The store is the same instruction as a store with release.
     @inline(__always)
     fileprivate borrowing func publish(_ value: UInt) {
         #if arch(arm64) || arch(arm64_32)
@@ -175,21 +175,21 @@ extension Atomic<UInt> {
 
 // MARK: The table of guards
 
-/// The guards of all records, in chunks, each twice as long as the one before. None is ever moved or freed.
+/// The guards of all records, in chunks, each twice as long as the previous chunk. No guard is ever moved or freed.
 ///
-/// SAFETY: a chunk, and a guard in it, are initialised before `count` includes them.
+/// SAFETY: a chunk, and each guard of the chunk, is initialised before `count` includes the guard.
 @safe struct GuardTable: ~Copyable, @unchecked Sendable {
     static let shared = GuardTable()
     private static let firstCapacity = 16
 
     /// Written under the lock of the records.
     private let chunks = UnsafeMutablePointer<UnsafeMutablePointer<EpochGuard>>.allocate(capacity: 40)
-    /// How many guards are read: those up to the last that a running thread has. Written under the lock of the records.
+    /// The number of guards to read, up to the last guard of a running thread. Written under the lock of the records.
     private let count = Atomic<Int>(0)
 
     private init() {}
 
-    /// Makes the place of a guard, to be initialised. To be called with 0, 1, 2 and so on, under the lock of the records.
+    /// Makes the place of an uninitialised guard. Called with 0, 1, 2 and so on, under the lock of the records.
     func makePlace(number: Int) -> UnsafeMutablePointer<EpochGuard> {
         var (chunk, capacity, index) = (0, GuardTable.firstCapacity, number)
         while index >= capacity { (chunk, capacity, index) = (chunk + 1, capacity * 2, index - capacity) }
@@ -201,12 +201,12 @@ extension Atomic<UInt> {
         return unsafe chunks[chunk] + index
     }
 
-    /// Has the first guards read, and no others; under the lock of the records.
+    /// Limits readers to the first `count` guards; under the lock of the records.
     ///
-    /// Sequentially consistent: a thread that does not read a guard has removed its object before that guard's thread posts.
+    /// Sequentially consistent: a thread that misses a guard has removed its object before the guard's thread posts.
     func setCount(_ count: Int) { self.count.store(count, ordering: .sequentiallyConsistent) }
 
-    /// Calls `body` with every guard that a post, or a block, is using.
+    /// Calls `body` with every guard in use by a post or a block.
     @inline(__always)
     func forEachUsed(_ body: (borrowing EpochGuard) -> Void) {
         var (left, chunk, capacity) = (count.load(ordering: .sequentiallyConsistent), 0, GuardTable.firstCapacity)
@@ -214,7 +214,7 @@ extension Atomic<UInt> {
             let first = unsafe chunks[chunk]
             for index in 0..<min(left, capacity) {
                 var next = unsafe Optional(first + index)
-                // Guards behind the first free one are free, too.
+                // Guards behind the first free guard are free, too.
                 while let known = unsafe next, unsafe known.pointee.center.load(ordering: .sequentiallyConsistent) != 0
                 {
                     unsafe body(known.pointee)
@@ -232,7 +232,7 @@ extension Atomic<UInt> {
 struct Reclamation: ~Copyable, Sendable {
     typealias Object = any AnyObject & Sendable
 
-    /// Objects that were removed from the center and may still be read. Protected by the center's lock.
+    /// Objects removed from the center, perhaps still read by posts. Protected by the center's lock.
     struct Garbage: Sendable {
         /// A removed object, or the memory alone of a registration.
         fileprivate enum Retired: Sendable {
@@ -240,31 +240,31 @@ struct Reclamation: ~Copyable, Sendable {
             case memory(Unowned<AnyObject>)
         }
 
-        /// Each with the epoch of its removal, oldest first.
+        /// Each object with the epoch of its removal, oldest first.
         fileprivate var retired: [(epoch: UInt64, Retired)] = []
         /// Registrations that a post was calling when they ended; likewise.
         fileprivate var called: [(epoch: UInt64, object: Object)] = []
 
-        /// The calling post may have ended when the memory was released. So both count.
+        /// An ended post may still have to collect `called` after the memory is released. So both lists count.
         fileprivate var newest: UInt64 { max(retired.last?.epoch ?? 0, called.last?.epoch ?? 0) }
 
         var isEmpty: Bool { retired.isEmpty && called.isEmpty }
         var count: Int { retired.count }
     }
 
-    /// Incremented by each change that retires something.
+    /// Incremented by each change that retires objects.
     let epoch = Atomic<UInt64>(1)
     /// The epoch of the latest garbage; 0 if there is none.
     private let newestGarbage = Atomic<UInt64>(0)
 
-    /// Whether a post that began in an epoch, and has ended, has to collect the garbage. The garbage may wait for it.
+    /// Whether a post of an epoch must collect the garbage at its end. The garbage may wait for the post.
     ///
-    /// Sequentially consistent, as the store in `retire`: that thread sees the post's end, or the post sees its garbage.
+    /// Sequentially consistent, as the store in `retire`: its thread sees the post's end, or the post sees the garbage.
     @inline(__always)
     func hasGarbage(since epoch: UInt64) -> Bool { newestGarbage.load(ordering: .sequentiallyConsistent) >= epoch }
 
-    /// Retires objects that were removed from a center, and a registration whose state is closed. Returns the objects that
-    /// no post may still read, to be released without the lock.
+    /// Retires objects removed from a center, and a registration whose state is closed. Returns the objects that no
+    /// post may still read, to be released without the lock.
     func retire(
         _ objects: [Object], and registration: Object? = nil, of center: UInt, in garbage: inout Garbage
     ) -> [Object] {
@@ -281,8 +281,8 @@ struct Reclamation: ~Copyable, Sendable {
         return expired(in: &garbage, of: center) + [registration]
     }
 
-    /// Takes from the garbage of a center the objects that no post may still read, to be released without the lock. To be called
-    /// by a post that began in an epoch and has ended; it leaves registrations that ended before it began to the posts calling them.
+    /// Removes and returns the garbage that no post may still read, to be released without the lock. Called by an ended
+    /// post of the epoch `since`. Registrations that ended in an earlier epoch are left to the posts that call them.
     func collect(_ garbage: inout Garbage, of center: UInt, since: UInt64) -> [Object] {
         var released: [Object] = []
         if !garbage.called.isEmpty {
@@ -298,7 +298,7 @@ struct Reclamation: ~Copyable, Sendable {
 
     private static func address(of object: Object) -> UInt { UInt(bitPattern: ObjectIdentifier(object)) }
 
-    /// Takes from the garbage the objects that were removed before the earliest post under way began.
+    /// Removes and returns the objects that were removed before the earliest post under way began.
     private func expired(in garbage: inout Garbage, of center: UInt) -> [Object] {
         let earliest = EpochGuard.earliest(on: center)?.epoch ?? .max
         let firstKept = garbage.retired.firstIndex { $0.epoch >= earliest } ?? garbage.retired.endIndex

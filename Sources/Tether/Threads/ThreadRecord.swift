@@ -1,34 +1,34 @@
 internal import COwnerLifetime
 internal import Synchronization
 
-/// The record of a thread that has posted: its epoch guards, and objects of other parts that live as long as the thread.
+/// The record of a posting thread: its epoch guards, and objects of other parts with the lifetime of the thread.
 ///
-/// A thread takes a record when it first needs one, and gives it back when it exits. Records are used again, and never freed: there are
-/// as many as threads have had one at the same time. A new thread takes the lowest free number, so that the guards in use stay at
-/// the front of the table (see `GuardTable`), and a removal does not pay for threads that have exited.
+/// A thread takes a record when it first needs one, and returns the record at its exit. Records are reused and never
+/// freed. A new thread takes the lowest free number, so the guards in use stay at the front of the `GuardTable`, and a
+/// removal does not pay for exited threads. There are as many records as threads have had a record at the same time.
 ///
-/// A thread-local variable leads to the record. A key of the C library's sees the exit; in a program that has used up these keys, no
-/// exit is seen, and the records of exited threads stay in use.
+/// A thread-local variable has the record. A key of the C library reports the thread's exit. In a program that has used
+/// up these keys no exit is seen, and the records of exited threads stay in use.
 ///
-/// SAFETY: only the record's thread reads or writes what is not constant. The pool's lock passes the record to the next thread.
+/// SAFETY: only the record's thread reads or writes its variables. The pool's lock passes the record on.
 @safe final class ThreadRecord: @unchecked Sendable {
-    /// All records, by their numbers, and which of the first ones running threads have.
+    /// All records by their numbers, and for each of the first records whether a running thread has it.
     private struct Pool: Sendable {
         var records: [ThreadRecord] = []
-        /// Ends with a record in use.
+        /// The last element is true.
         var isInUse: [Bool] = []
     }
 
     private static let pool = Locked(Pool())
 
     private let number: Int
-    /// The first guard that is free; those behind it are, too.
+    /// The first free guard; the guards behind are free, too.
     private var firstFree: UnsafeMutablePointer<EpochGuard>
     /// The actions at the exit.
     private var exitActions: [@Sendable () -> Void] = []
     /// Objects to be closed at the exit.
     private var closing: [Closing] = []
-    /// How long `closing` may become before objects that were deallocated are removed from it.
+    /// How long `closing` may become before deallocated objects are removed.
     private var closingLimit = 8
     /// The values by the indices of their slots.
     private var values: [AnyObject?] = []
@@ -44,10 +44,10 @@ internal import Synchronization
     /// The calling thread's record. Complexity: O(1), but for the thread's first call.
     static var current: ThreadRecord { unsafe unmanagedCurrent.takeUnretainedValue() }
 
-    /// The same, not retained.
+    /// The calling thread's record, not retained.
     @inline(__always)
     private static var unmanagedCurrent: Unmanaged<ThreadRecord> {
-        // SAFETY: the thread's variable holds a record, which is never freed.
+        // SAFETY: the thread's variable has a record, and records are never freed.
         if let known = unsafe tether_thread_record() { return unsafe .fromOpaque(known) }
         return unsafe .passUnretained(adopt())
     }
@@ -61,7 +61,7 @@ internal import Synchronization
             GuardTable.shared.setCount(pool.isInUse.count)
             return pool.records[number]
         }
-        // SAFETY: the pool keeps the record. The function is called on this thread.
+        // SAFETY: the pool retains the record. The function is called on this thread, at its exit.
         unsafe tether_set_thread_record(Unmanaged.passUnretained(record).toOpaque()) { record in
             unsafe Unmanaged<ThreadRecord>.fromOpaque(record).takeUnretainedValue().exit()
         }
@@ -69,7 +69,7 @@ internal import Synchronization
     }
 
     private func exit() {
-        // An object that is released here may post, and its thread then takes another record.
+        // An object released here may post. The thread then takes another record.
         while let last = closing.popLast() { last.object?.close() }
         while let action = exitActions.popLast() { action() }
         let released = values
@@ -98,7 +98,7 @@ internal import Synchronization
             unsafe record.firstFree = epochGuard
             unsafe epochGuard.pointee.end()
         }
-        // A destructor of the thread has posted, maybe after the key's destructor was called for the last time.
+        // A destructor of the thread has posted, perhaps after the last call of the key's destructor.
         if isFirst, tether_thread_is_exiting() { tether_end_thread_record() }
     }
 
@@ -113,7 +113,7 @@ internal import Synchronization
     /// The guard of the thread's innermost post or block.
     private var innermost: UnsafeMutablePointer<EpochGuard>? { unsafe firstFree.pointee.outer }
 
-    /// The registrations that the thread is calling, the outermost first; 0 for a post that is not calling one yet.
+    /// The registrations that the thread is calling, the outermost first; 0 for a post without a call yet.
     var calledRegistrations: [UInt] {
         var (epochGuard, registrations) = unsafe (innermost, [UInt]())
         // SAFETY: guards are never freed.
@@ -124,27 +124,27 @@ internal import Synchronization
         return registrations.reversed()
     }
 
-    // MARK: What lives with the thread
+    // MARK: Objects with the thread's lifetime
 
-    /// Adds an action for the thread's exit. The last one is called first.
+    /// Adds an action for the thread's exit. The last action runs first.
     func atExit(_ action: @escaping @Sendable () -> Void) { exitActions.append(action) }
 
-    /// Has an object closed when the thread exits, if it is still there. Complexity: O(1) amortised.
+    /// Closes an object when the thread exits, if the object still exists. Complexity: O(1) amortised.
     func closeAtExit(_ object: any ClosedAtThreadExit) {
         closing.append(Closing(object: object))
         guard closing.count > closingLimit else { return }
-        // Each may have been deallocated but for this reference. So they are released at the end, when nothing is accessed.
+        // `living` may have an object's last reference, so it is released at the end, when nothing is accessed.
         let living = closing.compactMap(\.object)
         closing = living.map { Closing(object: $0) }
         closingLimit = max(8, living.count * 2)
         withExtendedLifetime(living) {}
     }
 
-    /// The value that the thread has in a slot until it exits. Complexity: O(1).
+    /// The thread's value in a slot, until the thread exits. Complexity: O(1).
     subscript<Value>(slot: ThreadSlot<Value>) -> Value? {
         get {
             guard slot.index < values.count, let value = values[slot.index] else { return nil }
-            // SAFETY: only this subscript fills the slot, with values of its type.
+            // SAFETY: only this subscript fills the slot, with values of the slot's type.
             return unsafe unsafeDowncast(value, to: Value.self)
         }
         set {
@@ -154,12 +154,12 @@ internal import Synchronization
     }
 }
 
-/// An object that is closed when the thread exits that made it.
+/// An object to be closed when its thread exits.
 protocol ClosedAtThreadExit: AnyObject, Sendable {
     func close()
 }
 
-/// A place of a type of which every thread has one. Made once, as a static constant.
+/// A slot for one value of a type in every thread. Made once, as a static constant.
 struct ThreadSlot<Value: AnyObject>: Sendable {
     fileprivate let index = slotCount.wrappingAdd(1, ordering: .relaxed).oldValue
 }
