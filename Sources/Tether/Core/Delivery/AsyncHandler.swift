@@ -1,18 +1,18 @@
-/// The deliveries to an async handler: a task that makes one call after the other (P4, T3).
+/// The deliveries to an async handler: a task makes one call after the other (P4, T3).
 ///
-/// The task lives while blocks wait. It changes to the handler's actor before it runs a block, so a delivery stays pending until
-/// the actor is free. It awaits the handler's call before it runs the next block.
+/// The task lives while blocks wait. The task changes to the handler's actor before a block runs, so a delivery stays
+/// pending until the actor is free. The task awaits the handler's call before the next block runs.
 final class AsyncHandler: Sendable {
     private struct State: Sendable {
         var blocks = FIFO<Block>()
         var hasTask = false
-        /// The task that runs, or was last; the number says which.
+        /// The running or last task. `number` counts the tasks.
         var task: Task<Void, Never>?
         var number: UInt64 = 0
         var isCancelled = false
-        /// The actor that the handler is isolated to, until the observer ends.
+        /// The actor that isolates the handler, until the observer ends.
         var actor: (any Actor)?
-        /// The call that the block which ran last asks for.
+        /// The call requested by the last block.
         var run: AsyncRun?
     }
 
@@ -27,7 +27,7 @@ final class AsyncHandler: Sendable {
             return state.number
         }
         guard let number else { return }
-        // Detached, because the posting thread's task-local values and priority are none of the handler's.
+        // Detached, so that the handler inherits neither task-local values nor priority of the posting thread.
         let task = Task.detached { [self] in await deliver() }
         let isCancelled = state.withLock { state in
             if state.number == number { state.task = task }
@@ -36,10 +36,10 @@ final class AsyncHandler: Sendable {
         if isCancelled { task.cancel() }
     }
 
-    /// Sets the actor that the handler is isolated to, before there is a delivery.
+    /// Sets the actor that isolates the handler, before the first delivery.
     func deliver(on actor: (any Actor)?) { state.withLock { $0.actor = actor } }
 
-    /// Releases the actor, on which no call begins any more. With `cancelling` the call that is under way is cancelled.
+    /// Releases the actor. No call begins there any more. `cancelling` also cancels the running call.
     func end(cancelling: Bool) {
         let (task, actor) = state.withLock { state in
             if cancelling { state.isCancelled = true }
@@ -49,7 +49,7 @@ final class AsyncHandler: Sendable {
         withExtendedLifetime(actor) {}
     }
 
-    /// Takes the call that a delivery asks for. Called by the handler that a block calls.
+    /// Stores the call of a delivery, for the task. Called by the handler of a block.
     func take(_ run: AsyncRun) { state.withLock { $0.run = run } }
 
     private func deliver() async {
@@ -62,7 +62,7 @@ final class AsyncHandler: Sendable {
         }
     }
 
-    /// On the handler's actor, so that the notification is released there, too (O9).
+    /// Runs on the handler's actor, so that the notification is released there, too (O9).
     private func run(_ block: Block, on actor: isolated (any Actor)?) async {
         block.run()
         await state.withLock { $0.run.take() }?.perform(on: actor)
@@ -85,14 +85,14 @@ final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
 
 /// The async handler of a registration.
 ///
-/// SAFETY: `reference` is set before the registration is published, and never changes after that.
+/// SAFETY: `reference` is set before the registration is published, and is constant afterwards.
 final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     let handler = AsyncHandler()
     private var reference: Unowned<Registration>?
 
     override func attached(to registration: Registration) { reference = Unowned(registration) }
 
-    /// Has the task, which is on the handler's actor, make a call. Called in a delivery.
+    /// Passes a call to the task, which is on the handler's actor. Called in a delivery.
     func call(_ work: @escaping AsyncRun.Work) {
         if let registration = reference?.take() {
             let work = Events.areTraced ? AsyncHandlerHook.traced(work, at: registration.site) : work
@@ -108,8 +108,7 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
         }
     }
 
-    /// The call that is under way is cancelled, unless it is what ended the registration, or one that the sender's end
-    /// leaves to be made (M5).
+    /// Cancels the running call, unless the sender has ended (M5), or the call itself has ended the registration.
     override func ended(_ registration: Registration) {
         let hasSenderEnded = registration.details?.sender?.reference.hasEnded ?? false
         let hasEndedItself = registration.isClaimed || AsyncRun.isCurrent(for: registration.address)

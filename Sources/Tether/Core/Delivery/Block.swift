@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// The deliveries of one post on one target.
 ///
-/// A post puts one block on the queue of each target. So a delivery keeps its place among everything else on the queue, and
-/// a post is one step on a serial target (D2, D4). A block stores numbers. The notifications are in `PendingDeliveries`,
-/// and the number of a dropped or moved delivery finds none there. A block retains the pending deliveries, not the target.
+/// A post puts one block on the queue of each target. So a delivery keeps its place among all work there, and a post is
+/// one step on a serial target (D2, D4). A block stores numbers. `PendingDeliveries` stores the notifications, and none
+/// for the number of a dropped or moved delivery. A block retains the pending deliveries, not the target.
 ///
 /// The first entry is stored in place, because most blocks have one.
 struct Block: Sendable {
@@ -30,14 +30,14 @@ struct Block: Sendable {
         }
     }
 
-    /// Drops and counts the deliveries that have not run. Their release may call the user's code.
+    /// Drops and counts the deliveries that have not run. The release may call the user's code.
     func drop() {
         first.pending.drop(first.number, because: .targetCancelled)
         for entry in others { entry.pending.drop(entry.number, because: .targetCancelled) }
     }
 }
 
-/// A block for a queue that may run it twice, drop it or cancel it: it runs once, or is dropped once.
+/// A block for a queue that may run a block twice, drop or cancel a block: runs once, or is dropped once.
 final class CancellableBlock: Sendable {
     private let block: Block
     private let isUsed = Atomic<Bool>(false)
@@ -48,7 +48,7 @@ final class CancellableBlock: Sendable {
 
     func run() { if use() { block.run() } }
 
-    /// Drops the deliveries that have not run. A handler that is running returns.
+    /// Drops the deliveries that have not run. A running handler returns.
     func cancel() {
         _ = use()
         block.drop()
@@ -59,10 +59,10 @@ final class CancellableBlock: Sendable {
 
 /// The blocks that one post submits, and the handlers that the post calls itself.
 ///
-/// A post first reaches all its observers, in registration order. Then the blocks are submitted, and then the handlers of the
-/// posting thread are called. A handler that waits for a queue therefore finds the deliveries there (M3).
+/// A post first reaches all observers, in registration order. Then the post submits the blocks, and then calls the
+/// handlers of the posting thread. So a handler that waits for a queue finds the deliveries there (M3).
 ///
-/// SAFETY: the registrations in `calls` are not retained; the epoch guard of the post that has this keeps their memory.
+/// SAFETY: `calls` does not retain the registrations; the epoch guard of the post keeps the registrations' memory.
 @safe struct Post {
     private struct Submission {
         let target: BoundTarget
@@ -73,9 +73,9 @@ final class CancellableBlock: Sendable {
     var calls = unsafe ContiguousArray<Unmanaged<Registration>>()
     private var first: Submission?
     private var others: ContiguousArray<Submission> = []
-    /// The notification as it waits, one for all observers of the post.
+    /// The stored notification, shared by all observers of the post.
     private var stored: StoredNotification?
-    /// The notification without the objects that are being deinitialised (X3), if there were any.
+    /// The notification without objects that are being deinitialised (X3); `nil` if there are none.
     private var scrubbed: Notification?
     private var isExamined: Bool
     /// Released with the post, not under a lock.
@@ -86,7 +86,7 @@ final class CancellableBlock: Sendable {
         isExamined = stored != nil
     }
 
-    /// Looks for objects that are being deinitialised, once. To be called with no lock held, because an object may be asked.
+    /// Looks for objects that are being deinitialised, once. Called with no lock held, because an object may be asked.
     @inline(__always)
     mutating func examine(_ notification: borrowing Notification) {
         if isExamined { return }
@@ -94,7 +94,7 @@ final class CancellableBlock: Sendable {
         if notification.holdsEndingObject { scrubbed = notification.withoutEndingObjects }
     }
 
-    /// The notification as it waits.
+    /// The stored notification, made at the first call.
     mutating func store(_ notification: Notification) -> StoredNotification {
         if let stored { return stored }
         let made = StoredNotification(scrubbed ?? notification)
@@ -117,7 +117,7 @@ final class CancellableBlock: Sendable {
         }
     }
 
-    /// Calls `body` with this post and another notification than the one that its other observers share.
+    /// Calls `body` with the post, but without the notification that the other observers share.
     mutating func withOwnNotification(_ body: (inout Post) -> Void) {
         let shared = (stored, scrubbed, isExamined)
         (stored, scrubbed, isExamined) = (nil, nil, false)

@@ -6,15 +6,15 @@
 /// for await note in notes { … }
 /// ```
 ///
-/// For an observer it bounds the pending deliveries (D8), for an async sequence the elements that no loop has taken (S3).
-/// The audit counts the dropped ones. The notification of a running handler does not count. On `.postingThread` no
-/// delivery is ever pending, so there is nothing to bound.
+/// An observer's policy bounds the pending deliveries (D8), a sequence's policy the elements that no loop has taken
+/// (S3). The audit counts the dropped notifications. The notification of a running handler does not count. On
+/// `.postingThread` no delivery is ever pending, so the policy has no effect.
 ///
 /// Foundation's `bufferSize` is `.newest(size)`. A number of less than 1 stops the program with a sentence (X1).
 public struct BufferingPolicy: Sendable, Hashable {
-    /// How many may wait.
+    /// The number of notifications that may wait.
     let limit: Int
-    /// Whether a post beyond the limit drops its own notification, and not the oldest one.
+    /// Whether a post beyond the limit drops its own notification, and not the oldest.
     let keepsOldest: Bool
 
     /// No bound. The default.

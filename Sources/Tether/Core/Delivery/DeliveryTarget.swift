@@ -10,10 +10,10 @@ public import Foundation
 /// token.target = .dispatchQueue(work)   // of a live observer
 /// ```
 ///
-/// *Delivery*: on `.postingThread` a post calls the handler before it returns. Every other target is asynchronous: the
-/// posting thread never waits. A post puts one block on each target, and the block keeps its place among all other work
-/// there (contract D1-D4). A target retains its queue or scheduler as long as the observer lives. A queue must not be the
-/// target of an observer that it owns, because neither would end.
+/// *Delivery*: on `.postingThread` a post calls the handler before the post returns. Every other target is
+/// asynchronous: the posting thread never waits. A post puts one block on each target, and the block keeps its place
+/// among all other work there (contract D1-D4). A target retains a queue or scheduler as long as the observer lives. A
+/// queue must not be the target of an observer that the queue owns, because neither would end.
 ///
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable {
@@ -32,9 +32,9 @@ public struct DeliveryTarget: Sendable {
     }
 
     let kind: Kind
-    /// Whether no block is submitted for an observer while one waits (D7).
+    /// Whether an observer has at most one waiting block (D7).
     let isBatching: Bool
-    /// Stored, because a look at the kind copies it.
+    /// Stored, because a read of `kind` makes a copy.
     let isPoster: Bool
 
     init(kind: Kind, isBatching: Bool = false) {
@@ -43,35 +43,35 @@ public struct DeliveryTarget: Sendable {
         isPoster = if case .postingThread = kind { true } else { false }
     }
 
-    /// Whether it is a thread, which delivers by its run loop.
+    /// Whether the target is a thread with a run loop.
     package var usesRunLoop: Bool { if case .thread = kind { true } else { false } }
 
     /// The posting thread, inside the post. The default.
     public static var postingThread: DeliveryTarget { DeliveryTarget(kind: .postingThread) }
 
-    /// The main queue, however the program runs its main thread: at once if posted from there.
+    /// The main queue, in every form of main program: at once for a post from there.
     ///
-    /// Posted to from the main queue it calls the handler inside the post, unless a delivery of this observer is pending
-    /// (D3). `.dispatchQueue(.main)` and `.operationQueue(.main)` are the same target.
+    /// A post from the main queue calls the handler inside the post, unless a delivery of the observer is pending (D3).
+    /// `.dispatchQueue(.main)` and `.operationQueue(.main)` are the same target.
     public static var main: DeliveryTarget {
-        // Computed, because under -cross-module-optimization a client reads a stored one without its initializer.
+        // Computed, because -cross-module-optimization lets a client read a stored property without its initializer.
         DeliveryTarget(kind: .main)
     }
 
-    /// The main queue, always in a later turn of it, also if posted from there (D3).
+    /// The main queue, always in a later turn, also for a post from there (D3).
     ///
-    /// `receive(on: DispatchQueue.main)` does the same in Combine. The handler runs after the update of a view has ended.
+    /// Combine's `receive(on: DispatchQueue.main)` does the same. The handler runs after a view's update has ended.
     public static var mainAsync: DeliveryTarget { DeliveryTarget(kind: .mainAsync) }
 
     /// An operation queue: one operation for each post (D2).
     ///
-    /// A queue whose `maxConcurrentOperationCount` is 1 when it becomes the target is serial. Any other may run the handlers
-    /// of several posts at the same time, but never one observer's handler twice. Cancelling an operation drops and counts its
-    /// deliveries.
+    /// A queue whose `maxConcurrentOperationCount` is 1 when the queue becomes the target is serial. Any other queue
+    /// may run the handlers of several posts at the same time, but never one observer's handler twice. Cancelling an
+    /// operation drops and counts the deliveries.
     /// - Parameters:
-    ///   - queue: The queue, which is retained as long as the observer lives. `OperationQueue.main` is `.main`.
-    ///   - batching: Whether a burst costs one operation: none is added while one of this observer waits. Deliveries may
-    ///     then run ahead of other operations (D7).
+    ///   - queue: The queue, retained as long as the observer lives. `OperationQueue.main` is `.main`.
+    ///   - batching: Whether a burst costs one operation: an observer adds none while one waits, so deliveries may run
+    ///     ahead of other operations (D7).
     public static func operationQueue(_ queue: OperationQueue, batching: Bool = false) -> DeliveryTarget {
         DeliveryTarget(kind: queue === OperationQueue.main ? .main : .operationQueue(queue), isBatching: batching)
     }
@@ -81,10 +81,10 @@ public struct DeliveryTarget: Sendable {
     /// A dispatch queue does not say whether it is concurrent. With `concurrently: true` each observer's deliveries keep
     /// posting order on a concurrent queue, and never overlap. Global queues are known to be concurrent.
     /// - Parameters:
-    ///   - queue: The queue, which is retained as long as the observer lives. `DispatchQueue.main` is `.main`.
+    ///   - queue: The queue, retained as long as the observer lives. `DispatchQueue.main` is `.main`.
     ///   - concurrently: Whether the queue is concurrent.
-    ///   - batching: Whether a burst costs one wake-up: no block is submitted while one of this observer waits. Deliveries may
-    ///     then run ahead of other work on the queue (D7).
+    ///   - batching: Whether a burst costs one wake-up: an observer submits no block while one waits, so deliveries may
+    ///     run ahead of other work (D7).
     public static func dispatchQueue(
         _ queue: DispatchQueue, concurrently: Bool = false, batching: Bool = false
     ) -> DeliveryTarget {
@@ -93,15 +93,15 @@ public struct DeliveryTarget: Sendable {
                 ? .main : .dispatchQueue(queue, concurrently: concurrently || queue.isGlobal), isBatching: batching)
     }
 
-    /// A scheduler of your own. All observers that are given the same instance share one order.
-    /// - Parameter scheduler: The scheduler, which is held as long as the observer lives.
+    /// A scheduler of your own. All observers with the same instance share one order.
+    /// - Parameter scheduler: The scheduler, retained as long as the observer lives.
     public static func custom(_ scheduler: any DeliveryScheduler) -> DeliveryTarget {
         DeliveryTarget(kind: .custom(scheduler))
     }
 }
 
 extension DeliveryTarget: CustomStringConvertible {
-    /// The target's kind and, where it has one, its queue's name.
+    /// The target's kind and, if any, the queue's name.
     public var description: String {
         switch kind {
         case .postingThread: "posting thread"

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
-/// The deliveries that wait for one observer, with its target, its backlog and its muting.
+/// The pending deliveries of one observer, with the target, the backlog and the muting.
 ///
-/// An observer gets pending deliveries when its target is not the posting thread, or when the observer is muted or bounded.
+/// An observer gets pending deliveries if the target is not the posting thread, or if the observer is muted or bounded.
 /// Until then a post calls the handler directly, and no code of this file runs.
 ///
-/// **A delivery's way.** A post appends the notification to `deliveries` under a number, and puts that number into the post's
-/// `Block` for the target. The queue of the target keeps the order. The block returns with the number and calls the handler.
-/// If the delivery was dropped, moved or released meanwhile, the number finds no delivery.
+/// **A delivery's way.** A post appends the notification to `deliveries` under a number, and puts the number into the
+/// post's `Block` for the target. The queue of the target keeps the order. The block returns with the number and calls
+/// the handler. If the delivery was dropped, moved or released meanwhile, the number finds no delivery.
 ///
 /// ```
 /// post ──▶ deliveries: 7 8 9          block(8) runs ──▶ take 8 ──▶ handler ──▶ return
@@ -16,46 +16,46 @@ internal import Synchronization
 ///            └─ block(9) ──▶ target's queue                           └─ settle
 /// ```
 ///
-/// **Calls never overlap.** `execution` says whether a block is calling the handler. Another block may run meanwhile, on a
-/// concurrent queue or inside a run loop that the handler runs. That block leaves its number in `skipped`. After the return
-/// the first block delivers the skipped numbers, or submits them again if the target was switched meanwhile.
+/// **Calls never overlap.** `execution` says whether a block is calling the handler. Another block may run meanwhile,
+/// on a concurrent queue or in a run loop inside the handler, and leaves its number in `skipped`. After the return the
+/// first block delivers the skipped numbers, or submits them again if the target was switched.
 ///
-/// **The order of a target** (`BoundTarget.Order`) decides which delivery a block takes. On a serial target a block takes its
-/// own number, so that a post is one step there. On a concurrent target blocks run in any order, so a block takes the oldest
-/// delivery, which keeps posting order. With batching a block takes all deliveries.
+/// **The order of a target** (`BoundTarget.Order`) decides the delivery that a block takes. On a serial target a block
+/// takes its own number, so a post is one step there. On a concurrent target blocks run in any order, so a block takes
+/// the oldest delivery, which keeps posting order. With batching a block takes all deliveries.
 ///
-/// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the old blocks find no delivery.
-/// A switch to the posting thread takes effect when no delivery is pending and no handler runs. Until then posts join the
-/// old target.
+/// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the old blocks find no
+/// delivery. A switch to the posting thread takes effect when no delivery is pending and no handler runs. Until then
+/// posts join the old target.
 ///
-/// **Cost.** A delivery costs two short locked sections, one in the post and one in the block, and a compare-exchange at the
-/// return. The lock is the last one in the order: no code of the user's is called, and no value of the user's released,
-/// while a thread holds the lock.
+/// **Cost.** A delivery costs two short locked sections, one in the post and one in the block, and a compare-exchange
+/// at the return. The lock is the last in the order: a thread that holds the lock runs no code, and releases no value,
+/// of the user's.
 final class PendingDeliveries: Sendable {
     /// A pending notification.
     struct Delivery: Sendable {
-        /// The number in the block. A kept notification has its number among the kept notifications of all observers.
+        /// The number in the block. For a kept notification, the number among the kept notifications of all observers.
         var number: UInt64
         let stored: StoredNotification
-        /// When the delivery began to wait, if there is a trace (L5). Otherwise 0.
+        /// The beginning of the wait, if there is a trace (L5). Otherwise 0.
         let posted: UInt64
     }
 
     /// Protected by `state`'s lock.
     private struct State: Sendable {
         var target: BoundTarget
-        /// Whether the target becomes the posting thread when nothing is pending and no handler runs.
+        /// Whether the target becomes the posting thread when no delivery is pending and no handler runs.
         var isLeavingTarget = false
         var deliveries = FIFO<Delivery>()
         var lastNumber: UInt64 = 0
-        /// The first number since the target was set. Blocks with a smaller one stand for nothing.
+        /// The first number since the target was set. Blocks with a smaller number have no delivery.
         var firstNumber: UInt64 = 1
-        /// The last number whose block was submitted by a switch or an unmuting. The block of a later post may run before
-        /// such a block. Then it makes the earlier deliveries, too.
+        /// The last number whose block was submitted by a switch or an unmuting. If the block of a later post runs
+        /// before such a block, the later block also makes the earlier deliveries.
         var lastMoved: UInt64 = 0
         /// Whether a handler is running that was called on an earlier target.
         var isRunningElsewhere = false
-        /// The numbers of blocks that came while the handler ran.
+        /// The numbers of blocks that ran during a call of the handler.
         var skipped: [UInt64] = []
         /// With batching: whether a block of this observer waits on the target.
         var hasBlock = false
@@ -63,14 +63,14 @@ final class PendingDeliveries: Sendable {
         var ownMutings = 0
         /// Mutings by the owner.
         var ownerMutings = 0
-        /// Whether the newest notification is kept: a muting since the last unmuting asked for that.
+        /// Whether the newest notification is kept: a muting since the last unmuting requested the newest.
         var keepsNewest = false
         var kept: Delivery?
         var dropped: [DropReason: Int] = [:]
         /// Whether the sender has been deallocated. Then the observer ends when no delivery is pending (M5).
         var isLast = false
         var hasEnded = false
-        /// Objects that are released when no delivery is pending and no handler runs.
+        /// Objects to release when no delivery is pending and no handler runs.
         var idleSignals: [any AnyObject & Sendable] = []
 
         var mutings: Int { ownMutings + ownerMutings }
@@ -80,8 +80,8 @@ final class PendingDeliveries: Sendable {
     }
 
     private let state: Locked<State>
-    /// Whether a block is calling the handler (`running`), and whether the return must take the lock (`awaited`). A call
-    /// begins under the lock. A return that is not awaited exchanges `running` for 0, without the lock.
+    /// Whether a block is calling the handler (`running`), and whether the return must take the lock (`awaited`). A
+    /// call begins under the lock. A return without `awaited` exchanges `running` for 0, without the lock.
     private let execution = Atomic<UInt8>(0)
     private static let running: UInt8 = 1
     private static let awaited: UInt8 = 2
@@ -94,7 +94,7 @@ final class PendingDeliveries: Sendable {
         state = Locked(State(target: target), rank: .pending)
     }
 
-    /// The effects of a change, which take place after the lock is released.
+    /// The effects of a change, carried out after the lock is released.
     private struct Effects {
         var post = Post()
         /// Whether the observer ends now, after the last delivery of a sender that was deallocated.
@@ -105,14 +105,14 @@ final class PendingDeliveries: Sendable {
         var hasDropped = false
     }
 
-    /// Changes the state under the lock, and carries out the effects after that.
+    /// Changes the state under the lock, and carries out the effects afterwards.
     private func change<Result>(_ body: (inout State, inout Effects) -> Result) -> Result {
         var effects = Effects()
         var result: Result?
         state.withLock { result = body(&$0, &effects) }
         effects.post.submit()
         if effects.hasDropped, let registration = registration.take(), registration.isOnce {
-            // A delivery that was dropped has used a once observer up (R7).
+            // A dropped delivery has used a once observer up (R7).
             registration.end(because: .deliveryDropped)
         } else if effects.isDone {
             registration.take()?.endOrphaned()
@@ -124,8 +124,8 @@ final class PendingDeliveries: Sendable {
 
     enum Reception { case taken, toBeCalled }
 
-    /// Takes a notification on the posting thread, or answers `.toBeCalled`. Then the caller calls the handler itself, if it
-    /// `mayCall`. Otherwise it asks again when the blocks of the post have been submitted.
+    /// Takes a notification on the posting thread, or returns `.toBeCalled`. Then the caller calls the handler, if
+    /// `mayCall`. Otherwise the caller calls `receive` again after submitting the blocks of the post.
     func receive(
         _ notification: Notification, for registration: Registration, in post: inout Post, mayCall: Bool
     ) -> Reception {
@@ -153,7 +153,7 @@ final class PendingDeliveries: Sendable {
         return (state.deliveries.isEmpty || state.target.isAlwaysInline) && state.target.isCurrent
     }
 
-    /// Appends a notification, and puts its number into the post's block for the target.
+    /// Appends a notification, and puts the number into the post's block for the target.
     private func append(
         _ stored: StoredNotification, for registration: Registration, to state: inout State, _ post: inout Post
     ) {
@@ -176,7 +176,7 @@ final class PendingDeliveries: Sendable {
         post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: isConcurrent)
     }
 
-    /// The moment from which a delivery waits that is made now; 0 if there is no trace.
+    /// The beginning of the wait of a delivery made now; 0 if there is no trace.
     private static func waitingSince(_ registration: Registration) -> Event.Moment {
         Events.areTraced ? Events.report(.waiting(registration.site)) : 0
     }
@@ -192,7 +192,7 @@ final class PendingDeliveries: Sendable {
 
     // MARK: Delivering
 
-    /// A call of the handler that a block is to make.
+    /// A block's next call of the handler.
     private struct Call {
         let delivery: Delivery
         /// Retained for the call.
@@ -204,7 +204,7 @@ final class PendingDeliveries: Sendable {
         let ownNumber: UInt64?
     }
 
-    /// Makes the delivery of a number, if it is still pending. Also makes the deliveries whose blocks run while the handler
+    /// Makes the delivery of a number, if still pending. Also makes the deliveries whose blocks run while the handler
     /// runs. The hazard pointer of the epoch guard was `previous`.
     func deliver(_ number: UInt64, after previous: inout UInt, at epochGuard: UnsafeMutablePointer<EpochGuard>) {
         guard var call = state.withLock({ begin(number, in: &$0) }) else { return }
@@ -263,7 +263,7 @@ final class PendingDeliveries: Sendable {
         return state.deliveries.remove { $0.number == number }.map { ($0, 0) }
     }
 
-    /// Ends a call, carries out what was postponed until its return, and begins the block's next call.
+    /// Ends a call, carries out work postponed until the return, and begins the block's next call.
     private func handlerReturned(from call: Call) -> Call? {
         change { state, effects in
             execution.store(0, ordering: .releasing)
@@ -278,7 +278,7 @@ final class PendingDeliveries: Sendable {
                     if let next = begin(state.skipped.removeFirst(), in: &state) { return next }
                 }
             } else {
-                // The target was switched meanwhile. These blocks ran on the new target, and the calls follow there.
+                // Switched meanwhile: the skipped blocks ran on the new target, and the calls follow there.
                 for number in state.skipped {
                     state.lastMoved = max(state.lastMoved, number)
                     effects.post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: true)
@@ -297,7 +297,7 @@ final class PendingDeliveries: Sendable {
         ).exchanged
     }
 
-    /// Whether the handler is running. If so, its return will take the lock. Called under the lock.
+    /// Whether the handler is running. If so, the return will take the lock. Called under the lock.
     private func isRunning() -> Bool {
         let old = execution.bitwiseOr(PendingDeliveries.awaited, ordering: .acquiringAndReleasing).oldValue
         if old & PendingDeliveries.running != 0 { return true }
@@ -305,8 +305,8 @@ final class PendingDeliveries: Sendable {
         return false
     }
 
-    /// If no delivery is pending and no handler runs: completes a switch to the posting thread, releases the idle signals,
-    /// and ends an observer whose sender has been deallocated.
+    /// If no delivery is pending and no handler runs: completes a switch to the posting thread, releases the idle
+    /// signals, and ends an observer whose sender has been deallocated.
     private func settle(_ state: inout State, _ effects: inout Effects) {
         guard state.awaitsReturn, state.deliveries.isEmpty, !isRunning() else { return }
         if state.isLeavingTarget {
@@ -319,7 +319,7 @@ final class PendingDeliveries: Sendable {
         effects.isDone = state.isLast && state.kept == nil
     }
 
-    /// Drops and counts the deliveries that the block of a number would have made. They are released without the lock.
+    /// Drops and counts the deliveries of a block that does not run. The deliveries are released without the lock.
     func drop(_ number: UInt64, because reason: DropReason) {
         _ = change { state, effects -> [StoredNotification] in
             guard !state.hasEnded,
@@ -338,7 +338,7 @@ final class PendingDeliveries: Sendable {
 
     // MARK: The target
 
-    /// The target as it was set last.
+    /// The target set last.
     var target: DeliveryTarget {
         state.withLock { $0.isLeavingTarget ? .postingThread : $0.target.target }
     }
@@ -368,7 +368,7 @@ final class PendingDeliveries: Sendable {
 
     // MARK: The backlog and muting
 
-    /// How many deliveries may wait (D8).
+    /// The bound on pending deliveries (D8).
     var backlog: BufferingPolicy { state.withLock(\.backlog) }
 
     func setBacklog(_ backlog: BufferingPolicy) {
@@ -389,7 +389,7 @@ final class PendingDeliveries: Sendable {
 
     private static let lastKept = Atomic<UInt64>(0)
 
-    /// Keeps a notification while the observer is muted, and drops the older kept one. Or drops the notification.
+    /// While the observer is muted, keeps a notification and drops the older kept one. Or drops the notification.
     private func keep(
         _ notification: Notification, for registration: Registration, in state: inout State, _ post: inout Post
     ) {
@@ -405,13 +405,13 @@ final class PendingDeliveries: Sendable {
 
     var isMuted: Bool { state.withLock(\.isMuted) }
 
-    /// The place of the kept notification among all kept ones, in posting order.
+    /// The number of the kept notification among all kept notifications, in posting order.
     var numberOfKept: UInt64? { state.withLock { $0.kept?.number } }
 
     /// The side that mutes or unmutes.
     enum Muter {
         case token
-        /// The owner, for all observers that it has then.
+        /// The owner, for all current observers.
         case owner
     }
 
@@ -425,8 +425,8 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Ends one muting of each observer. Returns false if the token has not muted. Kept notifications are delivered as if by
-    /// one post, made now.
+    /// Ends one muting of each observer. Returns false if the token has not muted. The kept notifications are delivered
+    /// as if by one post, made now.
     static func unmute(_ observers: [PendingDeliveries], by muter: Muter) -> Bool {
         var (post, calls) = (Post(), [(registration: Registration, delivery: Delivery)]())
         for pending in observers {
@@ -482,8 +482,8 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Ends the observer. The caller releases the returned deliveries and the returned target. A block that never runs must
-    /// not retain the target.
+    /// Ends the observer. The caller releases the returned deliveries and the returned target, because a block that
+    /// never runs must not retain the target.
     func end() -> [any Sendable] {
         state.withLock { state in
             state.hasEnded = true
@@ -501,8 +501,8 @@ final class PendingDeliveries: Sendable {
 
     // MARK: Looking
 
-    /// Returns the results of `body` for the pending notifications, oldest first, and for the kept one. `body` is called
-    /// under the lock, so the caller never releases the last reference to a notification.
+    /// Returns the results of `body` for the pending notifications, oldest first, and for the kept one. `body` is
+    /// called under the lock, so the caller never releases the last reference to a notification.
     func mapNotifications<Result: Sendable>(_ body: @Sendable (Notification) -> Result) -> [Result] {
         state.withLock { state in
             (state.deliveries.elements + [state.kept].compactMap(\.self)).map { body($0.stored.notification) }
@@ -510,7 +510,7 @@ final class PendingDeliveries: Sendable {
     }
 
     struct Report {
-        /// The reader of the report describes the target, because the name of a queue may be computed by the user's code.
+        /// The reader of the report describes the target, because the user's code may compute the name of a queue.
         var target = DeliveryTarget.postingThread
         var pending = 0
         var kept = 0
@@ -518,7 +518,7 @@ final class PendingDeliveries: Sendable {
         var muted = 0
     }
 
-    /// The report, and the counts of a hook at the same moment, so that an element on its way from one to the other is in one.
+    /// The report, and the hook's counts at the same moment: an element on the way between the two is in one of them.
     func report(with hook: RegistrationHook?) -> (Report, RegistrationHook.Counts) {
         state.withLock { state in
             let report = Report(
@@ -530,11 +530,11 @@ final class PendingDeliveries: Sendable {
 
     var count: Int { state.withLock(\.deliveries.count) }
 
-    /// Whether deliveries wait on the target that the caller is on.
+    /// Whether deliveries wait on the caller's own target.
     var waitsForCaller: Bool { state.withLock { !$0.deliveries.isEmpty && $0.target.isCurrent } }
 
-    /// Retains an object until no delivery is pending and no handler runs. Returns false, and retains nothing, if that is the
-    /// case already.
+    /// Retains an object until no delivery is pending and no handler runs. Returns false, without retaining the object,
+    /// if so already.
     func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
         state.withLock { state in
             if state.hasEnded || state.deliveries.isEmpty && !isRunning() { return false }
@@ -543,7 +543,7 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Releases such an object now.
+    /// Releases a retained object now.
     func releaseBeforeIdle(_ signal: any AnyObject & Sendable) {
         change { state, effects in
             state.idleSignals.removeAll { $0 === signal }

@@ -2,18 +2,18 @@ package import Foundation
 
 /// A notification that waits, as an object: a reference long, and shared by all observers of a post.
 ///
-/// SAFETY: the notification never changes. It is passed from the posting thread to the targets, which a user of Foundation's
-/// `queue:` expects, too.
+/// SAFETY: the notification never changes. The notification passes from the posting thread to the targets, as a user of
+/// Foundation's `queue:` expects.
 final class StoredNotification: @unchecked Sendable {
     let notification: Notification
 
     init(_ notification: Notification) { self.notification = notification }
 }
 
-// Objects that are being deinitialised are never kept for later (X3): neither as `object` nor as a value of `userInfo`.
+// No object is stored for later during its deinitialisation (X3): neither as `object` nor as a value of `userInfo`.
 
 extension Notification {
-    /// The notification as it may be kept.
+    /// The notification for storage.
     package var withoutEndingObject: Notification { holdsEndingObject ? withoutEndingObjects : self }
 
     /// Whether `object`, or a value of `userInfo`, is being deinitialised.
@@ -24,7 +24,7 @@ extension Notification {
         return userInfo.values.contains(where: Notification.isEnding)
     }
 
-    /// The same notification without them.
+    /// The notification without objects that are being deinitialised.
     var withoutEndingObjects: Notification {
         Notification(
             name: name, object: hasEndingObject ? nil : object,
@@ -35,26 +35,26 @@ extension Notification {
         if let object = Unwrapped.storedObject(in: value) { isBeingDeinitialised(object) } else { false }
     }
 
-    /// The object is looked at in its place, where the layout of a notification is known, because to copy an `Any` costs as
-    /// much as a post.
+    /// The object is examined in place if the layout of a notification is known, because copying an `Any` costs as much
+    /// as a post.
     @inline(__always)
     private var hasEndingObject: Bool {
         guard let offset = Notification.offsetOfObject else { return hasEndingCopy }
-        // SAFETY: an `Any?` is there; the pointer does not leave the closure.
+        // SAFETY: an `Any?` is at the offset; the pointer does not leave the closure.
         let isEnding: Bool? = unsafe withUnsafePointer(to: self) { place in
             let container = unsafe UnsafeRawPointer(place) + offset
             if unsafe Unwrapped.isNothing(at: container) { return false }
-            // SAFETY: the notification holds the object.
+            // SAFETY: the notification retains the object.
             return unsafe Unwrapped.storedObject(at: container)?._withUnsafeGuaranteedRef { isBeingDeinitialised($0) }
         }
         return isEnding ?? hasEndingCopy
     }
 
-    /// Whether it is a name alone: has neither an object nor further information.
+    /// Whether the notification has neither an object nor a `userInfo`.
     @inline(__always)
     var isBare: Bool {
         guard let offset = Notification.offsetOfObject else { return object == nil && userInfo == nil }
-        // SAFETY: an `Any?` is there; the pointer does not leave the closure.
+        // SAFETY: an `Any?` is at the offset; the pointer does not leave the closure.
         return unsafe withUnsafePointer(to: self) {
             unsafe Unwrapped.isNothing(at: UnsafeRawPointer($0) + offset)
         } && userInfo == nil

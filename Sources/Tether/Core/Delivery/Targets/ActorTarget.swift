@@ -1,4 +1,4 @@
-/// An actor, by a reference that does not keep it: observers do not keep their owner (O2).
+/// An actor that is not retained: observers do not retain their owner (O2).
 protocol ActorReferring: Sendable {
     var identity: ObjectIdentifier { get }
     var description: String { get }
@@ -23,7 +23,7 @@ private final class ActorReference<Referred: Actor>: ActorReferring {
     func take() -> (any Actor)? { reference.take() }
 }
 
-/// An actor: a block is a task on it, which retains the actor while it waits.
+/// An actor: a block is a task on the actor. The task retains the actor while the block waits.
 final class ActorTarget: BoundTarget, @unchecked Sendable {
     private let reference: any ActorReferring
 
@@ -36,14 +36,14 @@ final class ActorTarget: BoundTarget, @unchecked Sendable {
 
     override func schedule(_ block: Block) {
         guard let actor = reference.take() else { return block.drop() }
-        // SAFETY: a function does not change its form with its isolation; this one only makes a task.
+        // SAFETY: isolation does not change the form of a function; `begin` only makes a task.
         unsafe unsafeBitCast(ActorTarget.begin, to: ((Block, any Actor) -> Void).self)(block, actor)
     }
 
-    /// Makes a task that begins on the actor. One that is made outside would have to come there by way of the threads that all
-    /// tasks share, which may all be blocked.
+    /// Makes a task that begins on the actor. A task made outside would first need one of the threads shared by all
+    /// tasks, which may all be blocked.
     private static func begin(_ block: Block, on actor: isolated any Actor) {
-        // Detached, because the posting thread's task-local values and priority are none of the handler's.
+        // Detached, so that the handler inherits neither task-local values nor priority of the posting thread.
         Task.detached(
             operation: inheritingIsolation {
                 _ = actor
@@ -51,7 +51,7 @@ final class ActorTarget: BoundTarget, @unchecked Sendable {
             })
     }
 
-    /// A function with the isolation of where it is written.
+    /// Returns a function with the isolation of the place in the code.
     private static func inheritingIsolation(
         @_inheritActorContext _ operation: @escaping @isolated(any) @Sendable () async -> Void
     ) -> @isolated(any) @Sendable () async -> Void {
@@ -63,7 +63,7 @@ extension DeliveryTarget {
     /// The actor that owns a handler and isolates it.
     static func actor<Owner: Actor>(_ actor: Owner) -> DeliveryTarget {
         if actor === MainActor.shared { return .main }
-        // An actor that is being deinitialised gets no observer attached, on whatever target (O8).
+        // An actor that is being deinitialised gets no observer, whatever the target (O8).
         guard let reference = ActorReference(actor) else { return .postingThread }
         return DeliveryTarget(kind: .actor(reference))
     }

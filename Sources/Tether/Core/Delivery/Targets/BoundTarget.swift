@@ -1,14 +1,14 @@
 internal import Dispatch
 internal import Foundation
 
-/// A target as one observer uses it: the place of its blocks, and how they get there.
+/// A target of one observer: the place of the blocks, and the way to the place.
 ///
-/// This class itself is the posting thread. Each subclass puts blocks on one kind of queue. A target has no queue and no lock
-/// of its own: the order is that of the place (D4).
+/// This class itself is the posting thread. Each subclass puts blocks on one kind of queue. A target has no queue and
+/// no lock of its own: the place decides the order (D4).
 ///
-/// SAFETY: everything is a constant; subclasses answer for what they add.
+/// SAFETY: every property is a constant; subclasses answer for further properties.
 class BoundTarget: @unchecked Sendable {
-    /// What a block takes of the pending deliveries; see `PendingDeliveries`.
+    /// The pending deliveries that a block takes; see `PendingDeliveries`.
     enum Order { case serial, concurrent, batch }
 
     static let postingThread = BoundTarget(
@@ -18,9 +18,9 @@ class BoundTarget: @unchecked Sendable {
     /// The identity of the queue. A post makes one block for each place.
     final let place: ObjectIdentifier
     final let order: Order
-    /// Whether a post can be made on the target. Stored, because most targets need not be asked.
+    /// Whether a post can be made on the target. Stored, because most targets need no check.
     final let mayBeCurrent: Bool
-    /// Whether a post that is made on the target calls the handler there, whatever is pending (T3).
+    /// Whether a post on the target calls the handler there, also if deliveries are pending (T3).
     final let isAlwaysInline: Bool
 
     init(
@@ -34,7 +34,7 @@ class BoundTarget: @unchecked Sendable {
         self.isAlwaysInline = isAlwaysInline
     }
 
-    /// Puts a block on the queue. May call code of the user's.
+    /// Puts a block on the queue. May call the user's code.
     func schedule(_ block: Block) {}
 
     /// Whether the caller is where the blocks run.
@@ -42,11 +42,11 @@ class BoundTarget: @unchecked Sendable {
 
     final var isPostingThread: Bool { self === BoundTarget.postingThread }
 
-    /// Whether the blocks of both run in one place. One object may be an actor and a scheduler: the kind counts, too.
+    /// Whether the blocks of both run in one place. The kind counts, too: one object may be actor and scheduler.
     @inline(__always)
     final func hasPlace(of other: BoundTarget) -> Bool { place == other.place && type(of: self) == type(of: other) }
 
-    /// Whether a switch from one to the other changes nothing.
+    /// Whether a switch between the two targets changes nothing.
     final func isSame(as other: BoundTarget) -> Bool {
         hasPlace(of: other) && order == other.order && mayBeCurrent == other.mayBeCurrent
     }

@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// Where deliveries run, for `DeliveryTarget.custom(_:)`: something that runs a job later, in a context of its own.
+/// A scheduler for `DeliveryTarget.custom(_:)`: runs a job later, in a context of its own.
 ///
-/// Each post makes one job, which calls the handlers of all observers that the post reaches here (contract
-/// D2). A scheduler should run the jobs one after the other, in order. A job may be dropped without being
-/// run: what it would have delivered is then dropped and counted.
+/// Each post makes one job, which calls the handlers of all observers with the scheduler (contract D2). A scheduler
+/// should run the jobs one after the other, in order. A job may be released without a run: the job's deliveries are
+/// then dropped and counted.
 ///
-/// *Thread safety*: `schedule(_:)` is called on posting threads, and on threads that switch a target, with no lock of Tether's
+/// *Thread safety*: posting threads, and threads that switch a target, call `schedule(_:)` with no lock of Tether's
 /// held.
 public protocol DeliveryScheduler: AnyObject, Sendable {
-    /// Arranges for `job` to run once. Running it again does nothing.
+    /// Arranges for `job` to run once. A second run does nothing.
     ///
-    /// It may run the job before it returns, on this thread.
-    /// - Parameter job: What to run later, once.
+    /// The job may run before the function returns, on the calling thread.
+    /// - Parameter job: The work to run later, once.
     func schedule(_ job: @escaping @Sendable () -> Void)
 }
 

@@ -2,7 +2,7 @@ internal import COwnerLifetime
 internal import Dispatch
 internal import Foundation
 
-/// The main actor as a target: a type of its own, so that it takes handlers isolated to the main actor.
+/// The main actor as a target: a type of its own, for handlers isolated to the main actor.
 ///
 /// ```swift
 /// center.observe(.modelDidChange, owner: self, on: .mainActor) {
@@ -11,11 +11,11 @@ internal import Foundation
 /// }
 /// ```
 public struct MainActorTarget: Sendable {
-    /// The main actor. Delivers as `DeliveryTarget.main` does (D3, P1).
+    /// The main actor. Delivers like `DeliveryTarget.main` (D3, P1).
     public static let mainActor = MainActorTarget()
 }
 
-/// The main queue, and the question whether code runs on it.
+/// The main queue, and a test of whether code runs there.
 enum MainQueue {
     private static let key: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()
@@ -27,14 +27,14 @@ enum MainQueue {
 
     /// Whether the caller is on the main queue.
     ///
-    /// The thread is asked, because it has the main queue and the main actor also in a `queue.sync`. The queue is asked, because
-    /// under `dispatchMain` and in `@main async` programs it leaves the main thread. A main thread that exits has left it, too.
+    /// The thread is checked, because the main thread keeps main queue and main actor in a `queue.sync`. The queue is
+    /// checked, because `dispatchMain`, `@main async` and the thread's exit move the queue off the main thread.
     static var isCurrent: Bool {
         Thread.isMainThread && !tether_thread_is_exiting() || DispatchQueue.getSpecific(key: key) == true
     }
 }
 
-/// The main queue as a target: inline if posted from it, or always later (`.mainAsync`).
+/// The main queue as a target: inline for a post from there, or always later (`.mainAsync`).
 final class MainQueueTarget: BoundTarget, @unchecked Sendable {
     init(_ target: DeliveryTarget, mayBeCurrent: Bool = true, isAlwaysInline: Bool = false) {
         super.init(

@@ -16,8 +16,8 @@ final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
 }
 
 extension DispatchQueue {
-    /// Whether this is one of the global concurrent queues. Known by its label, because on Linux each call that asks for one
-    /// makes another wrapper of it.
+    /// Whether the queue is one of the global concurrent queues. Recognised by the label, because on Linux each request
+    /// for a global queue makes another wrapper.
     var isGlobal: Bool {
         guard label.hasPrefix("com.apple.root.") else { return false }
         let name = label.hasSuffix(".overcommit") ? String(label.dropLast(".overcommit".count)) : label
@@ -30,8 +30,8 @@ extension DispatchQueue {
         })
 }
 
-/// An operation queue, which is serial if it runs one operation at a time when it becomes the target. A block is an operation,
-/// and cancelling it drops the block's deliveries (D2).
+/// An operation queue, serial if the queue runs one operation at a time when the queue becomes the target. A block is
+/// an operation, and cancelling the operation drops the block's deliveries (D2).
 final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
     private let queue: OperationQueue
 
@@ -45,7 +45,7 @@ final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
 
     override var isCurrent: Bool { false }
 
-    /// SAFETY: `block` never changes and is Sendable; the rest is `Operation`'s own state.
+    /// SAFETY: `block` is constant and Sendable; the rest is `Operation`'s own state.
     private final class BlockOperation: Operation, @unchecked Sendable {
         private let block: CancellableBlock
 

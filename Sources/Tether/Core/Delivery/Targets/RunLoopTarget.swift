@@ -3,34 +3,34 @@ public import Foundation
 
 // A thread as a target, by its run loop.
 //
-//     ThreadLoop       a thread: its run loop, from when that is known until the thread exits
-//       RunLoopSource  the blocks of the thread in one set of modes: before there is a loop they wait, after the exit they are dropped
-//         RunLoopTarget, one for each observer
+//     ThreadLoop       A thread: its run loop, until the thread exits.
+//       RunLoopSource  The thread's blocks in one set of modes. Blocks wait for a run loop. The exit drops blocks.
+//         RunLoopTarget  A target, one for each observer.
 //
-// No public API leads from a thread to its run loop, so a thread makes itself known.
+// No public API leads from a thread to a run loop, so a thread makes itself known.
 //
-// Each block that is scheduled is run by a block of the run loop's own, as `RunLoop.perform` makes them, so that it keeps its place
-// among those (D4). CoreFoundation removes the blocks of a pass from its list before it runs the first. A run loop that one of them
-// runs again so begins with the blocks that come later, and the others wait until that block returns, whatever their modes are.
-// Each block of the run loop runs the oldest block that waits, which keeps the order there, too.
+// Each scheduled block gets a block of the run loop, made as by `RunLoop.perform`, and so a place among the others
+// (D4). CoreFoundation removes the blocks of a pass from its list before the first runs. So if a block runs the run
+// loop again, the new run begins with later blocks. The others wait until the first block returns, in all modes. Each
+// block of the run loop runs the oldest waiting block, so the order holds there, too.
 
 extension DeliveryTarget {
     /// The calling thread, by its run loop, in the common modes; on the main thread `.main`.
     ///
-    /// A post from another thread wakes the run loop. A post from the thread itself calls the handler, unless a delivery of this
-    /// observer is pending. Deliveries wait while the loop is not running. When the thread has exited, pending and later
-    /// deliveries are dropped and counted (D5). Not for async code: it runs on threads that run no run loop.
+    /// A post from another thread wakes the run loop. A post from the thread itself calls the handler, unless a
+    /// delivery of the observer is pending. Deliveries wait while the loop is not running. After the thread's exit,
+    /// pending and later deliveries are dropped and counted (D5). Not for async code, whose threads run no run loop.
     @available(*, noasync, message: "async code runs on threads without a run loop; use .main, .mainActor or a queue")
     public static var currentThread: DeliveryTarget {
         MainQueue.isCurrent ? .main : DeliveryTarget(kind: .thread(.current, modes: [.common]))
     }
 
-    /// A thread, by its run loop: the main thread, one that called `RunLoopThread.prepareCurrentThread()`, or a
-    /// `RunLoopThread`, started or not. Any other thread stops the program with a sentence. The main thread in the common modes
-    /// is `.main`.
+    /// A thread, by its run loop: the main thread, a thread that called `RunLoopThread.prepareCurrentThread()`, or a
+    /// `RunLoopThread`, started or not. Any other thread stops the program with a sentence. The main thread in the
+    /// common modes is `.main`.
     /// - Parameters:
     ///   - thread: The thread.
-    ///   - modes: The run loop modes in which it delivers: all that are common, if left out.
+    ///   - modes: The run loop modes of the deliveries: all common modes, if omitted.
     public static func thread(_ thread: Thread, modes: Set<RunLoop.Mode> = [.common]) -> DeliveryTarget {
         guard let loop = ThreadLoop.known(of: thread) else {
             fatalError(
@@ -57,7 +57,7 @@ func describeCurrentThread() -> String {
 /// A thread and its run loop.
 final class ThreadLoop: Sendable {
     let description: String
-    /// The thread, if it is identified by its object. Another thread may have the address when that has been deallocated.
+    /// The thread, if identified by its object. After the deallocation another thread may have the address.
     private let reference: OwnerReference<Thread>?
     private let state = Locked(State())
 
@@ -105,7 +105,7 @@ final class ThreadLoop: Sendable {
 
     private static let own = ThreadSlot<ThreadLoop>()
 
-    /// The calling thread's, until it exits.
+    /// The calling thread's, until the exit.
     static var current: ThreadLoop {
         if Thread.isMainThread { return main }
         if let known = ThreadRecord.current[own] { return known }
@@ -115,7 +115,7 @@ final class ThreadLoop: Sendable {
         let identity = ObjectIdentifier(thread)
         let old = known.withLock { $0.updateValue(made, forKey: identity) }
         withExtendedLifetime(old) {}
-        // The thread's object may be deallocated before the exit. Then another thread may have its address.
+        // The thread's object may be deallocated before the exit. Then another thread may have the address.
         ThreadRecord.current.atExit { known.withLock { if $0[identity] === made { $0[identity] = nil } } }
         return made
     }
@@ -131,7 +131,7 @@ final class ThreadLoop: Sendable {
 
     // MARK: A thread's life
 
-    /// Takes the calling thread's run loop, until the thread exits.
+    /// Stores the calling thread's run loop, until the thread exits.
     func begin() {
         let thread = ThreadRecord.current
         thread[ThreadLoop.own] = self
@@ -145,7 +145,7 @@ final class ThreadLoop: Sendable {
         for source in sources { source.install(in: loop) }
     }
 
-    /// Drops the pending deliveries, counted, and takes no more.
+    /// Drops the pending deliveries, counted, and rejects later blocks.
     func close() {
         let sources = state.withLock { state in
             state.isClosed = true
@@ -154,13 +154,13 @@ final class ThreadLoop: Sendable {
         for source in sources { source.close() }
     }
 
-    /// Ends what `begin` began.
+    /// Undoes `begin`.
     func exit() {
         close()
         state.withLock { ($0.thread, $0.loop) = (nil, nil) }
     }
 
-    /// Whether the calling thread is this one.
+    /// Whether the thread is the calling one.
     var isCurrent: Bool {
         self === ThreadLoop.main
             ? Thread.isMainThread : state.withLock { $0.thread.map { $0 === ThreadRecord.current } ?? false }
@@ -169,7 +169,7 @@ final class ThreadLoop: Sendable {
     /// The loop, while the thread runs.
     var loop: Loop? { state.withLock(\.loop) }
 
-    /// The source of this thread and some modes, the same for all observers.
+    /// The source of the thread and some modes, the same for all observers.
     func source(for modes: Set<RunLoop.Mode>) -> RunLoopSource {
         state.withLock { state in
             if let known = state.sources[modes]?.take() { return known }
@@ -179,7 +179,7 @@ final class ThreadLoop: Sendable {
         }
     }
 
-    /// Called by a source's `deinit`. Another one for its modes may have taken its place.
+    /// Called by a source's `deinit`. Another source for the modes may have replaced the ended source.
     fileprivate func forget(_ source: RunLoopSource) {
         let other = state.withLock { state in
             let other = state.sources[source.modes]?.take()
@@ -192,12 +192,12 @@ final class ThreadLoop: Sendable {
 
 /// The blocks of one thread and set of modes.
 ///
-/// Its source of the run loop keeps the loop running as long as an observer delivers here.
+/// The run loop source keeps the loop running as long as an observer has the thread as target.
 ///
-/// SAFETY: `source` never changes; run loop sources may be invalidated from any thread.
+/// SAFETY: `source` never changes; any thread may invalidate a run loop source.
 final class RunLoopSource: @unchecked Sendable {
     private struct State: Sendable {
-        /// The blocks that wait, oldest first.
+        /// The waiting blocks, oldest first.
         var blocks = FIFO<CancellableBlock>()
         var loop: ThreadLoop.Loop?
         var isClosed = false
@@ -218,7 +218,7 @@ final class RunLoopSource: @unchecked Sendable {
     deinit {
         thread.forget(self)
         CFRunLoopSourceInvalidate(source)
-        // A run loop that waits does not see that there is nothing left to wait for.
+        // A waiting run loop does not notice an empty list of sources.
         if let loop = thread.loop { CFRunLoopWakeUp(loop.cfRunLoop) }
     }
 
@@ -226,7 +226,7 @@ final class RunLoopSource: @unchecked Sendable {
         for mode in modes { CFRunLoopAddSource(loop.cfRunLoop, source, mode.cfMode) }
     }
 
-    /// Adds the source to the thread's run loop, which then runs the blocks that wait.
+    /// Adds the source to the thread's run loop, which then runs the waiting blocks.
     fileprivate func install(in loop: ThreadLoop.Loop) {
         add(to: loop)
         let count = state.withLock { state in
@@ -236,7 +236,7 @@ final class RunLoopSource: @unchecked Sendable {
         for _ in 0..<count { perform(in: loop) }
     }
 
-    /// Runs a block on the thread, and wakes it. The block waits while there is no loop, and is dropped after the exit.
+    /// Runs a block on the thread, and wakes the thread. The block waits without a loop, and is dropped after the exit.
     func schedule(_ block: Block) {
         let block = CancellableBlock(block)
         let (isClosed, loop) = state.withLock { state in
@@ -253,7 +253,7 @@ final class RunLoopSource: @unchecked Sendable {
 
     private func runOldest() { state.withLock { $0.blocks.popFirst() }?.run() }
 
-    /// Drops what waits, counted, and takes no more.
+    /// Drops the waiting blocks, counted, and rejects later ones.
     func close() {
         let blocks = state.withLock { state in
             (state.isClosed, state.loop) = (true, nil)

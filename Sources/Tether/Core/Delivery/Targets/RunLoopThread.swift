@@ -2,16 +2,16 @@ internal import COwnerLifetime
 internal import CoreFoundation
 public import Foundation
 
-// Where `Thread` is `Sendable`, each subclass has to say so again; on Linux it is said not to be.
+// If `Thread` is `Sendable`, each subclass has to say so again. On Linux `Thread` is marked as not `Sendable`.
 #if canImport(Darwin)
 private typealias SendableAsThread = Sendable
 #else
 private typealias SendableAsThread = Any
 #endif
 
-// SAFETY: its properties never change, but for the name, which is guarded.
+// SAFETY: the properties never change, except the name, which is protected by a lock.
 
-/// A thread that runs its run loop until it is cancelled, and can be a target before it is started.
+/// A thread that runs its run loop until cancelled, and can be a target before the start.
 ///
 /// ```swift
 /// let worker = RunLoopThread(name: "worker")
@@ -23,7 +23,7 @@ private typealias SendableAsThread = Any
 /// worker.cancel()
 /// ```
 ///
-/// Posts from before it runs are delivered when it does. When it is cancelled, or deallocated without having been started,
+/// Earlier posts are delivered when the thread runs. When the thread is cancelled, or deallocated without a start,
 /// pending deliveries are dropped and counted (D5).
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
@@ -33,7 +33,7 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     /// Makes a thread, not started yet.
     /// - Parameters:
     ///   - name: The thread's name.
-    ///   - body: What to do on the thread before its run loop runs.
+    ///   - body: The work on the thread before the run loop runs.
     public init(name: String, body: (@Sendable () -> Void)? = nil) {
         ownName = Locked(name)
         loop = ThreadLoop(description: "thread \(name)")
@@ -55,9 +55,9 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         }
     }
 
-    /// Runs the thread's run loop in the default mode until the thread is cancelled; not to be called.
+    /// Runs the run loop in the default mode until the thread is cancelled; not to be called.
     public override func main() {
-        // On Linux a `Thread` does not name the system's thread when it has just started.
+        // On Linux a `Thread` that has just started does not name the system's thread.
         unsafe tether_name_thread(name ?? "")
         loop.begin()
         body?()
@@ -70,8 +70,8 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         loop.exit()
     }
 
-    /// Keeps a cancelled thread's outermost run from sleeping. The block that stops the loop stops only the innermost run, which
-    /// may be one that a handler began. Later runs in that handler still sleep.
+    /// Keeps a cancelled thread's outermost run from sleeping. The block that stops the loop stops only the innermost
+    /// run, perhaps one inside a handler. Later runs in the handler still sleep.
     private func outermostStopper() -> CFRunLoopObserver? {
         let moments: CFRunLoopActivity = [.entry, .beforeWaiting, .exit]
         var depth = 0
@@ -84,11 +84,11 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         }
     }
 
-    /// Ends the thread when the handler that it runs has returned. Pending and later deliveries are dropped and counted, but
-    /// for those that its own handlers post, which are made at once (D5). A thread that was not started never runs.
+    /// Ends the thread when the running handler has returned. Pending and later deliveries are dropped and counted.
+    /// Exception: posts of the thread's own handlers are delivered at once (D5). An unstarted thread never runs.
     ///
-    /// *Thread safety*: may be called on any thread. A handler that the thread runs calls it as `Thread.current.cancel()`:
-    /// on Linux a thread is not `Sendable`, so a handler cannot capture its own.
+    /// *Thread safety*: any thread may call `cancel()`. A handler on the thread calls `Thread.current.cancel()`: on
+    /// Linux a thread is not `Sendable`, so a handler cannot capture the thread.
     public override func cancel() {
         super.cancel()
         loop.close()
