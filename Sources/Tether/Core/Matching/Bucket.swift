@@ -2,16 +2,16 @@ internal import Synchronization
 
 /// The registrations of one name (or any) and one sender (or any), in registration order.
 ///
-/// A bucket appends registrations to its slots, and leaves a hole where one is removed. Slots that are full, or have many
-/// holes, are replaced by others of twice the number of registrations. A registration stores its bucket and its slot.
+/// A bucket appends registrations to its slots, and leaves a hole at each removal. Full slots, or slots with many
+/// holes, are replaced by slots for twice the number of registrations. A registration stores its bucket and its slot.
 /// Adding and removing are O(1) amortised.
 ///
-/// SAFETY: everything that varies is protected by the lock of the center that has the bucket; the node has the bucket for as
-/// long as a registration is in it.
+/// SAFETY: the lock of the bucket's center protects all variables; the node retains the bucket while the bucket has
+/// registrations.
 @safe final class Bucket: UnorderedListElement, @unchecked Sendable {
     let node: Unmanaged<NameNode>
     let sender: SenderKey?
-    /// Its place among the buckets of its sender.
+    /// The bucket's index among the buckets of its sender.
     var place = 0
     private(set) var slots = BucketSlots(capacity: 2)
     private(set) var count = 0
@@ -23,12 +23,12 @@ internal import Synchronization
         self.sender = sender
     }
 
-    /// Appends a registration, and takes the caller's reference over; returns the slots that this replaced, which posts may
-    /// still read.
+    /// Appends a registration, and takes over the caller's reference. Returns replaced slots, which posts may still
+    /// read.
     func append(_ registration: Unmanaged<Registration>) -> BucketSlots? {
         let outgrown = used == slots.capacity ? rebuild(capacity: max(4, count * 2)) : nil
         let slot = used
-        // SAFETY: the reference is the bucket's own now; `remove` gives it back.
+        // SAFETY: from here on the bucket has the reference; `remove` returns it.
         unsafe registration._withUnsafeGuaranteedRef {
             slots.set($0, at: slot)
             unsafe $0.bucket = .passUnretained(self)
@@ -41,8 +41,8 @@ internal import Synchronization
         return outgrown
     }
 
-    /// Removes a registration, and returns the bucket's reference to it, which may be the only one: a post calls
-    /// registrations without holding them. Also returns the slots that this replaced.
+    /// Removes a registration. Returns the bucket's reference, which may be the last, because a post does not retain
+    /// the registrations that it calls. Also returns replaced slots.
     func remove(_ registration: Registration) -> (kept: Registration, outgrown: BucketSlots?) {
         slots.clear(at: Int(registration.slot))
         unsafe registration.bucket = nil
@@ -53,8 +53,8 @@ internal import Synchronization
         return (kept, used >= 8 && count < used / 2 ? rebuild(capacity: max(4, count * 2)) : nil)
     }
 
-    /// Uses the last slots again, if they are holes; returns how many were in use. For when no post may read them: see
-    /// `restore`.
+    /// Makes holes in the last slots free again, and returns the former number of used slots. Called when no post may
+    /// read the slots: see `restore`.
     func trim() -> Int {
         let before = used
         var used = before
@@ -63,10 +63,10 @@ internal import Synchronization
         return before
     }
 
-    /// Takes a `trim` back.
+    /// Reverts a `trim`.
     func restore(_ used: Int) { slots.used.store(used, ordering: .releasing) }
 
-    /// Whether every registration knows its slot, and is counted, where there are few.
+    /// Checks in small buckets that every registration has its slot and is counted.
     private func checkInvariants() {
         #if DEBUG
         guard used <= checkedSize else { return }
@@ -94,26 +94,26 @@ internal import Synchronization
     }
 
     var registrations: [Registration] {
-        // SAFETY: a registration that is in a slot is kept by the center, whose lock the caller has.
+        // SAFETY: the center retains each registration in a slot, and the caller has the center's lock.
         (0..<used).compactMap { unsafe slots.registration(at: $0)?.takeUnretainedValue() }
     }
 }
 
-/// The slots of a bucket: registrations in the order of their ids, with holes where some have ended.
+/// The slots of a bucket: registrations in the order of their ids, with holes in place of ended registrations.
 ///
-/// Posts read them without a lock, and retain no registration in them. The center keeps slots, and the memory of
-/// registrations, until no post that may have read them is under way. Slots and `used` are sequentially consistent, as is the
-/// center in a post's epoch guard: either the post sees the removal, or the removing thread sees the post. On x86 such a
-/// load is a plain one.
+/// Posts read slots without a lock, and retain no registration in the slots. The center keeps slots, and the memory of
+/// registrations, until the end of all posts that may have read them. Accesses to slots, to `used` and to the center in
+/// an epoch guard are sequentially consistent: the post sees the removal, or the removing thread sees the post. On x86
+/// such a load is a plain load.
 ///
 /// SAFETY: `slots` has `capacity` initialised atomics until `deinit`; slots are written under the center's lock.
 @safe final class BucketSlots: @unchecked Sendable {
     typealias Slot = Atomic<UnsafeRawPointer?>
 
     let capacity: Int
-    /// How many slots have been used, holes included. A post calls as many as it has read here (R4).
+    /// The number of used slots, holes included. A post calls at most the number that it has read (R4).
     let used = Atomic<Int>(0)
-    /// Whether a registration in it has, or had, pending deliveries, so that a post calls it in two parts.
+    /// Whether a registration of the slots has, or had, pending deliveries. Posts then call the slots in two parts.
     let hasRouted = Atomic<Bool>(false)
     private let slots: UnsafeMutablePointer<Slot>
 
@@ -131,7 +131,7 @@ internal import Synchronization
     /// The registration in a slot, not retained.
     @inline(__always)
     func registration(at index: Int) -> Unmanaged<Registration>? {
-        // SAFETY: a slot holds a registration whose memory the center keeps (see above), or nothing.
+        // SAFETY: the center keeps the memory of a registration in a slot.
         guard let address = unsafe slots[index].load(ordering: .sequentiallyConsistent) else { return nil }
         return unsafe Unmanaged.fromOpaque(address)
     }
@@ -142,7 +142,7 @@ internal import Synchronization
         var slot = unsafe slots
         let end = unsafe slots + count
         while unsafe slot != end {
-            // SAFETY: as above.
+            // SAFETY: the center keeps the memory of a registration in a slot.
             if let address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent) {
                 unsafe body(.fromOpaque(address))
             }
@@ -150,9 +150,9 @@ internal import Synchronization
         }
     }
 
-    /// Puts a registration into a slot that is empty.
+    /// Stores a registration in an empty slot.
     func set(_ registration: Registration, at index: Int) {
-        // SAFETY: the center keeps the registration in a slot (see above).
+        // SAFETY: the center keeps the memory of a registration in a slot.
         unsafe slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)
         if registration.isRouted { hasRouted.store(true, ordering: .releasing) }
     }
@@ -160,12 +160,12 @@ internal import Synchronization
     func clear(at index: Int) { unsafe slots[index].store(nil, ordering: .sequentiallyConsistent) }
 }
 
-/// An element of at most one `UnorderedList`, which alone changes its place.
+/// An element of at most one `UnorderedList`. Only the list changes `place`.
 protocol UnorderedListElement: AnyObject {
     var place: Int { get set }
 }
 
-/// Elements in no order. Each stores its place, so that it is removed at once.
+/// Elements in no order. Each element stores its index, so a removal needs no search.
 struct UnorderedList<Element: UnorderedListElement> {
     private(set) var elements: [Element] = []
 
@@ -177,7 +177,7 @@ struct UnorderedList<Element: UnorderedListElement> {
         elements.append(element)
     }
 
-    /// Removes an element, which is in; the last one takes its place. Complexity: O(1).
+    /// Removes an element of the list. The last element takes its place. Complexity: O(1).
     mutating func remove(_ element: Element) {
         let place = element.place
         let last = elements.removeLast()

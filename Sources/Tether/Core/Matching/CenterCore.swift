@@ -1,41 +1,41 @@
 internal import Foundation
 internal import Synchronization
 
-/// A center without its public face: the registry under a lock, posting without it, and the late release of the objects that posts
-/// may still read.
+/// A center without its public face: the registry under a lock, lock-free posting, and the late release of objects that
+/// posts may still read.
 ///
 /// | Call | Takes the lock | Reads without it |
 /// |---|---|---|
 /// | `add`, `unlink` | once | the guards of all threads that have posted |
-/// | `post` of a cached name, no observer of a sender of it, or of any name | not at all | the name cache, a node, its slots |
+/// | `post` of a cached name, without observers of its senders or of any name | not at all | name cache, node, slots |
 /// | any other `post` | once, in `match` | the slots of up to four buckets |
 ///
-/// Registrations retain their core, and the core retains its registrations until they end. The public center ends them all in its
-/// `deinit` (R10). A core also stands beside each foreign center that has observers, for keys, removal and audits.
+/// Registrations retain their core. The core retains its registrations until their end. The public center ends all
+/// registrations in its `deinit` (R10). Each observed foreign center also has a core, for keys, removal and audits.
 ///
-/// SAFETY: the constants never change; each other field is atomic or under the lock.
+/// SAFETY: the constants never change; all other fields are atomic or protected by the lock.
 @safe final class CenterCore: Sendable {
     private static let numbers = Atomic<UInt64>(0)
     /// All cores by their addresses.
     static let all = Locked<[UInt: Unowned<CenterCore>]>([:])
-    /// Stands for this center, and never for another one.
+    /// The number of this center. No other center gets it.
     let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
-    /// Whether owners' ends are to be seen as they happen; off only in tests of the sweep.
+    /// Whether owners' ends are to be seen at once; false in tests of the sweep only.
     let usesExactLifetimes: Bool
-    /// The center that this is the core of, or stands beside.
+    /// The center of this core.
     let face: Face
-    /// The address of Tether's own center, as long as there is one.
+    /// The address of Tether's own center, while that center exists.
     private let center = Atomic<UInt>(0)
     /// The queues that post to this center later.
     let ledger = PostingLedger()
     let state: Locked<State>
     /// The release of objects that posts may still read.
     let reclamation = Reclamation()
-    /// Odd while a keyed registration is being replaced, which is one step for posts (M7).
+    /// Odd during the replacement of a keyed registration, which is one step for posts (M7).
     let replacements = Atomic<UInt>(0)
-    /// The cache of names that posts read, which the registry keeps.
+    /// The names' cache for posts. The registry retains the cache.
     let cache = Atomic<UInt>(0)
-    /// The node of observers of any name, which the registry keeps.
+    /// The node of observers of any name. The registry retains the node.
     let anyName: Unmanaged<NameNode>
 
     enum Face {
@@ -46,7 +46,7 @@ internal import Synchronization
         case foreign(ObjectIdentifier)
     }
 
-    /// SAFETY: only touched under the mutex.
+    /// SAFETY: only accessed under the lock.
     struct State: @unchecked Sendable {
         var registry: Registry
         var isClosed = false
@@ -57,10 +57,10 @@ internal import Synchronization
         self.usesExactLifetimes = usesExactLifetimes
         self.face = face
         let registry = Registry()
-        // SAFETY: the registry holds it as long as this lives.
+        // SAFETY: the registry retains the node as long as the core lives.
         unsafe anyName = Unmanaged.passUnretained(registry.anyName)
         state = Locked(State(registry: registry), rank: .center)
-        // First, or `followTrace` could miss it.
+        // First, or `followTrace` could miss the core.
         CenterCore.all.withLock { $0[address] = Unowned(self) }
         state.withLock { publishCache(of: $0.registry) }
     }
@@ -69,24 +69,24 @@ internal import Synchronization
         _ = CenterCore.all.withLock { $0.removeValue(forKey: address) }
     }
 
-    /// Lets posts see the registry's cache, unless there is a trace: then none of them takes the way that traces nothing.
+    /// Shows posts the registry's cache. During a trace the cache stays hidden, so no post takes the untraced path.
     func publishCache(of registry: borrowing Registry) {
-        // SAFETY: the registry has the cache as long as this lives.
+        // SAFETY: the registry retains the cache as long as the core lives.
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(registry.cache).toOpaque())
         cache.store(Events.areTraced ? 0 : address, ordering: .sequentiallyConsistent)
     }
 
-    /// Hides the name caches of all centers when a trace has been started, so that each post calls `match`. The first post after
-    /// the trace shows its center's cache again.
+    /// Hides the name caches of all centers after the start of a trace, so each post calls `match`. The first post
+    /// after the trace shows its center's cache again.
     static func followTrace() {
         for core in all.withLock({ Array($0.values) }).compactMap({ $0.take() }) {
             core.state.withLock { core.publishCache(of: $0.registry) }
         }
     }
 
-    /// Its identity in epoch guards.
+    /// The core's identity in epoch guards.
     ///
-    /// SAFETY: only compared, never read through.
+    /// SAFETY: the address is only compared, never read through.
     var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     // MARK: Adding and removing
@@ -94,19 +94,19 @@ internal import Synchronization
     /// The registration to be ended, and the objects to be released, after an addition.
     private typealias Added = (replaced: Registration?, isClosed: Bool, released: Registry.Unlinked)
 
-    /// Adds a registration, unless it has ended and was to be unlinked already; ends it if the center has ended.
+    /// Adds a registration, unless its end has already tried to unlink it. Ends it if the center has ended.
     ///
-    /// It replaces the one with its key. One whose state another thread has just closed replaces none, and is added so that it
-    /// is retained until that thread takes it out.
+    /// The new registration replaces the registration with the same key. A closed new registration replaces none, and
+    /// is retained until its closing thread unlinks it.
     func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) {
         let (replaced, isClosed, released) = state.withLock { state -> Added in
             if registration.slot == Registration.neverInASlot { return (nil, false, []) }
             if registration.hasEnded {
-                // SAFETY: the bucket's own reference.
+                // SAFETY: the bucket takes over the retained reference.
                 unsafe state.registry.addNew(.passRetained(registration), name: name, sender: sender)
                 return (nil, state.isClosed, retireUnlinked(in: &state))
             }
-            // In one step, so that a post which begins sees exactly one of the two (M7).
+            // In one step, so a beginning post sees exactly one of the two registrations (M7).
             let mayReplace = registration.details?.key != nil
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             var replaced = state.registry.add(registration, name: name, sender: sender)
@@ -122,10 +122,10 @@ internal import Synchronization
         withExtendedLifetime(released) {}
     }
 
-    /// The same for one of any sender, without details; takes the caller's reference over.
+    /// Adds a registration for any sender, without details; takes over the caller's reference.
     func add(_ registration: Unmanaged<Registration>, name: Notification.Name?) {
         let (isClosed, released) = state.withLock { state -> (Bool, Registry.Unlinked) in
-            // SAFETY: the caller's reference, which the bucket takes over.
+            // SAFETY: the bucket takes over the caller's reference.
             if unsafe registration._withUnsafeGuaranteedRef({ $0.slot == Registration.neverInASlot }) {
                 return unsafe (false, [registration.takeRetainedValue()])
             }
@@ -136,7 +136,7 @@ internal import Synchronization
         withExtendedLifetime(released) {}
     }
 
-    /// Unlinks a registration. The caller releases the result, which has the registration, too.
+    /// Unlinks a registration. The caller releases the result, which includes the registration.
     func unlink(_ registration: Registration) -> (kept: Registration, unlinked: Registry.Unlinked) {
         state.withLock { state in
             guard let (kept, bucket) = unsafe state.registry.remove(registration) else {
@@ -144,9 +144,9 @@ internal import Synchronization
                 return (registration, [])
             }
             if state.garbage.isEmpty {
-                // Before the guards are read. A later post must not find the old number of slots in use, or it might call an
-                // observer that its own handlers add (R4).
-                // SAFETY: the registry, or its list of unlinked objects, has the bucket.
+                // Before the guards are read: a later post must not find the old number of used slots, or the post
+                // might call an observer that its own handlers add (R4).
+                // SAFETY: the registry, or its list of unlinked objects, retains the bucket.
                 let used = unsafe bucket._withUnsafeGuaranteedRef { $0.trim() }
                 if EpochGuard.earliest(on: address) == nil { return (kept, state.registry.takeUnlinked()) }
                 unsafe bucket._withUnsafeGuaranteedRef { $0.restore(used) }
@@ -155,29 +155,29 @@ internal import Synchronization
         }
     }
 
-    /// Retires the unlinked objects, if there are any. Returns those that no post may still read.
+    /// Retires the unlinked objects, if there are any. Returns the objects that no post may still read.
     @inline(__always)
     func retireUnlinked(in state: inout State) -> Registry.Unlinked {
         state.registry.unlinked.isEmpty ? [] : retire(nil, in: &state)
     }
 
-    /// Retires the unlinked objects, and a registration whose state is closed. Returns those that no post may still read. Of a
-    /// registration that is returned, posts may still read the state.
+    /// Retires the unlinked objects, and a registration whose state is closed. Returns the objects that no post may
+    /// still read. Posts may still read the state of a returned registration.
     @inline(never)
     private func retire(_ removed: Registration?, in state: inout State) -> Registry.Unlinked {
         reclamation.retire(state.registry.takeUnlinked(), and: removed, of: address, in: &state.garbage)
     }
 
-    /// Releases the garbage that waited for a post, which began in an epoch and has ended.
+    /// Releases the garbage that waited for an ended post of an epoch.
     @inline(never)
     func reclaim(since epoch: UInt64) {
         let released = state.withLock { reclamation.collect(&$0.garbage, of: address, since: epoch) }
         withExtendedLifetime(released) {}
     }
 
-    /// Ends every registration of a sender that was deallocated, after its pending deliveries.
+    /// Ends every registration of a deallocated sender, after the registration's pending deliveries.
     ///
-    /// Until then it stays where it is: it keeps the sender's address from being used again, so no post can match it.
+    /// Until then a registration stays added and reserves the sender's address, so no post can match the registration.
     func endAll(from sender: OwnerRecord) {
         for registration in registrations(from: .object(sender.identity)) {
             registration.live?.endAfterPending(of: sender)
@@ -189,7 +189,7 @@ internal import Synchronization
         for registration in registrations(named: name, from: sender) { registration.take()?.end() }
     }
 
-    /// Ends every registration, and takes no more.
+    /// Ends every registration, and every later registration at once.
     func close() {
         state.withLock { $0.isClosed = true }
         for registration in registrations() where CenterCore.endOrphaned(registration) {
@@ -197,7 +197,7 @@ internal import Synchronization
         }
     }
 
-    /// Ends a registration whose center ends, and retains it no longer; false if it had ended.
+    /// Ends a registration of an ended center, and retains it no longer; false if it had ended before.
     private static func endOrphaned(_ registration: Unowned<Registration>) -> Bool {
         guard let registration = registration.live else { return false }
         registration.endOrphaned()
@@ -206,18 +206,18 @@ internal import Synchronization
 
     // MARK: The center
 
-    /// The foreign center that this core stands beside, if it does.
+    /// The foreign center of this core, if there is one.
     var foreignCenter: ObjectIdentifier? { if case .foreign(let center) = face { center } else { nil } }
 
-    /// Tether's own center, as long as there is one.
+    /// Tether's own center, while that center exists.
     var ownCenter: ObjectIdentifier? {
-        // SAFETY: the address is that of an object; only its identity is used.
+        // SAFETY: the address is an object's; only its identity is used.
         unsafe UnsafeRawPointer(bitPattern: center.load(ordering: .acquiring)).map {
             unsafe unsafeBitCast($0, to: ObjectIdentifier.self)
         }
     }
 
-    /// Says that Tether's own center is there now, or no longer.
+    /// Sets Tether's own center, or resets it at the center's end.
     func setOwnCenter(_ identity: ObjectIdentifier?) {
         center.store(identity.map(UInt.init(bitPattern:)) ?? 0, ordering: .releasing)
         if identity != nil, Events.areWatched { Events.report(.centerMade(self)) }
@@ -229,7 +229,7 @@ internal import Synchronization
             .sorted { $0.number < $1.number }
     }
 
-    // MARK: Looking
+    // MARK: Queries
 
     /// The live registrations of a name, a sender, both, or all, in registration order, not retained (R8).
     func registrations(
@@ -240,15 +240,15 @@ internal import Synchronization
 
     var count: Int { state.withLock { $0.registry.count } }
 
-    /// Whether a post of a name and a sender would reach an observer; without a sender, whether one of any sender would.
+    /// Whether a post of a name and a sender, or of any sender if `sender` is `nil`, would reach an observer.
     func hasObservers(of name: Notification.Name, from sender: SenderKey?) -> Bool {
         state.withLock { $0.registry.hasObservers(of: name, from: sender) }
     }
 
-    /// Lets posts see that a registration, which may have been added by now, has pending deliveries.
+    /// Shows posts that a registration, perhaps already added, has pending deliveries.
     func noteRouted(_ registration: Registration) {
         state.withLock { _ in
-            // SAFETY: the registry has the bucket while the registration is in it.
+            // SAFETY: the registry retains the bucket while the bucket has the registration.
             unsafe registration.bucket?._withUnsafeGuaranteedRef {
                 $0.slots.hasRouted.store(true, ordering: .releasing)
             }
@@ -258,14 +258,14 @@ internal import Synchronization
     /// The name and sender of a live registration.
     func subject(of registration: Registration) -> (name: Notification.Name?, sender: SenderKey?)? {
         state.withLock { state in
-            // SAFETY: the registry has the bucket, and that its node, while the registration is in it.
+            // SAFETY: the registry retains the bucket and its node while the bucket has the registration.
             unsafe registration.bucket.map {
                 unsafe $0._withUnsafeGuaranteedRef { unsafe ($0.node._withUnsafeGuaranteedRef(\.name), $0.sender) }
             }
         }
     }
 
-    /// Whether nothing is kept: no name, sender, key or registration, nothing that waits for a post (M9).
+    /// Whether the core keeps no name, sender, key, registration or garbage (M9).
     var isEmpty: Bool {
         state.withLock { $0.registry.isEmpty && $0.garbage.isEmpty }
     }
@@ -275,8 +275,8 @@ internal import Synchronization
 
 /// Posting: matching, mostly without a lock, and calling.
 extension CenterCore {
-    /// Calls every match in registration order. `notify` calls its argument with the notification. It is only called if there is a
-    /// match, and not if the notification has no payload (`isBare`) and the cache has it.
+    /// Calls every match in registration order. `notify` calls its argument with the notification. Not called without a
+    /// match, nor for a cached notification without payload (`isBare`).
     func post(
         name: Notification.Name, isBare: Bool = false, sender: () -> SenderKey?,
         notify: ((Notification) -> Void) -> Void
@@ -286,7 +286,7 @@ extension CenterCore {
             switch quickMatch(name) {
             case .nothing: break
             case .only(let entry, let cached) where isBare:
-                // SAFETY: the entry outlives this post; see `NameCache`.
+                // SAFETY: the entry outlives the post; see `NameCache`.
                 unsafe cached._withUnsafeGuaranteedRef { cached in
                     let stored = cached.withoutPayload
                     unsafe CenterCore.call(entry, with: stored.notification, stored: stored, at: epochGuard)
@@ -301,18 +301,18 @@ extension CenterCore {
                 }
             }
         }
-        // Garbage of earlier epochs does not wait for this post.
+        // Garbage of earlier epochs does not wait for the post.
         if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }
     }
 
-    /// The slots that a post reaches, as far as they are found without the lock.
+    /// The slots that a post finds without the lock.
     @safe private enum QuickMatch {
         case nothing
         case only(Registry.Matches.Entry, Unmanaged<CachedName>)
         case unknown
     }
 
-    /// Matches a name that is in the cache, where nobody observes a sender of it, or any name.
+    /// Matches a cached name without observers of its senders or of any name.
     @inline(__always)
     private func quickMatch(_ name: Notification.Name) -> QuickMatch {
         let replacement = replacements.load(ordering: .acquiring)
@@ -337,14 +337,14 @@ extension CenterCore {
         }
     }
 
-    /// The slots that a post reaches, found under the lock.
+    /// The slots that a post finds under the lock.
     @inline(never)
     private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
         let begun = Events.areTraced ? Events.report(.post(name)) : 0
         let (found, released) = state.withLock { state -> (Registry.Matches, Registry.Unlinked) in
-            // Hidden by a trace that has been stopped, or by a trace of the process that forked this one.
+            // Hidden by an ended trace, or by a trace of the process that forked this process.
             if cache.load(ordering: .relaxed) == 0, !Events.areTraced { publishCache(of: state.registry) }
-            // A displaced entry is garbage until the posts under way have ended. Only so much garbage, if one lasts (M9).
+            // A displaced entry is garbage until posts under way end. The limit bounds a long post's garbage (M9).
             let matches = state.registry.matches(name: name, mayDisplace: state.garbage.count < 64, sender: sender)
             return (matches, retireUnlinked(in: &state))
         }
@@ -354,7 +354,7 @@ extension CenterCore {
         return matches
     }
 
-    /// Delivers to one registration that a foreign center calls, and retains it meanwhile.
+    /// Delivers a foreign center's notification to one registration, which is retained meanwhile.
     static func deliver(_ notification: Notification, to registration: Unowned<Registration>) {
         guard let registration = registration.take() else { return }
         unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
@@ -374,8 +374,8 @@ extension CenterCore {
         _ entry: Registry.Matches.Entry, with notification: Notification, stored: StoredNotification? = nil,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
-        // SAFETY: slots and the memory of registrations outlive every post that may see them, see `Reclamation`; for a registration that was deallocated, see
-        // `Registration`.
+        // SAFETY: slots and the memory of registrations outlive every post that may see them, see `Reclamation`. For
+        // deallocated registrations see `Registration`.
         unsafe entry.slots._withUnsafeGuaranteedRef { slots in
             if slots.hasRouted.load(ordering: .acquiring) {
                 return unsafe callInTwoParts(notification, stored: stored, isTraced: false, at: epochGuard) { body in
@@ -411,8 +411,8 @@ extension CenterCore {
         if isTraced { Events.end(matches.begun) }
     }
 
-    /// Calls a post's registrations in registration order. Those with pending deliveries take the notification first.
-    /// Then the blocks are submitted, and then the handlers of the posting thread are called (M3).
+    /// Calls a post's registrations in registration order. Registrations with pending deliveries take the notification
+    /// first. Then the blocks are submitted, and then the handlers of the posting thread are called (M3).
     @inline(never)
     private static func callInTwoParts(
         _ notification: Notification, stored: StoredNotification?, isTraced: Bool,
@@ -421,7 +421,7 @@ extension CenterCore {
     ) {
         var post = Post(stored: stored)
         var previous: UInt = 0
-        // SAFETY: as in `call`.
+        // SAFETY: slots and the memory of registrations outlive the post, see `Reclamation`.
         unsafe forEach { unmanaged in
             unsafe unmanaged._withUnsafeGuaranteedRef { registration in
                 guard registration.isRouted else { return unsafe post.calls.append(unmanaged) }
@@ -431,7 +431,7 @@ extension CenterCore {
                 if !registration.hasEnded { registration.receiveRouted(notification, in: &post, mayCall: false) }
             }
         }
-        // A scheduler of the user's may wait for a handler of these.
+        // A user's scheduler may wait for a handler of the last registration.
         if previous != 0 { unsafe epochGuard.pointee.setHazardPointer(0, after: previous) }
         post.submit()
         previous = 0
@@ -452,7 +452,7 @@ extension CenterCore {
 
     /// A position in one bucket's slots.
     ///
-    /// SAFETY: as in `call`; lives no longer than the post.
+    /// SAFETY: the cursor lives no longer than the post, and slots and the memory of registrations outlive the post.
     @safe private struct Cursor {
         private let entry: Registry.Matches.Entry
         private var index = 0
@@ -468,7 +468,7 @@ extension CenterCore {
             unsafe head = nil
             id = .max
             while index < entry.used, unsafe head == nil {
-                // SAFETY: as in `call`.
+                // SAFETY: the slots outlive the post.
                 unsafe head = entry.slots._withUnsafeGuaranteedRef { unsafe $0.registration(at: index) }
                 index += 1
             }

@@ -1,4 +1,4 @@
-/// The key by which a post's sender is matched (M4): a class instance by identity, a value by equality within its own type.
+/// The key of a post's sender for matching (M4): a class instance by identity, a value by equality within its own type.
 enum SenderKey: Hashable {
     case object(ObjectIdentifier)
     case value(TypedValue)
@@ -6,7 +6,7 @@ enum SenderKey: Hashable {
     @inline(__always)
     init(_ object: AnyObject) { self = .object(ObjectIdentifier(object)) }
 
-    /// The key of a sender as Foundation passes it; `nil` for none, and for a value that can match no observer.
+    /// The key of a sender in Foundation's form; `nil` for no sender, and for a value that can match no observer.
     @inline(__always)
     init?(any sender: Any) {
         if let object = Unwrapped.storedObject(in: sender) { self.init(object) } else { self.init(Unwrapped(sender)) }
@@ -24,21 +24,21 @@ enum SenderKey: Hashable {
     }
 }
 
-/// The key and owner that at most one observer of a center has (M7).
+/// A key and its owner. At most one observer of a center has the pair (M7).
 ///
-/// A class instance is refused. Retained, it would live as long as its observer, its owner's object included (O2). Not retained,
-/// it could be compared by identity only, so an equal one, such as another string object, would replace nothing.
+/// A class instance is refused. If retained, the object would live as long as its observer, with its owner (O2). If not
+/// retained, it could be compared by identity only, so an equal object, such as another string, would replace nothing.
 final class ObserverKey: Hashable, Sendable {
     private let owner: ObjectIdentifier?
     private let value: TypedValue
 
-    /// A key without an owner. Traps on one that is an object, or is not equal to itself (X1).
+    /// A key without an owner. Traps on an object, and on a key unequal to itself (X1).
     init(_ key: any Hashable) {
         owner = nil
         switch Unwrapped(key) {
         case .nothing: value = TypedValue.find(in: Unwrapped.nothing(in: key)) ?? TypedValue(key)
         case .value(let content):
-            // The content of an optional or a box is Hashable where these are.
+            // If the optional or box is Hashable, its content is Hashable.
             value = TypedValue.find(in: content) ?? TypedValue(key)
         case .object(let object):
             fatalError(
@@ -57,7 +57,7 @@ final class ObserverKey: Hashable, Sendable {
         self.value = value
     }
 
-    /// The same key, among an owner's.
+    /// The same key among an owner's keys.
     func of(_ owner: AnyObject?) -> ObserverKey { owner.map { ObserverKey(value, of: ObjectIdentifier($0)) } ?? self }
 
     var description: String { value.description }

@@ -1,19 +1,19 @@
 internal import Foundation
 internal import Synchronization
 
-/// The cache of one center's names, which posts read without a lock.
+/// The cache of one center's names. Posts read the cache without a lock.
 ///
-/// Its key is not the name's text but the *bits* of its string, because names are nearly always the same static constants. It has
-/// 256 slots, 2 kB, for ever. A name may be in one of four slots side by side, and then at most four times: in
-/// different strings with the same text. It also has names without observers, so that their posts are cheap.
+/// Its keys are the *bits* of strings, not their text, because nearly all names are static constants. The cache has 256
+/// slots, 2 kB, for ever. A string has four possible slots; a name has up to four cached strings. The cache also has
+/// names without observers, so posts of such names are cheap.
 ///
-/// An entry is made by a post that has missed, or by the second observer of a name. One that would displace another, or has no
-/// observers, or is another string of a name that is in already, is made on each eighth miss only. So a million names, each
-/// posted once, hardly displace those that are posted often. An entry is removed when it is displaced, and with
-/// its name's last observer. Its node holds it; a removed one is retired as a removed registration is.
+/// A post that misses, or a name's second observer, makes an entry. Some entries are made on each eighth miss only: a
+/// displacing entry, an entry without observers, and another string of a cached name. So a million names, each posted
+/// once, rarely displace frequent names. An entry is removed when displaced, and with its name's last observer. The
+/// node retains its entries. A removed entry is retired like a removed registration.
 ///
-/// SAFETY: `slots` has `capacity` initialised atomics until `deinit`, each empty or with an entry that its node holds; they
-/// are written under the center's lock. The center keeps a removed entry for the posts that may have found it.
+/// SAFETY: `slots` has `capacity` initialised atomics until `deinit`, each empty or with an entry that its node
+/// retains; the center's lock protects writes. The center keeps removed entries for posts that may have found them.
 @safe final class NameCache: @unchecked Sendable {
     static let capacity = 256
     private static let ways = 4
@@ -48,13 +48,13 @@ internal import Synchronization
     @inline(__always)
     private func index(of bits: StringBits) -> Int { Int(truncatingIfNeeded: bits.hash >> NameCache.shift) }
 
-    /// Whether a name that was missed, and has no place of its own, is to be inserted.
+    /// Whether a missed name without a free slot is to be inserted.
     func admits() -> Bool {
         misses &+= 1
         return misses % 8 == 0
     }
 
-    /// Whether a string can be inserted without displacing another.
+    /// Whether a string can be inserted without displacing another string.
     func hasPlace(for bits: StringBits) -> Bool { freeSlot(for: bits) != nil }
 
     private func freeSlot(for bits: StringBits) -> Int? {
@@ -62,10 +62,10 @@ internal import Synchronization
         return (0..<NameCache.ways).map { first ^ $0 }.first { unsafe slots[$0].load(ordering: .relaxed) == nil }
     }
 
-    /// Inserts an entry, and returns the one that this displaced, if there is no free slot.
+    /// Inserts an entry. Returns the displaced entry if there was no free slot.
     func insert(_ cached: CachedName) -> CachedName? {
         let slot = freeSlot(for: cached.bits) ?? index(of: cached.bits) ^ (misses / 8 % NameCache.ways)
-        // SAFETY: a node holds the entry in a slot.
+        // SAFETY: a node retains the entry in a slot.
         let old = unsafe slots[slot].load(ordering: .relaxed)
         unsafe slots[slot].store(Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)
         return unsafe old.map { unsafe Unmanaged<CachedName>.fromOpaque($0).takeUnretainedValue() }
@@ -82,12 +82,12 @@ internal import Synchronization
     }
 }
 
-/// An entry of the cache: a string, its name's node, and the notification of a post of that name alone, made once.
+/// An entry of the cache: a string, the name's node, and the notification of a post without payload, made once.
 ///
-/// SAFETY: the node holds its entries; posts that have found an entry find the node too, see `NameCache`.
+/// SAFETY: the node retains its entries; a post that has found an entry also finds the node, see `NameCache`.
 @safe final class CachedName: @unchecked Sendable {
     let bits: StringBits
-    /// Has the string, so that no other string gets its bits.
+    /// Retains the string, so no other string gets the same bits.
     let withoutPayload: StoredNotification
     let node: Unmanaged<NameNode>
 
@@ -98,22 +98,22 @@ internal import Synchronization
     }
 }
 
-/// The bits of a string: a small one's characters, or where a large one is stored.
+/// The bits of a string: the characters of a small string, or the address of a large string.
 ///
-/// As long as one of two strings is kept, equal bits mean equal strings. A literal's bits are its address: its library is not
-/// to be unloaded (contract M1).
+/// While one of two strings is kept, equal bits mean equal strings. The bits of a literal are its address, so its
+/// library must not be unloaded (contract M1).
 struct StringBits: Equatable {
     private let low: UInt64
     private let high: UInt64
 
     @inline(__always)
     init(_ string: String) {
-        // SAFETY: a string is 16 bytes where pointers have 64 bits, and 12 elsewhere, which the cast checks; they are
-        // compared, never read through.
+        // SAFETY: a string has 16 bytes with 64-bit pointers, and 12 bytes elsewhere; the cast checks the size. The
+        // bits are compared, never read through.
         #if _pointerBitWidth(_64)
         (low, high) = unsafe unsafeBitCast(string, to: (UInt64, UInt64).self)
         #else
-        // SAFETY: as above.
+        // SAFETY: the cast checks the size; the bits are only compared.
         let words = unsafe unsafeBitCast(string, to: (UInt32, UInt32, UInt32).self)
         (low, high) = (UInt64(words.0) | UInt64(words.1) << 32, UInt64(words.2))
         #endif

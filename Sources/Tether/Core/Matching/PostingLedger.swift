@@ -2,20 +2,20 @@ internal import Synchronization
 
 /// The posting queues of one center, for its audit.
 final class PostingLedger: Sendable {
-    /// Stands for one queue; they rise in the order in which the queues were made.
+    /// The number of one queue. Later queues have higher numbers.
     typealias Number = UInt64
 
     private let queues = Locked<[Number: Unowned<AnyObject>]>([:])
     private let numbers = Atomic<Number>(0)
     private let dropped = Atomic<Int>(0)
 
-    /// How many posts were dropped because their queue or their thread ended.
+    /// The number of posts dropped at the end of their queue or thread.
     var droppedPosts: Int { dropped.load(ordering: .relaxed) }
 
-    /// How many queues are listed.
+    /// The number of listed queues.
     var count: Int { queues.withLock(\.count) }
 
-    /// A number for a queue that is being made.
+    /// A number for a new queue.
     func makeNumber() -> Number { numbers.wrappingAdd(1, ordering: .relaxed).newValue }
 
     /// Lists a queue until `unlist`. Complexity: O(1) amortised.
@@ -36,12 +36,12 @@ final class PostingLedger: Sendable {
     }
 }
 
-/// A queue that posts to a center later, as the center's audit sees it.
+/// A queue that posts to a center later, for the center's audit.
 protocol LatePoster: AnyObject, Sendable {
-    /// Its number in the center's ledger.
+    /// The queue's number in the center's ledger.
     var number: PostingLedger.Number { get }
-    /// The name of the thread or the dispatch queue that will post.
+    /// The name of the posting thread or dispatch queue.
     var place: String { get }
-    /// How many notifications wait in it.
+    /// The numbers of waiting notifications.
     var counts: (asap: Int, whenIdle: Int) { get }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// The observers of one center, by name and sender: a value that is driven under the center's lock; tests need none.
+/// The observers of one center, by name and sender: a value under the center's lock. Tests need no lock.
 ///
 ///     Registry
 ///       names: a table of NameNodes, one for each name that is observed (or cached without observers)
@@ -12,14 +12,14 @@ internal import Synchronization
 ///       senders: the buckets of each sender, for its end
 ///       keyed: the registrations that have a key
 ///
-/// Posts without the lock come by the cache to a node, and by the node to the slots of its bucket for any sender. So a node,
-/// its entries in the cache, and slots are not released when they are removed. A mutation appends them to `unlinked`, and
-/// the center *retires* them: it releases them when no post that began before is under way.
+/// Lock-free posts find a node in the cache, and the slots of the bucket for any sender in the node. So removed nodes,
+/// cache entries and slots are not released at once. A mutation appends removed objects to `unlinked`. The center
+/// *retires* the objects: releases them after the end of all posts that began before.
 ///
-/// No user code is called here but `==` and `hash(into:)` of value senders and keys. Adding and removing are O(1)
+/// The registry calls no user code but `==` and `hash(into:)` of value senders and keys. Adding and removing are O(1)
 /// amortised. The table of names grows and shrinks by one chain at a time, so no call moves all names.
 ///
-/// SAFETY: a node has each of its buckets while a registration is in it, and the registry each of its nodes.
+/// SAFETY: the registry retains its nodes, and a node retains each of its buckets with registrations.
 @safe struct Registry {
     private var names = HashChains<NameNode>()
     let anyName = NameNode(name: nil, hash: 0)
@@ -28,19 +28,19 @@ internal import Synchronization
     private var senders: [SenderKey: UnorderedList<Bucket>] = [:]
     private var lastID: UInt64 = 0
     private(set) var count = 0
-    /// Objects that mutations have removed, and posts under way may still read.
+    /// Objects removed by mutations, perhaps still read by posts under way.
     private(set) var unlinked: Unlinked = []
 
     typealias Unlinked = [any AnyObject & Sendable]
 
-    /// How many names there are, with those that the cache has without observers.
+    /// The number of names, including cached names without observers.
     var nameCount: Int { names.count }
 
     // MARK: Posting
 
-    /// The slots that a post reaches: at most one each for (name, sender), (name, any), (any, sender), (any, any).
+    /// The slots matched by a post: at most one each for (name, sender), (name, any), (any, sender), (any, any).
     struct Matches: Sendable {
-        /// SAFETY: the center keeps `slots` until no post that may see them is under way.
+        /// SAFETY: the center keeps `slots` until the end of all posts that may see the slots.
         @safe struct Entry: @unchecked Sendable {
             let slots: Unmanaged<BucketSlots>
             let used: Int
@@ -53,10 +53,10 @@ internal import Synchronization
 
         private(set) var entries: (Entry?, Entry?, Entry?, Entry?) = (nil, nil, nil, nil)
         private(set) var count = 0
-        /// The moment at which the post began, if it is traced. The caller ends that event, too.
+        /// The moment of the post's beginning, if the post is traced. The caller also ends that event.
         private(set) var begun: UInt64 = 0
 
-        /// Has the post traced, and called as one that reaches several, which looks whether it is.
+        /// Traces the post. A traced post is called through `callMerged`, which reports each call.
         mutating func trace(from moment: UInt64) {
             if count == 0 { return Events.end(moment) }
             (begun, count) = (moment, max(count, 2))
@@ -64,7 +64,7 @@ internal import Synchronization
 
         fileprivate mutating func add(_ bucket: Bucket?) {
             guard let bucket, bucket.count > 0 else { return }
-            // SAFETY: the center keeps slots until no post that may see them is under way.
+            // SAFETY: the center keeps slots until the end of all posts that may see the slots.
             let entry = unsafe Entry(.passUnretained(bucket.slots))
             switch count {
             case 0: entries.0 = entry
@@ -76,14 +76,14 @@ internal import Synchronization
         }
     }
 
-    /// The slots that a post reaches. Complexity: O(1). `sender` is only called if a sender is observed.
+    /// The slots matched by a post. Complexity: O(1). `sender` is only called if a sender is observed.
     ///
-    /// `mayDisplace`: whether the name may be inserted into the cache in another one's place.
+    /// `mayDisplace`: whether the name may displace another name from the cache.
     mutating func matches(
         name: Notification.Name, mayDisplace: Bool = true, sender: () -> SenderKey?
     ) -> Matches {
         var matches = Matches()
-        // SAFETY: the registry has the node.
+        // SAFETY: the registry retains the node.
         let node = unsafe node(of: name, willBeObserved: false, mayDisplace: mayDisplace)?.takeUnretainedValue()
         let hasSenders = node?.senders.isEmpty == false || !anyName.senders.isEmpty
         if hasSenders, let sender = sender() {
@@ -97,24 +97,24 @@ internal import Synchronization
 
     // MARK: Adding and removing
 
-    /// Adds a registration, and removes the one with the same key. Complexity: O(1) amortised.
+    /// Adds a registration, and removes the registration with the same key. Complexity: O(1) amortised.
     mutating func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) -> Registration? {
         var replaced: Registration?
         if let key = registration.details?.key {
-            // The dictionary's key is always the live registration's own, so that no other outlives its owner here.
+            // The dictionary's key is always the live registration's key, so no other key outlives its owner here.
             replaced = keyed.removeValue(forKey: key)
             keyed[key] = registration
         }
-        // SAFETY: the bucket's own reference.
+        // SAFETY: the bucket takes over the retained reference.
         unsafe addNew(.passRetained(registration), name: name, sender: sender)
         return replaced
     }
 
-    /// Adds a registration without a look at its details; takes the caller's reference over.
+    /// Adds a registration without a look at its details; takes over the caller's reference.
     mutating func addNew(_ registration: Unmanaged<Registration>, name: Notification.Name?, sender: SenderKey?) {
         lastID += 1
         unsafe registration._withUnsafeGuaranteedRef { $0.id = lastID }
-        // SAFETY: the registry has the bucket, and that the registration, by the caller's reference.
+        // SAFETY: the registry retains the bucket, and the caller's reference the registration.
         let outgrown = unsafe bucket(name: name, sender: sender)._withUnsafeGuaranteedRef {
             unsafe $0.append(registration)
         }
@@ -122,17 +122,17 @@ internal import Synchronization
         count += 1
     }
 
-    /// Removes a registration, if it is in. Complexity: O(1) amortised.
+    /// Removes a registration, if the registry has it. Complexity: O(1) amortised.
     ///
-    /// The caller keeps the registration that this returns for posts that may see it. The bucket is not held: the registry
-    /// has it, or `unlinked`.
+    /// The caller keeps the returned registration for posts that may see it. The returned bucket is not retained: the
+    /// registry or `unlinked` retains the bucket.
     mutating func remove(_ registration: Registration) -> (kept: Registration, bucket: Unmanaged<Bucket>)? {
         guard let bucket = unsafe registration.bucket else { return nil }
         if let key = registration.details?.key, keyed[key] === registration {
             keyed[key] = nil
             keyed.releaseUnusedCapacity()
         }
-        // SAFETY: a node has the bucket while a registration is in it.
+        // SAFETY: a node retains a bucket with registrations.
         let (kept, outgrown, isEmpty) = unsafe bucket._withUnsafeGuaranteedRef {
             let (kept, outgrown) = $0.remove(registration)
             return (kept, outgrown, $0.count == 0)
@@ -143,11 +143,11 @@ internal import Synchronization
         return unsafe (kept, bucket)
     }
 
-    /// The bucket for a registration, not retained: the registry has it.
+    /// The bucket for a registration, not retained: the registry retains the bucket.
     private mutating func bucket(name: Notification.Name?, sender: SenderKey?) -> Unmanaged<Bucket> {
         let node =
             unsafe name.flatMap { unsafe self.node(of: $0, willBeObserved: true) } ?? Unmanaged.passUnretained(anyName)
-        // SAFETY: the registry has the node, and that its bucket for any sender.
+        // SAFETY: the registry retains the node, and the node its bucket for any sender.
         return unsafe node._withUnsafeGuaranteedRef { node in
             guard let sender else { return unsafe node.makeAnySender() }
             if let known = node.senders[sender] { return unsafe .passUnretained(known) }
@@ -158,7 +158,7 @@ internal import Synchronization
         }
     }
 
-    /// Removes a bucket without registrations, and its node if that has no others.
+    /// Removes a bucket without registrations, and its node if the node has no other bucket with registrations.
     private mutating func discard(_ bucket: Bucket) {
         let node = unsafe bucket.node.takeUnretainedValue()
         if let sender = bucket.sender {
@@ -177,9 +177,9 @@ internal import Synchronization
         if !node.isObserved { discard(node) }
     }
 
-    /// A sender's key that was removed: a value sender is not released under a lock (R6).
+    /// A removed key of a sender: a value sender must not be released under a lock (R6).
     ///
-    /// SAFETY: only released.
+    /// SAFETY: the key is only released.
     private final class KeptKey: @unchecked Sendable {
         let key: SenderKey
 
@@ -190,13 +190,13 @@ internal import Synchronization
 
     // MARK: Names
 
-    /// The node of a name that is posted, or is going to be observed; `nil` for one without observers that the cache does not
-    /// take. Not retained: the registry has it. Complexity: O(1) amortised.
+    /// The node of a name to be posted or observed, not retained: the registry retains the node. `nil` for a name
+    /// without observers that the cache does not admit. Complexity: O(1) amortised.
     private mutating func node(
         of name: Notification.Name, willBeObserved: Bool, mayDisplace: Bool = true
     ) -> Unmanaged<NameNode>? {
         let bits = StringBits(name.rawValue)
-        // SAFETY: the cache is only changed under the lock that the caller has, and its entries' nodes are in `names`.
+        // SAFETY: the cache only changes under the lock that the caller has; `names` retains the nodes of its entries.
         if let cached = unsafe cache.find(bits) { return unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node } }
         let hash = UInt(bitPattern: name.rawValue.hashValue)
         let known = unsafe names.find(hash) { $0.name == name }
@@ -222,7 +222,7 @@ internal import Synchronization
         }
     }
 
-    /// Unlinks an entry that was removed from the cache, and its node if that has neither others nor observers.
+    /// Unlinks an entry removed from the cache, and its node if the node has neither entries nor observers.
     private mutating func forget(_ cached: CachedName) {
         let node = unsafe cached.node.takeUnretainedValue()
         node.cached.removeAll { $0 === cached }
@@ -233,11 +233,11 @@ internal import Synchronization
     /// Unlinks a node without observers, with its entries in the cache.
     private mutating func discard(_ node: NameNode) {
         for cached in node.cached { cache.remove(cached) }
-        // The node holds its entries, and its bucket for any sender.
+        // The node retains its entries, and its bucket for any sender.
         if let removed = names.remove(node) { unlinked.append(removed) }
     }
 
-    // MARK: Looking
+    // MARK: Queries
 
     /// The live registrations of a name, a sender, both or neither, in registration order.
     ///
@@ -254,8 +254,8 @@ internal import Synchronization
         return buckets.flatMap(\.registrations).sorted { $0.id < $1.id }
     }
 
-    /// Whether a post of a name and a sender would reach an observer; without a sender, whether one of any sender would.
-    /// Complexity: O(1).
+    /// Whether a post of a name and a sender would reach an observer; without a sender, whether a post of any sender
+    /// would. Complexity: O(1).
     func hasObservers(of name: Notification.Name, from sender: SenderKey?) -> Bool {
         anyName.isObserved(from: sender) || find(name)?.isObserved(from: sender) == true
     }
@@ -264,13 +264,13 @@ internal import Synchronization
         unsafe names.find(UInt(bitPattern: name.rawValue.hashValue)) { $0.name == name }?.takeUnretainedValue()
     }
 
-    /// Whether no sender, key or registration is kept, and no name but those that the cache has without observers (M9).
+    /// Whether the registry has no sender, key or registration, and no name except cached names without observers (M9).
     var isEmpty: Bool {
         count == 0 && senders.isEmpty && keyed.isEmpty && !anyName.isObserved && names.count <= NameCache.capacity
             && names.elements.allSatisfy { !$0.isObserved }
     }
 
-    /// Returns the objects that mutations have unlinked, and forgets them.
+    /// Removes and returns the unlinked objects.
     mutating func takeUnlinked() -> Unlinked {
         let taken = unlinked
         unlinked = []
@@ -279,7 +279,7 @@ internal import Synchronization
 }
 
 extension Dictionary {
-    /// Rebuilds a dictionary that was much larger, so that its memory follows its count. Complexity: O(1) amortised.
+    /// Rebuilds a much too large dictionary, so its memory follows its count. Complexity: O(1) amortised.
     fileprivate mutating func releaseUnusedCapacity() {
         guard capacity > 64, count < capacity / 8 else { return }
         var smaller = Dictionary(minimumCapacity: count * 2)
@@ -288,25 +288,25 @@ extension Dictionary {
     }
 }
 
-/// The buckets of one name, or those of observers of any name.
+/// The buckets of one name, or of observers of any name.
 ///
-/// SAFETY: everything that varies and is not atomic is protected by the lock of the center that has the node; the center keeps
-/// the objects that posts may read.
+/// SAFETY: the lock of the node's center protects all variables that are not atomic; the center keeps the objects that
+/// posts may read.
 @safe final class NameNode: Chained, @unchecked Sendable {
-    /// As how many strings a name may be in the cache.
+    /// The maximal number of a name's strings in the cache.
     static let mostCached = 4
 
     let name: Notification.Name?
     let hash: UInt
     var next: NameNode?
-    /// The bucket of observers of any sender. Once made, it stays, so that posts may have read it.
+    /// The bucket of observers of any sender. Once made, the bucket stays, because posts may have read it.
     private(set) var anySender: Bucket?
     private(set) var senders: [SenderKey: Bucket] = [:]
-    /// Its entries in the cache, oldest first.
+    /// The node's entries in the cache, oldest first.
     var cached: [CachedName] = []
 
     // Read by posts without the lock.
-    /// The slots of `anySender` while that has observers.
+    /// The slots of `anySender` while the bucket has observers.
     private let openSlots = unsafe Atomic<UnsafeRawPointer?>(nil)
     private let hasSenders = Atomic<Bool>(false)
 
@@ -320,13 +320,13 @@ extension Dictionary {
         return hasSenders.load(ordering: .relaxed)
     }
 
-    /// The same, for a post of one sender, if it is given.
+    /// Whether a post of `sender`, or of any sender if `nil`, would reach an observer here.
     func isObserved(from sender: SenderKey?) -> Bool {
         guard let sender else { return isObserved }
         return anySender.map { $0.count > 0 } == true || senders[sender] != nil
     }
 
-    /// The bucket of observers of any sender, made if there is none.
+    /// The bucket of observers of any sender, made at the first call.
     func makeAnySender() -> Unmanaged<Bucket> {
         if let anySender { return unsafe .passUnretained(anySender) }
         let made = Bucket(node: self, sender: nil)
@@ -334,27 +334,27 @@ extension Dictionary {
         return unsafe .passUnretained(made)
     }
 
-    /// Changes the bucket of a sender, and lets posts see whether there is any.
+    /// Changes the bucket of a sender, and shows posts whether there is any such bucket.
     func setBucket(_ bucket: Bucket?, of sender: SenderKey) {
         senders[sender] = bucket
         hasSenders.store(!senders.isEmpty, ordering: .sequentiallyConsistent)
         senders.releaseUnusedCapacity()
     }
 
-    /// Lets posts see a bucket's new slots.
+    /// Shows a bucket's new slots to posts.
     func publish(_ bucket: Bucket) {
-        // SAFETY: the center keeps slots for posts that may see them.
+        // SAFETY: the center keeps slots for posts that may see the slots.
         unsafe openSlots.store(Unmanaged.passUnretained(bucket.slots).toOpaque(), ordering: .sequentiallyConsistent)
     }
 
-    /// Lets posts see that no observer of any sender is left.
+    /// Shows posts that no observer of any sender is left.
     func unpublish() {
         unsafe openSlots.store(nil, ordering: .sequentiallyConsistent)
     }
 
-    /// The slots that a post reaches here, read without the lock: those of observers of any sender, if there are no others.
+    /// The slots matched by a lock-free post: the slots for any sender, unless a sender is observed.
     ///
-    /// SAFETY: as the slots of a bucket.
+    /// SAFETY: the center keeps slots for posts that may see the slots.
     @safe enum FastMatch {
         case nothing
         case only(Unmanaged<BucketSlots>)
