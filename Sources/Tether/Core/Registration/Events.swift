@@ -1,25 +1,25 @@
 internal import Foundation
 internal import Synchronization
 
-// Everything that happens to observers, deliveries and centers is one `Event`, which is reported once, where it happens.
+// Each thing that happens to observers, deliveries and centers is one `Event`, reported once at its place in the code.
 //
 // | Listener | Events | Set by |
 // |---|---|---|
 // | a trace, and on Apple platforms signposts | posts, calls, deliveries, ends | `Events.setTracer`, in Trace/Trace.swift |
 // | leak checks | registrations and centers | `Events.setWatcher`, in Audit/Watched.swift |
 //
-// The audit needs no listener: pending deliveries and sequences count drops by their `DropReason`.
+// The audit needs no listener: pending deliveries and sequences count drops by `DropReason`.
 //
-// *Cost*: without a listener a registration, its end, and a delivery that waits pay one relaxed load each. A post whose name is
-// cached pays nothing, because a trace hides the caches of all centers (`CenterCore.followTrace`). The code that reports is out
-// of line, so the code around it is as without listeners.
+// *Cost*: without a listener a registration, its end, and a waiting delivery pay one relaxed load each. A post of a
+// cached name pays nothing, because a trace hides the caches of all centers (`CenterCore.followTrace`). The reporting
+// code is out of line, so the surrounding code is as without listeners.
 
-/// A thing that happens.
+/// An event for the listeners.
 enum Event: Sendable {
-    /// The time of an event in the trace. No other event has it. 0 if the event was not traced.
+    /// The time of an event in the trace, unique among events. 0 if the event was not traced.
     typealias Moment = UInt64
 
-    // Beginnings. `.end` with the moment of one ends it, on the same thread.
+    // Beginnings. An `.end` with the moment of a beginning follows on the same thread.
     case post(Notification.Name)
     /// `waitedSince`: the moment of the `.waiting` of a delivery that waited.
     case call(Registration, Notification.Name, waitedSince: Moment)
@@ -40,7 +40,7 @@ enum Event: Sendable {
     // Registrations and centers. Reported with no lock held.
     case registered(Registration, Notification.Name?, token: any OwnedRegistration.Token)
     case ended(Registration)
-    /// A center's end has ended a registration, which is given by its address, and released its handler's captures.
+    /// The address of a registration, whose handler's captures were released by the end of its center.
     case released(UInt)
     case centerMade(CenterCore)
     /// A center is about to end its observers.
@@ -88,7 +88,7 @@ enum Events {
     private static let hasWatcher = Atomic<Bool>(false)
     private static let listeners = Locked(Listeners())
 
-    /// A struct, because each access to a tuple of functions would wrap them once more.
+    /// A struct, because each access to a tuple of functions would wrap the functions once more.
     private struct Listeners: Sendable {
         var tracer: Tracer?
         var watcher: Watcher?
@@ -114,7 +114,7 @@ enum Events {
         hasWatcher.store(true, ordering: .releasing)
     }
 
-    /// Reports an event, and returns its moment. To be called where `areTraced`, or `areWatched`.
+    /// Reports an event, and returns its moment. Called if `areTraced` or `areWatched`.
     @inline(never) @discardableResult
     static func report(_ event: Event) -> Event.Moment {
         let listeners = listeners.withLock { $0 }
@@ -122,7 +122,7 @@ enum Events {
         return areTraced ? listeners.tracer?(event) ?? 0 : 0
     }
 
-    /// Reports the end of the event of a moment, if that was traced.
+    /// Reports the end of a moment's event, if the event was traced.
     @inline(__always)
     static func end(_ begun: Event.Moment) {
         if begun > 0 { report(.end(begun)) }
@@ -135,7 +135,7 @@ enum Events {
         if areWatched { report(.registered(registration, name, token: token)) }
     }
 
-    /// Reports the beginning and the end of a center's end, which `end` makes.
+    /// Reports the beginning and the completion of a center's end; `end` ends the center.
     static func centerEnds(_ core: CenterCore, _ end: () -> Void) {
         if areWatched { report(.centerEnds(core)) }
         end()

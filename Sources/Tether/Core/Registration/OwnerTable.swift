@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// The owner table: from the address of an object to its record, which has the observers that the object bounds.
 ///
-/// It stands in for associated objects, which Linux does not have. An object has a record while it has attached observers, or
-/// is observed as a sender. The table has 16 shards, by address, each a hash table under its own lock. No user code runs, and no
-/// user value is released, while a lock is held.
+/// The table replaces associated objects, which Linux does not have. An object has a record while it has attached
+/// observers or is an observed sender. The table has 16 shards, by address, each a hash table under its own lock. With
+/// a shard's lock held, no user code runs and no user value is released.
 ///
 /// The end of an owner or sender:
 ///
@@ -13,13 +13,13 @@ internal import Synchronization
 ///     the object's own deinit       its posts still reach the observers of this sender
 ///     the hook                   -> didEnd: ends the observers of this sender, on each center that has any
 ///
-/// Where the hook is not to be had for a class, `isExact` of the record is false, and the record is in `sweepable`. A sweep
-/// then finds that the object has ended. Each attachment counts towards the next sweep, so that an attachment pays O(1).
+/// If a class cannot have the hook, the record's `isExact` is false, and the record is in `sweepable`. A sweep then
+/// finds the ended object. Attachments count towards the next sweep, so each attachment pays O(1).
 final class OwnerTable: Sendable {
     typealias Token = OwnedRegistration.Token
 
     static let shared: OwnerTable = {
-        // SAFETY: functions without a context; each passes its arguments on.
+        // SAFETY: functions without a context; each passes on its arguments.
         unsafe OwnerLifetime.listen(
             OwnerLifetime.Listener(
                 willEnd: { object in unsafe OwnerTable.shared.willEnd(object) },
@@ -33,10 +33,10 @@ final class OwnerTable: Sendable {
 
     private struct Records: Sendable {
         var all = HashChains<OwnerRecord>()
-        /// Those that only a sweep can end.
+        /// The records for the sweep: no hook sees the end of their objects.
         var sweepable: [ObjectIdentifier: OwnerRecord] = [:]
 
-        /// Not retained: `all` holds it until it is removed.
+        /// Not retained: `all` retains a record until its removal.
         func find(_ identity: ObjectIdentifier) -> Unmanaged<OwnerRecord>? {
             unsafe all.find(OwnerRecord.chainHash(identity)) { $0.identity == identity }
         }
@@ -44,10 +44,10 @@ final class OwnerTable: Sendable {
 
     private static let shardBits: UInt64 = 4
     private let shards = (0..<(1 << shardBits)).map { _ in Shard() }
-    /// How many records only a sweep can end, and attachments since the last one.
+    /// The number of records for the sweep, and of attachments since the last sweep.
     private let sweepable = Atomic<Int>(0)
     private let sinceSweep = Atomic<Int>(0)
-    /// After how many attachments a sweep is due: as many as there were sweepable records after the last one.
+    /// The number of attachments between sweeps: as many as sweepable records after the last sweep, at least 64.
     private let sweepInterval = Atomic<Int>(64)
 
     private func shard(of identity: ObjectIdentifier) -> Shard {
@@ -56,10 +56,10 @@ final class OwnerTable: Sendable {
 
     // MARK: Attaching
 
-    /// Attaches an observer to an object that the caller holds; false if the object is being deinitialised (O8).
+    /// Attaches an observer to an object that the caller retains; false if the object is being deinitialised (O8).
     ///
-    /// Complexity: O(1). `exactly`: whether its end is to be seen as it happens, where that can be. A registration that is
-    /// attached without a token is not listed among the object's observers.
+    /// Complexity: O(1). `exactly`: whether the end is to be seen at once, where possible. A registration without a
+    /// token is not listed among the object's observers.
     func attach(
         _ token: (any Token)?, to object: AnyObject, as registration: OwnedRegistration, exactly: Bool
     ) -> Bool {
@@ -68,15 +68,15 @@ final class OwnerTable: Sendable {
         }
     }
 
-    /// Removes an attached observer from its owner's list, if it still is in it; the caller releases the result.
+    /// Removes an observer from its owner's list, if the list has the observer. The caller releases the result.
     func detach(_ registration: OwnedRegistration) -> (any Token)? {
         guard let owner = registration.record else { return nil }
         return change(owner) { $0.attachments.remove(registration) }
     }
 
-    /// Watches an object that the caller holds as a sender, for a center; `nil` if it is being deinitialised (M5).
+    /// Watches a retained object as a sender, for a center; `nil` if the object is being deinitialised (M5).
     ///
-    /// Complexity: O(centers that have observers of that sender).
+    /// Complexity: O(centers with observers of the sender).
     func watchSender(_ object: AnyObject, for center: CenterCore) -> OwnerRecord? {
         var watched: OwnerRecord?
         _ = use(object, exactly: center.usesExactLifetimes) { record in
@@ -90,7 +90,7 @@ final class OwnerTable: Sendable {
         return watched
     }
 
-    /// Changes the record of an object that the caller holds, made if need be; false if the object is being deinitialised.
+    /// Changes or makes the record of a retained object; false if the object is being deinitialised.
     private func use(_ object: AnyObject, exactly: Bool, _ body: (OwnerRecord) -> Void) -> Bool {
         let identity = ObjectIdentifier(object)
         let canBeSeen = exactly && OwnerLifetime.isExact(for: Swift.type(of: object))
@@ -105,7 +105,7 @@ final class OwnerTable: Sendable {
                 guard let made = OwnerRecord(object) else { return (false, nil) }
                 unsafe record = records.all.insert(made)
             }
-            // SAFETY: the table holds it, and `body` removes none.
+            // SAFETY: the table retains the record, and `body` removes none.
             unsafe record._withUnsafeGuaranteedRef { record in
                 if !record.state.isExact {
                     if canBeSeen { OwnerLifetime.watch(object) }
@@ -116,8 +116,8 @@ final class OwnerTable: Sendable {
             }
             return (true, nil)
         }
-        // Over the Objective-C runtime references are weak. A weak one does not keep an address from being used again before
-        // the sweep.
+        // With the Objective-C runtime references are weak. A weak reference does not reserve the object's address
+        // until the sweep.
         if let ended, !isBeingDeinitialised(object) {
             end(ended)
             shard(of: identity).records.withLock { remove(ended, from: &$0) }
@@ -155,18 +155,18 @@ final class OwnerTable: Sendable {
     ) -> Result {
         shard(of: record.identity).records.withLock { records in
             let result = body(&record.state)
-            // An object whose end is under way keeps its record until `didEnd` or a sweep.
+            // An ended object with observers left keeps its record until `didEnd` or a sweep.
             if record.state.isUnused { remove(record, from: &records) }
             return result
         }
     }
 
-    /// Removes a record, if it is in. The table may be the last to hold it: a record has nothing of the user's.
+    /// Removes a record of the table. The table's reference may be the last: a record has no user value.
     private func remove(_ record: OwnerRecord, from records: inout Records) {
         if let record = records.all.remove(record) { list(record, isIn: false, in: &records) }
     }
 
-    /// Lists a record for the sweep, or no longer.
+    /// Adds a record to the sweep's list, or removes the record.
     private func list(_ record: OwnerRecord, isIn: Bool, in records: inout Records) {
         let isToBe = isIn && !record.state.isExact
         guard isToBe || !records.sweepable.isEmpty else { return }
@@ -177,24 +177,24 @@ final class OwnerTable: Sendable {
 
     // MARK: The end of an owner
 
-    /// Called with the address of an object whose last strong reference was released, before its `deinit`.
+    /// Called with the address of an object after the release of its last strong reference, before its `deinit`.
     ///
-    /// Returns its record, retained, if `didEnd` is to be called when the `deinit` has run.
+    /// Returns the object's record, retained, if `didEnd` is to be called after the `deinit`.
     func willEnd(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         let (record, begun) = unsafe endAttachments(of: address)
-        // Here, where everything that the observers held has been released.
+        // Here, after the release of everything that the observers held.
         Events.end(begun)
         return unsafe record
     }
 
     private func endAttachments(of address: UnsafeMutableRawPointer) -> (UnsafeMutableRawPointer?, begun: UInt64) {
-        // SAFETY: the address is that of an object; only its identity is used.
+        // SAFETY: the address is an object's; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
         var (first, isSender): (OwnerRecord.State.First, Bool) = ((nil, true), false)
-        // Nil where the first observer is all that there is to end.
+        // Nil if no more than the first observer is to be ended.
         let kept = shard(of: identity).records.withLock { records -> OwnerRecord? in
             guard let record = unsafe records.find(identity) else { return nil }
-            // SAFETY: the table holds it until it is removed, which is last.
+            // SAFETY: the table retains the record until the removal, which comes last.
             return unsafe record._withUnsafeGuaranteedRef { record in
                 guard record.state.isExact else { return nil }
                 first = record.state.removeFirst()
@@ -210,7 +210,7 @@ final class OwnerTable: Sendable {
         }
         let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
         end(first, of: record)
-        // SAFETY: `didEnd` takes this retain back.
+        // SAFETY: `didEnd` releases this retain.
         return unsafe (isSender ? Unmanaged.passRetained(record).toOpaque() : nil, begun)
     }
 
@@ -219,7 +219,7 @@ final class OwnerTable: Sendable {
         withExtendedLifetime(token) { registration.finish(because: .ownerEnded) }
     }
 
-    /// Ends an attached observer, and those behind it, one by one: one that another thread ends meanwhile ends there.
+    /// Ends an attached observer, and the following ones, one by one. Other threads may end some meanwhile.
     private func end(_ first: OwnerRecord.State.First, of record: OwnerRecord) {
         var (next, isLast) = first
         while let registration = next.take() {
@@ -228,9 +228,9 @@ final class OwnerTable: Sendable {
         }
     }
 
-    /// Called after the deallocating function of a sender has returned. Its `deinit` may have been postponed (M5).
+    /// Called after the return of a sender's deallocating function. The sender's `deinit` may have been postponed (M5).
     func didEnd(_ context: UnsafeMutableRawPointer) {
-        // SAFETY: takes back the retain that `willEnd` made.
+        // SAFETY: takes over the reference that `willEnd` retained.
         endSenderWatches(of: unsafe Unmanaged<OwnerRecord>.fromOpaque(context).takeRetainedValue())
     }
 
@@ -254,39 +254,38 @@ final class OwnerTable: Sendable {
         sweepInterval.store(max(64, sweepable.load(ordering: .relaxed)), ordering: .relaxed)
     }
 
-    /// Ends the observers of one object, if that object has ended unseen.
+    /// Ends the observers of one object, if its end was not seen.
     func collect(_ record: OwnerRecord) {
-        // An end that is seen as it happens ends the observers on its own thread, before the `deinit` (O3).
+        // If the hook sees the object's end, the ending thread ends the observers, before the `deinit` (O3).
         if record.reference.hasEnded, change(record, { !$0.isExact }) { end(record) }
     }
 
-    /// Ends the observers of an object that has ended unseen.
+    /// Ends the observers of an object whose end was not seen.
     private func end(_ record: OwnerRecord) {
         let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
         end(change(record) { $0.removeFirst() }, of: record)
         Events.end(begun)
-        // While the `deinit` runs, all strong references together still count as one unowned reference, beside the record's.
+        // During the `deinit`, all strong references still count as one unowned reference, beside the record's.
         if OwnerReference<AnyObject>.unownedCount(at: record.reference.address) <= 1 { endSenderWatches(of: record) }
     }
 }
 
 extension OwnerLifetime {
-    /// Ends the observers of owners that have ended where that could not be seen as it happened (O10).
+    /// Ends the observers of owners whose end was not seen at once (O10).
     ///
-    /// There is nothing to do where `isExact` holds, and never a need: the sweep does the same, amortised over
-    /// attachments. Complexity: O(owners of such classes). Any thread; captured values are released on it.
+    /// Has no effect where `isExact` holds, and is never needed: the sweep does the same, amortised over attachments.
+    /// Complexity: O(owners of such classes). Any thread; captured values are released on the calling thread.
     public static func purge() { OwnerTable.shared.purge() }
 }
 
 // MARK: Records
 
-/// The record of one object while it is an owner or an observed sender: in `OwnerTable`, by the object's address.
+/// The record of one owner or observed sender: in `OwnerTable`, by the object's address.
 ///
-/// It refers to its object by an unowned reference. That keeps the address from being used again, and the deallocator
-/// hook sees by it that there may be a record. A registration that is attached to the object holds the record; the object holds nothing.
+/// The record has an unowned reference to its object. The reference reserves the address, and shows the deallocator
+/// hook that there may be a record. An attached registration retains the record; the object does not.
 ///
-/// SAFETY: `state` and `next` are only touched under the lock of the object's shard in `OwnerTable`, which
-/// makes accesses exclusive; the rest never changes.
+/// SAFETY: the shard's lock protects `state` and `next`, and makes accesses exclusive; all else is constant.
 @safe final class OwnerRecord: Chained, @unchecked Sendable {
     let reference: OwnerReference<AnyObject>
     private let type: AnyClass
@@ -303,12 +302,12 @@ extension OwnerLifetime {
     }
 
     var identity: ObjectIdentifier {
-        // SAFETY: the address is that of an object; only its identity is used.
+        // SAFETY: the address is an object's; only its identity is used.
         unsafe unsafeBitCast(reference.address, to: ObjectIdentifier.self)
     }
 
-    /// Addresses are spread by a multiplication. The upper bits of the product are the good ones: the highest choose a shard,
-    /// and those that are left here a chain.
+    /// A multiplication spreads addresses. The upper bits of the product are well mixed: the highest bits choose a
+    /// shard, the remaining upper bits a chain.
     static func hash(_ identity: ObjectIdentifier) -> UInt64 {
         UInt64(UInt(bitPattern: identity)) &* 0x9E37_79B9_7F4A_7C15
     }
@@ -317,21 +316,21 @@ extension OwnerLifetime {
 
     var hash: UInt { OwnerRecord.chainHash(identity) }
 
-    /// The object's type and address. The object is not retained for it.
+    /// The object's type and address. Does not retain the object.
     var instance: String { describeInstance(of: type, at: identity) }
 
-    /// The same; another text once the object has ended.
+    /// The object's type and address; another text after the object's end.
     func description(as role: String) -> String { reference.hasEnded ? "\(role) that has gone" : instance }
 
     struct State {
         /// The owner's observers, in order of attachment.
         var attachments = AttachmentList()
-        /// The centers that have observers of this object as a sender, each with how many.
+        /// The centers with observers of this object as a sender, each with the number of its observers.
         var senderWatches: [(center: CenterCore, count: Int)] = []
-        /// Whether this object's end is seen as it happens; otherwise only a sweep sees it.
+        /// Whether the object's end is seen at once; otherwise only a sweep sees the end.
         var isExact = false
 
-        /// An attached observer that was removed, with its state closed, and whether no other is left.
+        /// An attached observer, removed and with its state closed, and whether no other observer is left.
         typealias First = (registration: OwnedRegistration?, isLast: Bool)
 
         mutating func removeFirst() -> First { (attachments.removeFirst(), attachments.isEmpty) }
@@ -340,10 +339,10 @@ extension OwnerLifetime {
     }
 }
 
-/// The observers of one owner, in order of attachment: a list through their registrations, so that attaching allocates
-/// nothing. Every operation is O(1), but for those that return all.
+/// The observers of one owner, in order of attachment: a list through their registrations, so attaching allocates
+/// nothing. Every operation is O(1), except the list of all tokens.
 ///
-/// SAFETY: as `OwnedRegistration`; `last` is in the list, which holds it.
+/// SAFETY: the shard's lock protects the list; `last` is in the list, which retains its elements.
 @safe struct AttachmentList {
     typealias Token = OwnedRegistration.Token
 
@@ -352,7 +351,7 @@ extension OwnerLifetime {
 
     var isEmpty: Bool { first == nil }
 
-    /// Puts an observer at the end.
+    /// Appends an observer.
     mutating func append(_ token: (any Token)?, as registration: OwnedRegistration, of owner: OwnerRecord) {
         unsafe registration.owner = .passRetained(owner)
         registration.token = token
@@ -363,7 +362,7 @@ extension OwnerLifetime {
         checkInvariants()
     }
 
-    /// Removes an observer, if it is still in; the caller holds the registration.
+    /// Removes an observer, if the list has the observer. The caller retains the registration.
     mutating func remove(_ registration: OwnedRegistration) -> (any Token)? {
         guard registration.isListed else { return nil }
         unlink(registration)
@@ -382,7 +381,7 @@ extension OwnerLifetime {
         checkInvariants()
     }
 
-    /// Whether the two directions agree, where there are few.
+    /// Checks in the first elements that both directions agree.
     private func checkInvariants() {
         #if DEBUG
         var (before, known, count) = (OwnedRegistration?.none, first, 0)
@@ -390,13 +389,13 @@ extension OwnerLifetime {
             assert(unsafe registration.previous?.takeUnretainedValue() === before)
             (before, known, count) = (registration, registration.next, count + 1)
         }
-        // SAFETY: the list holds its last element.
+        // SAFETY: the list retains its last element.
         if known == nil { assert(unsafe last?.takeUnretainedValue() === before) }
         #endif
     }
 
-    /// Removes the first one whose state is open, and closes it. One that another thread ends is released, too: its center
-    /// still retains it, until that thread has unlinked it (R8).
+    /// Removes the first observer whose state is open, and closes the state. Closed registrations are also removed: the
+    /// center retains a closed registration until the closing thread has unlinked it (R8).
     mutating func removeFirst() -> OwnedRegistration? {
         while let registration = first {
             unlink(registration)
@@ -406,6 +405,6 @@ extension OwnerLifetime {
         return nil
     }
 
-    /// The observers as their users know them. One that is attached without a token is none.
+    /// The observers as tokens for their users. A registration without a token is no observer.
     var tokens: [any Token] { sequence(first: first, next: { $0?.next }).compactMap { $0?.token } }
 }

@@ -1,53 +1,53 @@
 internal import Foundation
 internal import Synchronization
 
-/// One observer, as its center has it: a handler, which the subclasses have, behind a `state` that each call reads.
+/// One observer in its center: a handler, which the subclasses store, behind a `state` that each call reads.
 ///
 ///     registered ──▶ (once: claimed by one delivery) ──▶ ended: `close()`, by one thread ──▶ `finish`: unlinked and released
 ///
-/// *Retained by* its center, and by its owner's list, until it ends. A token, a list or an audit has an `Unowned` reference, and
-/// retains it for a call. So a handler's captures are released when the observer ends (R8).
+/// *Retained by* its center, and by its owner's list, until its end. A token, a list or an audit has an `Unowned`
+/// reference, and retains the registration for a call. So the observer's end releases the handler's captures (R8).
 ///
-/// *Posts do not retain it.* A post may find the address of a registration that was deallocated. The center keeps the memory for
-/// such posts (Threads/Reclamation.swift). A post sets its hazard pointer and then reads `state`, whose bits stay. Until it has
-/// found the state open, it reads nothing else but `id`, and it never retains the registration.
+/// *Posts do not retain it.* A post may find the address of a deallocated registration, whose memory the center keeps
+/// for such posts (Threads/Reclamation.swift). A post sets its hazard pointer and then reads `state`, whose bits stay.
+/// Before a post has found the state open, it reads only `id` besides, and it never retains the registration.
 ///
 /// *Cost*: a call reads `state` and the handler, which stand side by side.
 ///
-/// SAFETY: each field says how it is protected; a registration that was deallocated is read as said above.
+/// SAFETY: each field states its protection; posts read a deallocated registration as said above.
 @safe class Registration: @unchecked Sendable {
-    /// The bits of a state. 0 lets a post call the handler at once.
+    /// The bits of a state. With the state 0, a post calls the handler at once.
     struct State {
         static let ended: UInt32 = 1
-        /// Runs once, and has not been claimed by a post yet.
+        /// The registration runs once. The bit stays after the claim.
         static let once: UInt32 = 2
-        /// A once registration that a post has claimed.
+        /// A delivery has claimed the once registration.
         static let claimed: UInt32 = 4
         /// Deliveries pass through `pending`.
         static let routed: UInt32 = 8
-        /// The handler belongs to an actor, so that its target is not to be switched.
+        /// The handler belongs to an actor, so the target must not be switched.
         static let isolated: UInt32 = 16
-        /// It is an `OwnedRegistration`.
+        /// The registration is an `OwnedRegistration`.
         static let owned: UInt32 = 32
-        /// A hook is asked about every post.
+        /// A hook prepares every post.
         static let prepared: UInt32 = 64
-        /// Its sender, or its center, has ended, and it with that.
+        /// The registration ended because its sender or its center had ended.
         static let orphaned: UInt32 = 128
     }
 
     final let center: CenterCore
     final let site: RegistrationSite
-    /// Most registrations have none.
+    /// `nil` in most registrations.
     final let details: Details?
-    /// The pending deliveries, retained, once there are any. Not an `AtomicLazyReference`, whose code is not specialised here.
+    /// The pending deliveries, retained, if any. Not an `AtomicLazyReference`, whose code is not specialised here.
     private final let pendingSlot = unsafe Atomic<UnsafeRawPointer?>(nil)
-    /// Its bucket in the registry, while it is in one. Protected by the center's lock.
+    /// The registration's bucket in the registry, or `nil`. Protected by the center's lock.
     final var bucket: Unmanaged<Bucket>?
-    /// Its place in the bucket. Protected by the center's lock.
+    /// The index in the bucket. Protected by the center's lock.
     final var slot: UInt32 = 0
-    /// Its place in the order of registration, never used again; 0 at first. Written once, before posts find the registration.
+    /// The rank in registration order, never reused; 0 at first. Written once, before posts find the registration.
     final var id: UInt64 = 0
-    /// Last, beside the subclass's handler, because posts look at these two alone.
+    /// Last, beside the subclass's handler, because posts read these two fields alone.
     final let state: Atomic<UInt32>
 
     /// `flags`: `State.once`, `.isolated` or `.owned`.
@@ -60,13 +60,13 @@ internal import Synchronization
     }
 
     deinit {
-        // SAFETY: the reference that `makePending` stored.
+        // SAFETY: `makePending` stored the reference.
         if let address = unsafe pendingSlot.load(ordering: .acquiring) {
             unsafe Unmanaged<PendingDeliveries>.fromOpaque(address).release()
         }
     }
 
-    /// The same object, if it is attached to an owner.
+    /// This object, if attached to an owner.
     @inline(__always)
     final var owned: OwnedRegistration? {
         guard isOwned else { return nil }
@@ -76,29 +76,29 @@ internal import Synchronization
     final var isOwned: Bool { state.load(ordering: .relaxed) & State.owned != 0 }
 
     final var isOnce: Bool { state.load(ordering: .relaxed) & State.once != 0 }
-    /// Whether it is a once registration that a delivery has claimed.
+    /// Whether a delivery has claimed this once registration.
     final var isClaimed: Bool { state.load(ordering: .acquiring) & State.claimed != 0 }
     final var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
 
-    /// The pending deliveries, from the first time that the target is not the posting thread, or that it is muted or bounded.
+    /// The pending deliveries, made for any target but the posting thread, and for muting and bounds; `nil` before.
     @inline(__always)
     final var pending: PendingDeliveries? {
-        // SAFETY: this retains what the slot has, which never changes again.
+        // SAFETY: the slot keeps its first content until `deinit`; the caller gets a reference of its own.
         unsafe pendingSlot.load(ordering: .acquiring).map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The pending deliveries, which this makes if there are none. Posts then pass through them.
+    /// The pending deliveries, made at the first call. Posts then pass through them.
     final var madePending: PendingDeliveries {
         if let pending { return pending }
         defer { center.noteRouted(self) }
         return makePending(on: .postingThread)
     }
 
-    /// Has deliveries pass through pending ones on a target; before the registration is added to its center, or by a switch.
+    /// Makes pending deliveries on a target. Called before the registration is added to its center, or by a switch.
     @discardableResult
     final func makePending(on target: BoundTarget) -> PendingDeliveries {
         defer { state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing) }
-        // SAFETY: the slot's reference, which `deinit` releases.
+        // SAFETY: the slot takes over the reference, and `deinit` releases the reference.
         let made = unsafe Unmanaged.passRetained(PendingDeliveries(of: self, target: target))
         let (isStored, known) = unsafe pendingSlot.compareExchange(
             expected: nil, desired: UnsafeRawPointer(made.toOpaque()), ordering: .acquiringAndReleasing)
@@ -109,17 +109,17 @@ internal import Synchronization
 
     final var isRouted: Bool { state.load(ordering: .relaxed) & State.routed != 0 }
 
-    /// The hook that takes the deliveries in the target's place.
+    /// The hook that takes the deliveries in place of the target.
     final var keeper: RegistrationHook? { details?.hooks?.first { $0.targetDescription != nil } }
 
-    /// Its identity in hazard pointers, to be compared.
+    /// The registration's identity in hazard pointers, for comparisons.
     final var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     final var hasEnded: Bool { state.load(ordering: .sequentiallyConsistent) & State.ended != 0 }
 
     // MARK: Delivery
 
-    /// Delivers a notification, which may be stored already; called from a post, whose hazard pointer this registration is.
+    /// Delivers a notification, perhaps stored already. Called by a post whose hazard pointer is this registration.
     @inline(__always)
     final func receive(_ notification: Notification, stored: StoredNotification? = nil) {
         let state = state.load(ordering: .sequentiallyConsistent)
@@ -132,7 +132,7 @@ internal import Synchronization
         }
     }
 
-    /// Calls the handler of the subclass, which the state names.
+    /// Calls the handler of the subclass, by the state.
     @inline(never)
     private final func call(_ notification: Notification, posted: UInt64 = 0) {
         if Events.areTraced { callTraced(notification, posted: posted) } else { callUntraced(notification) }
@@ -158,7 +158,7 @@ internal import Synchronization
     @inline(__always)
     private final func callPlain(_ notification: Notification) {
         LockRank.checkNoneIsHeld()
-        // SAFETY: the state names the subclass; a cast would retain the handler.
+        // SAFETY: the state gives the subclass; a cast would retain the handler.
         let address = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe Unmanaged<PlainRegistration>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.handler(notification) }
     }
@@ -166,24 +166,24 @@ internal import Synchronization
     @inline(__always)
     private final func callOwned(_ notification: Notification) {
         LockRank.checkNoneIsHeld()
-        // SAFETY: as above.
+        // SAFETY: the state gives the subclass.
         let address = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe Unmanaged<OwnedRegistration>.fromOpaque(address)._withUnsafeGuaranteedRef {
             $0.callHandler(notification)
         }
     }
 
-    /// The same, on ways that every handler's call is traced on.
+    /// Delivers a notification in any state, by `call`, which also traces.
     @inline(never)
     final func receiveSpecially(_ posted: Notification, stored: StoredNotification? = nil) {
-        // Of a registration that a handler of this post has ended nothing more is read.
+        // After an end by a handler of the same post, the post reads nothing more of the registration.
         if hasEnded { return }
         if isRouted {
             var post = Post(stored: stored)
             receiveRouted(posted, in: &post, mayCall: true)
             post.submit()
         } else if isPrepared {
-            // Apart, so that a notification is not copied for a hook that is not there.
+            // Separate, so a notification is not copied without a hook.
             if let notification = prepare(posted) { receiveUnrouted(notification) }
         } else {
             receiveUnrouted(posted)
@@ -200,15 +200,15 @@ internal import Synchronization
             }
         }
         if seen & (State.ended | State.claimed) == 0 {
-            // It was muted, or switched to another target, on another thread.
+            // Another thread has muted the registration, or switched its target.
             var post = Post()
             receivePending(notification, in: &post, mayCall: true)
             post.submit()
         }
     }
 
-    /// Takes a post through the pending deliveries. A call that is to be made on the posting thread is made if it may, or is
-    /// added to the post's.
+    /// Passes a post through the pending deliveries. A call on the posting thread is made if `mayCall`, or else is
+    /// added to the post's calls.
     final func receiveRouted(_ posted: Notification, in post: inout Post, mayCall: Bool) {
         guard isPrepared else { return receivePending(posted, in: &post, mayCall: mayCall) }
         if !mayCall, pending?.isCalledHere == true { return unsafe post.calls.append(.passUnretained(self)) }
@@ -225,24 +225,24 @@ internal import Synchronization
         }
     }
 
-    /// Whether there is a hook to ask.
+    /// Whether a hook prepares each notification.
     private final var isPrepared: Bool {
         state.load(ordering: .relaxed) & (State.prepared | State.ended) == State.prepared
     }
 
-    /// Asks the hook, which there is.
+    /// Calls the hook, which exists.
     final func prepare(_ notification: Notification) -> Notification? {
         LockRank.checkNoneIsHeld()
         return details?.preparing?.prepare(notification, for: self)
     }
 
-    /// Claims a once registration for a delivery that is about to wait, or to be made. One that converts
-    /// notifications is claimed after that, because a notification without a message does not use it up (R7).
+    /// Claims a once registration for a delivery about to wait or to be made. If the hook converts notifications, the
+    /// claim follows the conversion, because a notification without a message does not use up the registration (R7).
     final func claimForDelivery() -> Bool {
         isOnce && convertsOnTarget ? !isClaimed : claim()
     }
 
-    /// Claims a once registration for one delivery; false if another one has it (R7).
+    /// Claims a once registration for one delivery; false if another delivery has the claim (R7).
     final func claim() -> Bool {
         var seen = state.load(ordering: .acquiring)
         while seen & State.once != 0 {
@@ -252,7 +252,7 @@ internal import Synchronization
         return true
     }
 
-    /// Changes the state from `seen`. If it is another one by now, `seen` becomes that.
+    /// Changes the state from `seen`. If the state has changed since, `seen` becomes the new state.
     private final func exchange(_ seen: inout UInt32, for new: UInt32) -> Bool {
         let (exchanged, original) = state.weakCompareExchange(
             expected: seen, desired: new, ordering: .acquiringAndReleasing)
@@ -260,17 +260,17 @@ internal import Synchronization
         return exchanged
     }
 
-    /// Whether a notification that was posted away from the target is converted there.
+    /// Whether a notification posted away from the target is converted on the target.
     private final var convertsOnTarget: Bool { isPrepared && details?.preparing?.convertsOnTarget == true }
 
-    /// Runs the handler for a delivery that found its target current and nothing pending there.
+    /// Runs the handler for a delivery that found its target current and no pending deliveries.
     final func runInline(_ notification: Notification) {
         callOnTarget(notification)
         if isClaimed { end(because: .usedUp) }
     }
 
-    /// Runs the handler for a delivery that was pending, on its target, as the hazard pointer of a guard, after the registration that was called
-    /// before.
+    /// Runs the handler for a pending delivery, on its target, with the registration as the guard's hazard pointer.
+    /// `previous` is the registration called before.
     final func run(
         _ delivery: PendingDeliveries.Delivery, after previous: inout UInt,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
@@ -281,7 +281,7 @@ internal import Synchronization
         if isClaimed { end(because: .usedUp) }
     }
 
-    /// Calls the handler, on its target, with the notification or the message that a hook makes of it there.
+    /// Calls the handler, on its target, with the notification or with the message from a hook.
     @inline(__always)
     private final func callOnTarget(_ notification: Notification, posted: UInt64 = 0) {
         if convertsOnTarget {
@@ -291,7 +291,7 @@ internal import Synchronization
         }
     }
 
-    /// Takes over the content of an old registration's hooks, if the same posts call the two; under the center's lock.
+    /// Takes over the content of an old registration's hooks, if both have the same posts; under the center's lock.
     final func takeOver(from old: Registration) {
         guard let hooks = details?.hooks, unsafe bucket?.toOpaque() == old.bucket?.toOpaque() else { return }
         hooks.visit { $0.takeOver(from: old, for: self) }
@@ -299,38 +299,38 @@ internal import Synchronization
 
     // MARK: The end
 
-    /// Closes the state; true for the one call that closed it.
+    /// Closes the state; true for the one closing call.
     final func close() -> Bool {
         state.bitwiseOr(State.ended, ordering: .sequentiallyConsistent).oldValue & State.ended == 0
     }
 
-    /// Ends the registration: no handler starts any more, and its captures are released (R1, R8).
+    /// Ends the registration: no handler starts any more, and the captures are released (R1, R8).
     final func end(because cause: EndCause = .stopped) {
         if !hasEnded, close() { finish(because: cause) }
     }
 
-    /// Ends the registration because its sender, or its center, has ended. The notifications of a sequence are still taken (S2).
+    /// Ends the registration after its sender's or center's end. A sequence's notifications are still taken (S2).
     final func endOrphaned() {
         if hasEnded { return }
         state.bitwiseOr(State.orphaned, ordering: .acquiringAndReleasing)
         end(because: .senderEnded)
     }
 
-    /// Ends the registration, if it is of a sender, which has been deallocated, after its pending deliveries (M5).
+    /// Ends the registration of a deallocated sender after its pending deliveries (M5).
     final func endAfterPending(of sender: OwnerRecord) {
-        // It may be of a new object at the address.
+        // The registration may have a new sender at the same address.
         guard details?.sender === sender else { return }
         if let pending { pending.endAfterPending() } else { endOrphaned() }
     }
 
     final var isOrphaned: Bool { state.load(ordering: .acquiring) & State.orphaned != 0 }
 
-    /// The rest of an end, after the state was closed, with no lock held.
+    /// Finishes an end after the state was closed, with no lock held.
     final func finish(because cause: EndCause = .stopped) {
         LockRank.checkNoneIsHeld()
         let begun = Events.areTraced ? Events.report(.observerEnds(self, because: cause)) : 0
         defer { Events.end(begun) }
-        // Everything is unlinked first and released last, so that a `deinit` which runs here sees the end done. The result
+        // Everything is unlinked first and released last, so a `deinit` that runs here sees a complete end. The result
         // retains this registration.
         let released = center.unlink(self)
         if details == nil, pending == nil, cause == .ownerEnded || !isOwned, !Events.areWatched {
@@ -348,7 +348,7 @@ internal import Synchronization
 }
 
 extension Unowned where Object: Registration {
-    /// The registration, retained, unless it has ended.
+    /// The registration, retained, unless its end has begun.
     var live: Object? {
         guard let registration = take(), !registration.hasEnded else { return nil }
         return registration
@@ -358,13 +358,13 @@ extension Unowned where Object: Registration {
 extension Registration {
     /// The rare parts of a registration.
     ///
-    /// SAFETY: a key's value is only compared and hashed; all else is Sendable.
+    /// SAFETY: a key's value is only compared and hashed; all other parts are Sendable.
     final class Details: @unchecked Sendable {
         let sender: OwnerRecord?
         let key: ObserverKey?
-        /// The first of the hooks, which is a list of them.
+        /// The first hook of the list.
         let hooks: RegistrationHook?
-        /// The hook that is asked about every post.
+        /// The hook that prepares every post.
         let preparing: RegistrationHook?
 
         init(sender: OwnerRecord? = nil, key: ObserverKey? = nil, hooks: RegistrationHook? = nil) {
@@ -381,7 +381,7 @@ extension Registration {
 
 // MARK: The kinds of registrations
 
-/// A registration that calls its handler with the notification alone.
+/// A registration whose handler takes only the notification.
 ///
 /// SAFETY: `handler` never changes.
 final class PlainRegistration: Registration, @unchecked Sendable {
@@ -396,24 +396,24 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     }
 }
 
-/// A registration that is attached to an owner, and calls its handler with the owner.
+/// A registration attached to an owner. The handler also takes the owner.
 ///
-/// SAFETY: each field says how it is protected.
+/// SAFETY: each field states its protection.
 @safe final class OwnedRegistration: Registration, @unchecked Sendable {
-    /// The observer as its owner holds it, and its user knows it.
+    /// The observer's token for the owner and the user.
     typealias Token = AnyObject & Sendable
     typealias Handler<Owner> = @Sendable (Owner, Notification) -> Void
 
     let handler: Handler<AnyObject>
-    /// The owner's record, retained, so that a post need not retain it; `nil` if the owner was being deinitialised. Written once,
-    /// before posts find the registration.
+    /// The owner's record, retained here, so posts need not retain it; `nil` if the owner was being deinitialised.
+    /// Written once, before posts find the registration.
     var owner: Unmanaged<OwnerRecord>?
 
-    // The place in the owner's list. Protected by the lock of the owner's shard. When the list has removed the registration, the
-    // thread that removed it and closed its state has these.
+    // The place in the owner's list. Protected by the lock of the owner's shard. After a removal, these fields belong
+    // to the thread that removed the registration and closed its state.
     var token: (any Token)?
     var next: OwnedRegistration?
-    /// The one before; itself while this is in no list.
+    /// The previous registration; itself while the registration is in no list.
     var previous: Unmanaged<OwnedRegistration>?
 
     private init(
@@ -424,20 +424,20 @@ final class PlainRegistration: Registration, @unchecked Sendable {
         unsafe previous = .passUnretained(self)
     }
 
-    /// Makes one that is going to be attached to an owner of type `Owner`.
+    /// Makes a registration to be attached to an owner of type `Owner`.
     @inline(__always)
     convenience init<Owner: AnyObject>(
         center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite,
         handler: @escaping Handler<Owner>
     ) {
-        // SAFETY: a function takes an instance of any class in the same way, and this one is only called with the owner. It is
-        // cast in a struct, because one that is cast by itself gets a thunk around it.
+        // SAFETY: a function takes an instance of any class in the same way, and this handler is only called with the
+        // owner. The cast is of a struct, because a cast of the function alone adds a thunk.
         let form = unsafe unsafeBitCast(Form(function: handler), to: Form<AnyObject>.self)
         self.init(center: center, details: details, flags: flags, site: site, form: form)
     }
 
-    /// Makes one for the end of the object that it is going to be attached to, which the hook reports. It names a center, and
-    /// is in none, and it has no observer.
+    /// Makes a registration for the end of its future owner, which the hook reports. The registration names a center
+    /// without being added, and has no observer.
     convenience init(outside center: CenterCore, hook: RegistrationHook, site: RegistrationSite) {
         self.init(
             center: center, details: Details(hooks: hook), flags: 0, site: site,
@@ -458,7 +458,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     /// Calls the handler with the owner, which is retained for the call (O4, O9).
     @inline(__always)
     func callHandler(_ notification: Notification) {
-        // SAFETY: this holds the record.
+        // SAFETY: the registration retains the record.
         guard let owner = unsafe owner?._withUnsafeGuaranteedRef({ $0.reference.take() }) else { return collect() }
         handler(owner, notification)
     }
@@ -472,11 +472,11 @@ final class PlainRegistration: Registration, @unchecked Sendable {
 
 // MARK: Places in the source
 
-/// Where in the source an observer was registered.
+/// The place of a registration in the source.
 ///
-/// SAFETY: the name of the file is a literal's, which stays.
+/// SAFETY: the file's name is a literal's, which stays.
 @safe struct RegistrationSite: @unchecked Sendable {
-    /// The file's name, with a zero at its end; `nil` if it is not known.
+    /// The file's name, with a zero at its end; `nil` if unknown.
     let fileName: UnsafePointer<UInt8>?
     private let lineNumber: UInt32
 

@@ -1,52 +1,52 @@
 internal import Foundation
 
-/// A participant in a registration's life besides its handler: an async handler's task, the type of a message, a
-/// sequence's buffer, the closure in a foreign center. Most registrations have none.
+/// A participant in a registration's life besides its handler: an async handler's task, a message type, a sequence's
+/// buffer, or the closure in a foreign center. Most registrations have no hook.
 ///
-/// SAFETY: `next` is set before the registration is made, and never changes after that; subclasses answer for their own fields.
+/// SAFETY: `next` is set before the registration is made, and constant afterwards; subclasses protect their fields.
 class RegistrationHook: @unchecked Sendable {
     /// The next hook of the same registration.
     final private(set) var next: RegistrationHook?
 
-    /// Whether `prepare` is asked about every post.
+    /// Whether `prepare` is called for every post.
     var prepares: Bool { false }
 
-    /// Whether `prepare` is asked on the target as well, because it cannot convert elsewhere.
+    /// Whether `prepare` is also called on the target, because the hook cannot convert elsewhere.
     var convertsOnTarget: Bool { false }
 
-    /// The notification as the registration takes it; `nil` if it does not match after all.
+    /// The notification as the registration takes it; `nil` if the notification does not match after all.
     ///
-    /// Called on the posting thread, before a once registration is claimed; and again on the target, where it converts
-    /// there.
+    /// Called on the posting thread, before the claim of a once registration. If the hook converts on the target,
+    /// called there again.
     func prepare(_ notification: Notification, for registration: Registration) -> Notification? { notification }
 
     /// Called once, when the registration is made.
     func attached(to registration: Registration) {}
 
-    /// Called when the registration replaces one of the same name and sender by its key, whose state is still open, under the
-    /// lock of the center's core.
+    /// Called when the registration replaces an open registration with the same key, name and sender, under the lock of
+    /// the center's core.
     func takeOver(from old: Registration, for registration: Registration) {}
 
     /// Called once, when the registration has ended, with no lock held.
     func ended(_ registration: Registration) {}
 
-    /// The name of the part that takes the deliveries in the target's place; `nil` if none does.
+    /// The name of the part that takes the deliveries in place of the target; `nil` without such a part.
     var targetDescription: String? { nil }
 
     typealias Counts = (pending: Int, dropped: [DropReason: Int])
 
-    /// How many deliveries it keeps for the registration, and how many it did not.
+    /// The number of deliveries that the hook keeps for the registration, and the numbers of its drops.
     var counts: Counts { (0, [:]) }
 
     // MARK: The list
 
-    /// Puts this in front of others.
+    /// Inserts this hook in front of other hooks.
     final func followed(by next: RegistrationHook?) -> RegistrationHook {
         self.next = next
         return self
     }
 
-    /// Calls `body` with this hook and all that follow it.
+    /// Calls `body` with this hook and all following hooks.
     final func visit(_ body: (RegistrationHook) -> Void) {
         var hook: RegistrationHook? = self
         while let known = hook {
@@ -55,7 +55,7 @@ class RegistrationHook: @unchecked Sendable {
         }
     }
 
-    /// The first of this hook and those that follow it that satisfies a condition.
+    /// The first hook, from this hook on, that satisfies a condition.
     final func first(where condition: (RegistrationHook) -> Bool) -> RegistrationHook? {
         condition(self) ? self : next?.first(where: condition)
     }
