@@ -3,7 +3,7 @@ public import Foundation
 // Observing by the method of an object: target/action without selectors.
 
 extension NotifyingCenter {
-    /// Observes by calling a method of an object, as long as that object lives: target/action without selectors.
+    /// Observes by calling a method of an object, as long as the object lives: target/action without selectors.
     ///
     /// ```swift
     /// center.connect(.modelDidClose, to: Sidebar.clear, of: self)
@@ -12,17 +12,17 @@ extension NotifyingCenter {
     ///     of: sidebar, owner: document)
     /// ```
     ///
-    /// The method takes the notification, or nothing; a result is discarded. Neither `object` nor `owner` is retained, except while the method
-    /// runs (O4). Without an owner the observer ends with `object`, before its `deinit` (O3). With one it ends with the owner. If
-    /// `object` has been deallocated before that, the observer ends at the next post at the latest.
+    /// The method takes the notification or nothing; a result is discarded. `object` and `owner` are retained only
+    /// while the method runs (O4). Without an owner, the observer ends with `object` (O3). With an owner, the observer
+    /// ends with the owner, or at the latest at the first post after `object` was deallocated.
     ///
-    /// The method's isolation is part of its type, so that the compiler chooses where it runs: a method of the main actor
-    /// runs on the main actor, whoever posts; a nonisolated one on `target` (P1). A method of
-    /// another actor is called in a closure of `observe`; here it does not compile.
+    /// The compiler chooses the target by the method's isolation, a part of the method's type. A main-actor method runs
+    /// on the main actor, on any posting thread. A nonisolated method runs on `target` (P1). A method of another actor
+    /// does not compile here, and is called in a closure of `observe`.
     ///
-    /// In Swift 5 mode it does not compile, because there a method's type need not name its actor: the compiler hides
-    /// that of a `@preconcurrency` declaration, and the main actor of default isolation. Call the method in a closure, in
-    /// which the compiler knows its isolation:
+    /// In Swift 5 mode `connect` does not compile, because a method's type need not name its actor there. The compiler
+    /// hides the actor of a `@preconcurrency` declaration, and the main actor of default isolation. In a closure, the
+    /// compiler knows the method's isolation:
     ///
     /// ```swift
     /// center.observe(.modelDidChange, owner: self, on: .mainActor) {
@@ -33,17 +33,16 @@ extension NotifyingCenter {
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
+    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
     ///   - method: The method, as `Type.method`.
     ///   - object: The object whose method is called.
-    ///   - owner: The object among whose observers this one is listed (O7), if that is not `object`.
-    ///   - target: Where the method runs: on the posting thread, inside the post, if left out.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - owner: The owner of the observer (O7); `object` if omitted.
+    ///   - target: Where the method runs; on the posting thread, inside the post, if omitted.
+    ///   - once: Whether the observer ends after one run (R7).
+    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    /// - Returns: The observer, which need not be kept. It is inactive if one of the objects is being
-    ///   deinitialised.
+    /// - Returns: The token, inactive if one of the objects is being deinitialised; the caller need not keep the token.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
@@ -57,17 +56,17 @@ extension NotifyingCenter {
             to: Calling.method(method), of: object, owner: owner)
     }
 
-    /// Observes by calling a method that takes nothing.
+    /// Observes by calling a method without a parameter.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
+    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
     ///   - method: The method, as `Type.method`.
     ///   - object: The object whose method is called.
-    ///   - owner: The object among whose observers this one is listed, if that is not `object`.
-    ///   - target: Where the method runs: on the posting thread, inside the post, if left out.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - owner: The owner of the observer (O7); `object` if omitted.
+    ///   - target: Where the method runs; on the posting thread, inside the post, if omitted.
+    ///   - once: Whether the observer ends after one run (R7).
+    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
@@ -85,14 +84,14 @@ extension NotifyingCenter {
     /// Observes by calling a method of the main actor, on the main actor (P1).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
+    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
     ///   - method: The method, as `Type.method`.
     ///   - object: The object whose method is called.
-    ///   - owner: The object among whose observers this one is listed, if that is not `object`.
-    ///   - target: The main actor; leave it out.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - owner: The owner of the observer (O7); `object` if omitted.
+    ///   - target: The main actor; omit the argument.
+    ///   - once: Whether the observer ends after one run (R7).
+    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
@@ -107,17 +106,17 @@ extension NotifyingCenter {
             to: Calling.mainActorMethod(method), of: object, owner: owner)
     }
 
-    /// Observes by calling a method of the main actor that takes nothing, on the main actor (P1).
+    /// Observes by calling a main-actor method without a parameter, on the main actor (P1).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
+    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
     ///   - method: The method, as `Type.method`.
     ///   - object: The object whose method is called.
-    ///   - owner: The object among whose observers this one is listed, if that is not `object`.
-    ///   - target: The main actor; leave it out.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - owner: The owner of the observer (O7); `object` if omitted.
+    ///   - target: The main actor; omit the argument.
+    ///   - once: Whether the observer ends after one run (R7).
+    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
@@ -149,7 +148,7 @@ extension NotifyingCenter {
     }
 }
 
-/// A method, given as `Type.method`, as a handler that takes the method's object.
+/// Handlers that call a method, given as `Type.method`.
 private enum Calling<Object: AnyObject> {
     typealias Body = @Sendable (Object, Notification) -> Void
 
@@ -161,21 +160,21 @@ private enum Calling<Object: AnyObject> {
         { object, _ in _ = method(object)() }
     }
 
-    /// A method of the main actor; the handler's target is the main queue.
+    /// Calls a main-actor method; the handler's target is the main queue.
     static func mainActorMethod<Result>(_ method: @escaping @Sendable (Object) -> @MainActor (Notification) -> Result)
         -> Body
     {
         { object, notification in
-            // SAFETY: the object stays on this thread, which has the main actor for the call.
+            // SAFETY: the object stays on the calling thread; the target `.main` calls there with the main actor.
             nonisolated(unsafe) let object = object
             onMainActor(notification) { _ = unsafe method(object)($0) }
         }
     }
 
-    /// A method of the main actor without the notification; the handler's target is the main queue.
+    /// Calls a main-actor method without a parameter; the handler's target is the main queue.
     static func mainActorMethod<Result>(_ method: @escaping @Sendable (Object) -> @MainActor () -> Result) -> Body {
         { object, notification in
-            // SAFETY: as above.
+            // SAFETY: the object stays on the calling thread; the target `.main` calls there with the main actor.
             nonisolated(unsafe) let object = object
             onMainActor(notification) { _ in _ = unsafe method(object)() }
         }
@@ -184,14 +183,14 @@ private enum Calling<Object: AnyObject> {
 
 // Calls that do not compile.
 //
-// Swift converts a method of a global actor, given as `Type.method`, to a function type without that actor, and reports
+// Swift converts a global actor's method, given as `Type.method`, to a function type without the actor, and reports
 // nothing. In Swift 5 mode the method's type need not name the actor at all. Such a method fits the two generic methods
-// below without a conversion, so the compiler prefers them, and finds them ambiguous. Its error has the label of their last
-// parameter, which is the remedy.
+// below without a conversion, so the compiler prefers both and finds them ambiguous. The error names the label of the
+// last parameter, which is the remedy.
 //
-// They stand in the file of the methods that they protect, and below them. The compiler tries overloads in the order of
-// their declarations, which between files is that of the build. Where it came to these first, and the name was
-// `.init("…")`, it took the conversion.
+// Keep these methods below the methods that they protect, in the same file. The compiler tries overloads in declaration
+// order, and across files in the order of the build. When the compiler tried these methods first, and the name was
+// `.init("…")`, the compiler chose the conversion.
 
 extension NotifyingCenter {
     @_documentation(visibility: internal)

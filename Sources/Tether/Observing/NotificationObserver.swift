@@ -1,9 +1,9 @@
 public import Foundation
 internal import Synchronization
 
-// SAFETY: `reference` is set before the token is shared and never changes after it; `NSObject` adds no state.
+// SAFETY: `reference` is set before the token is shared, and never afterwards; the registering call upholds that.
 
-/// One registration with a center, and the token for it: when the token goes, the observer ends.
+/// A registration with a center, and the token for the registration. The observer ends when the token is deallocated.
 ///
 /// ```swift
 /// // Ends with `token`.
@@ -12,19 +12,19 @@ internal import Synchronization
 /// token.cancel()                                // or ends now
 /// ```
 ///
-/// An observer that is attached to an owner is held by the owner's side of Tether, ends when the owner does, and need
-/// not be kept. A token that is kept as a property is replaced by assignment, `token = center.observe(…)`, or in one step
+/// The side table of an owner retains the tokens of the owner's observers, which end with the owner. The caller need
+/// not keep such a token. A token in a property is replaced by assignment, `token = center.observe(…)`, or in one step
 /// with `key:` (M7). The idea is that of `LRNotificationObserver`.
 ///
 /// *Delivery*: see ``DeliveryTarget``.
 ///
-/// *Thread safety*: everything here may be called from any thread, also from inside a handler. Tokens can be stored
-/// as `NSObjectProtocol`.
+/// *Thread safety*: any thread, also inside a handler. A token can be stored as `NSObjectProtocol`.
 @safe public final class NotificationObserver: NSObject, @unchecked Sendable {
-    /// The registration; `nil` in an observer that was refused. Written once, before the object is shared.
+    /// The registration; `nil` in a refused observer. Written once, before the object is shared.
     ///
-    /// The center retains the registration. A token does not, so a handler's captures are released when the observer ends,
-    /// also while the token stays (O11). A call on the token retains the registration until it returns (R8).
+    /// The center retains the registration, and the token does not. A handler's captures are therefore released when
+    /// the observer ends, also while the token stays (O11). A call on the token retains the registration until the call
+    /// returns (R8).
     private(set) var reference: Unowned<Registration>?
 
     override init() { super.init() }
@@ -41,16 +41,14 @@ internal import Synchronization
 
     // MARK: Ending
 
-    /// Whether the observer is registered: false once it was stopped, its owner, sender or center has ended, or it was
-    /// a `once` observer and has run. Complexity: O(1).
+    /// Whether the observer is registered. False after `cancel()`, after the end of the owner, the sender or the
+    /// center, and after the run of a `once` observer. Complexity: O(1).
     public var isActive: Bool { live != nil }
 
-    /// Ends the observer: no handler of it starts any more, and what it captured is released (R1,
-    /// R8).
+    /// Ends the observer: no handler of the observer starts any more, and the handler's captures are released (R1, R8).
     ///
-    /// Stopping again does nothing. A handler that had begun on another thread may still be running when this returns;
-    /// `cancelAndWait()` excludes that. Never waits. Complexity: O(1) amortised, plus O(p) where p of its deliveries are
-    /// pending.
+    /// A second call does nothing. A handler that had begun on another thread may still run when `cancel()` returns,
+    /// but not when `cancelAndWait()` returns. Never waits. Complexity: O(1) amortised, O(p) for p pending deliveries.
     public func cancel() {
         reference?.take()?.end()
     }
@@ -59,23 +57,24 @@ internal import Synchronization
     public enum WaitResult: Sendable {
         /// No handler of the observer runs on another thread any more.
         case finished
-        /// A handler of the observer waits, in turn, for a handler on the calling thread. The observer has stopped all the same.
+        /// A handler of the observer waits, in turn, for a handler of the caller. The observer has ended all the same.
         case wouldDeadlock
     }
 
     /// Ends the observer and waits until its handlers on other threads have returned (R2).
     ///
-    /// It does not wait for handlers on the calling thread's own stack, at any depth, or for the handler whose task calls it. Do
-    /// not call it where a handler of the observer needs what the caller has:
+    /// The call does not wait for handlers on the calling thread's own stack, at any depth, or for the handler whose
+    /// task makes the call. Do not call `cancelAndWait()` where a handler of the observer needs something that the
+    /// caller has:
     /// - a lock that the handler takes;
-    /// - the main thread, for a handler that runs there or on the main actor;
-    /// - an actor, for an async handler of that actor;
+    /// - the main thread, for a handler on the main thread or the main actor;
+    /// - an actor, for an async handler of the actor;
     /// - a thread of Swift's tasks, for an async handler: there are only as many as processors.
     ///
-    /// On Linux, but for ARM64, this rests on the system call `membarrier`, if that is there when the program starts. A
-    /// program that takes it away from itself later, with a sandbox, is to be started with `TETHER_WITHOUT_MEMBARRIER=1`
-    /// in its environment, for which every call of a handler pays some nanoseconds.
-    /// - Returns: `.wouldDeadlock`, at once, where waiting could not have ended.
+    /// On Linux, except on ARM64, the call uses the system call `membarrier`, if available when the program starts. If
+    /// a sandbox forbids `membarrier` later, start the program with `TETHER_WITHOUT_MEMBARRIER=1` in the environment.
+    /// Every call of a handler then costs some nanoseconds more.
+    /// - Returns: `.wouldDeadlock`, at once, if the wait could not end.
     @available(
         *, noasync,
         message:
@@ -88,16 +87,17 @@ internal import Synchronization
         return HandlerWait.wait(for: reference.address) ? .finished : .wouldDeadlock
     }
 
-    /// Ends the observer and suspends until none of its handlers is running (R2).
+    /// Ends the observer and suspends until no handler of the observer runs (R2).
     ///
-    /// In an async handler of the observer itself, and in tasks that it starts, it does not wait for that call. Tether does not
-    /// know which handler has started a detached task. So a handler must not await a detached task that waits for its observer.
-    /// - Returns: `.wouldDeadlock`, at once, where two async handlers would have waited for each other.
+    /// A call in an async handler of the observer, or in a task that the handler started, does not wait for that
+    /// handler. Tether does not know which handler started a detached task. A handler must not await a detached task
+    /// that waits for the handler's observer.
+    /// - Returns: `.wouldDeadlock`, at once, if async handlers would wait for each other.
     @discardableResult
     public func cancelAndWait() async -> WaitResult {
         cancel()
         guard let reference, !reference.hasEnded else { return NotificationObserver.afterAllHandlers() }
-        // Keeps the memory meanwhile, so that its address stands for no other registration.
+        // Keeps the memory, so that no other registration gets the address.
         defer { withExtendedLifetime(self) {} }
         return await withCheckedContinuation { continuation in
             let canEnd = HandlerWait.whenReturned(reference.address) { continuation.resume(returning: .finished) }
@@ -105,8 +105,8 @@ internal import Synchronization
         }
     }
 
-    /// The outcome of waiting for a registration that was deallocated, after its handlers. Their stores are to be seen here, and
-    /// the runtime reads the reference count without an order.
+    /// The outcome for a registration that was deallocated after its handlers returned. The fence makes the handlers'
+    /// stores visible, because the runtime reads the reference count without an order.
     private static func afterAllHandlers() -> WaitResult {
         atomicMemoryFence(ordering: .acquiring)
         return .finished
@@ -114,15 +114,15 @@ internal import Synchronization
 
     // MARK: The target
 
-    /// Where the handler runs. Setting it switches a live observer (D6).
+    /// Where the handler runs. Setting the target switches a live observer (D6).
     ///
-    /// Pending deliveries move to the new target, in order; a call that is running finishes first. A switch to `.postingThread` takes
-    /// effect when nothing of the observer is pending: until then posts join the old target. The setter runs no handler and
-    /// never waits. On an observer that has ended it does nothing, and reads
+    /// Pending deliveries move to the new target in order, and a running call finishes first. A switch to
+    /// `.postingThread` takes effect when no delivery is pending; until then posts join the old target. The setter runs
+    /// no handler and never waits. On an ended observer, the setter does nothing and the getter returns
     /// `.postingThread`.
     ///
-    /// A handler that is isolated to an actor (`.mainActor` too) stays there, and an async one in its task (P1). To set the target
-    /// of its observer, or of an async sequence's (S2), stops the program with a sentence (X1).
+    /// The target is fixed for an isolated handler (`.mainActor` too), an async handler, and the observer of an async
+    /// sequence (P1, S2). Setting a fixed target stops the program with a sentence (X1).
     public var target: DeliveryTarget {
         get {
             live?.pending?.target ?? .postingThread
@@ -146,17 +146,17 @@ internal import Synchronization
 
     // MARK: The backlog (D8)
 
-    /// How many deliveries may wait for this observer on its target; all, unless this is set.
+    /// How many deliveries may wait for the observer on the target. The default is no limit.
     ///
     /// ```swift
     /// token.backlog = .newest(1)
     /// ```
     ///
-    /// Set on a live observer it drops at once the deliveries beyond the bound. The audit counts dropped deliveries. A `once`
-    /// observer is not affected: the first delivery is its only one (R7). On an observer that has ended setting it does
-    /// nothing, and it reads `.unbounded`.
+    /// Setting a limit on a live observer drops the deliveries beyond the limit at once. The audit counts dropped
+    /// deliveries. A `once` observer is not affected, because the first delivery is the only delivery (R7). On an ended
+    /// observer, the setter does nothing and the getter returns `.unbounded`.
     ///
-    /// Complexity: O(1), plus O(d log p) where d of p pending deliveries are dropped. Any thread.
+    /// Complexity: O(1), plus O(p) if some of p pending deliveries are dropped. Any thread.
     public var backlog: BufferingPolicy {
         get { live?.pending?.backlog ?? .unbounded }
         set { live?.madePending.setBacklog(newValue) }
@@ -164,10 +164,10 @@ internal import Synchronization
 
     // MARK: Muting (D9)
 
-    /// Whether the observer is muted, by itself or with its owner. Complexity: O(1). Any thread.
+    /// Whether the token or the owner mutes the observer. Complexity: O(1). Any thread.
     public var isMuted: Bool { live?.pending?.isMuted ?? false }
 
-    /// Mutes the observer: what is posted from now on does not reach it, until `unmute()` was called as often as this.
+    /// Mutes the observer: posts do not reach it until `unmute()` was called as often as `mute(keepingNewest:)`.
     ///
     /// ```swift
     /// token.mute(keepingNewest: true)
@@ -176,17 +176,17 @@ internal import Synchronization
     /// for row in rows { model.insert(row) }
     /// ```
     ///
-    /// Posts meanwhile are dropped, and counted in the audit. With `keepingNewest` the newest is kept, and
-    /// delivered at the last `unmute()`: it is pending until then, holds its object, and is let go when the observer
-    /// ends. Where several mutings overlap, the newest is kept from when the first one asks for it.
+    /// Notifications posted meanwhile are dropped, and counted in the audit. With `keepingNewest` the newest
+    /// notification is kept, and delivered at the last `unmute()`. The kept notification is pending until then, retains
+    /// its object, and is released when the observer ends. If mutings overlap, keeping begins with the first
+    /// `keepingNewest`.
     ///
-    /// *Delivery*: what was posted before is delivered all the same, also while muted. Neither what is dropped nor what
-    /// is displaced uses up a `once` observer (R7). Muting works on every target, and stays when the
-    /// target is switched.
+    /// *Delivery*: notifications posted before the muting are delivered also while muted. A dropped or displaced
+    /// notification does not use up a `once` observer (R7). Muting works on every target, and survives a switch.
     ///
     /// *Thread safety*: any thread, also inside a handler; never waits. A handler that a post on another thread has
-    /// begun to call may still run. On an observer that has ended it does nothing. Complexity: O(1).
-    /// - Parameter keepingNewest: Whether the newest of what is posted meanwhile is kept for the last `unmute()`.
+    /// begun to call may still run. On an ended observer the call does nothing. Complexity: O(1).
+    /// - Parameter keepingNewest: Whether the newest notification posted meanwhile is kept for the last `unmute()`.
     public func mute(keepingNewest: Bool = false) {
         live?.madePending.mute(by: .token, keepingNewest: keepingNewest)
     }
@@ -199,7 +199,7 @@ internal import Synchronization
     /// }
     /// ```
     /// - Parameters:
-    ///   - keepingNewest: Whether the newest of the notifications that are posted meanwhile is delivered at the end.
+    ///   - keepingNewest: Whether the newest notification posted meanwhile is delivered at the end.
     ///   - body: The closure, whose posts do not reach the observer.
     public func muted<Result, Failure>(
         keepingNewest: Bool = false, _ body: () throws(Failure) -> Result
@@ -209,13 +209,13 @@ internal import Synchronization
         return try body()
     }
 
-    /// Ends one muting; the last one delivers what was kept.
+    /// Ends one muting; the last `unmute()` delivers the kept notification.
     ///
-    /// *Delivery*: as if it were posted now, to this observer alone. On `.postingThread`, and on a target that calls the handler at once
-    /// here (D3), the handler runs before this returns. Otherwise the notification is enqueued.
+    /// *Delivery*: as if the notification were posted now, to the observer alone. On `.postingThread`, and on a target
+    /// that is inline here (D3), the handler runs before `unmute()` returns. Otherwise the notification is enqueued.
     ///
-    /// One `unmute()` more than there were `mute(keepingNewest:)` stops the program with a sentence, unless the observer
-    /// has ended. Any thread. Complexity: O(1), and what the handler takes.
+    /// An `unmute()` without a `mute(keepingNewest:)` stops the program with a sentence, unless the observer has ended.
+    /// Any thread. Complexity: O(1), plus the handler's time.
     public func unmute() {
         guard let registration = live else { return }
         guard PendingDeliveries.unmute([registration.madePending], by: .token) else {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The arguments of one call of `observe(...)`, apart from its owner and its handler.
+/// The arguments of one call of `observe(...)`, without the owner and the handler.
 struct ObservationRequest {
     let name: Notification.Name?
     let sender: SenderFilter
@@ -10,12 +10,12 @@ struct ObservationRequest {
     let key: ObserverKey?
     private let backlog: BufferingPolicy
     let site: RegistrationSite
-    /// The call itself, for the sentence that refuses what it was given: by itself the function that asks.
+    /// The call that the sentence of a refusal names; by default the function that makes the request.
     let call: StaticString
-    /// The first of the hooks, which is a list of them.
+    /// The first hook of the list.
     private(set) var hooks: RegistrationHook?
 
-    /// `isIsolated`: whether the handler is, so that its target is not to be switched.
+    /// `isIsolated`: whether the handler is isolated or async. The target of such a handler cannot be switched.
     @inline(__always)
     init(
         name: Notification.Name?, sender: SenderFilter, target: borrowing DeliveryTarget, isIsolated: Bool = false,
@@ -39,7 +39,7 @@ struct ObservationRequest {
         isIsolated: Bool = false, once: Bool, key: borrowing (any Hashable)?, backlog: BufferingPolicy = .unbounded,
         at file: StaticString, _ line: UInt, call: StaticString = #function
     ) {
-        // Asked first, because a copy of none costs a call, too.
+        // Compared first, because a copy of `nil` costs a call, too.
         let observerKey: ObserverKey? = if key == nil { nil } else { ObserverKey((copy key)!) }
         self.init(
             name: name, sender: .given(copy sender, call: call), target: target, isIsolated: isIsolated, once: once,
@@ -49,8 +49,8 @@ struct ObservationRequest {
     /// Puts a hook in front of the others.
     mutating func add(_ hook: RegistrationHook) { hooks = hook.followed(by: hooks) }
 
-    /// Registers a handler with a center, for an observer that only its token holds. It stays inactive if its sender is being
-    /// deinitialised (M5).
+    /// Registers a handler for an observer with a token and no owner. The observer stays inactive if the sender is
+    /// being deinitialised (M5).
     func register(
         _ observer: NotificationObserver, with center: any NotifyingCenter,
         handler: @escaping @Sendable (Notification) -> Void
@@ -60,8 +60,8 @@ struct ObservationRequest {
         }
     }
 
-    /// Registers a handler with a center, for an observer that is attached to an owner. It stays inactive if its owner or
-    /// sender is being deinitialised (O8, M5).
+    /// Registers a handler for an observer with an owner. The observer stays inactive if the owner or the sender is
+    /// being deinitialised (O8, M5).
     func register<Owner: AnyObject>(
         _ observer: NotificationObserver, with center: any NotifyingCenter, owner: Owner,
         handler: @escaping OwnedRegistration.Handler<Owner>
@@ -96,7 +96,7 @@ struct ObservationRequest {
                 ? nil : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
         if let target { registration.makePending(on: target) }
         if backlog.limit < .max { registration.madePending.setBacklog(backlog) }
-        // Nobody else has the token before its owner lists it.
+        // Set first, because another thread finds the token as soon as the owner lists the token.
         observer.set(registration)
         var isAttached = true
         if let owner, let owned = registration.owned {
@@ -116,7 +116,7 @@ struct ObservationRequest {
     }
 }
 
-/// A request whose handler is async: the target is a task of the observer's own.
+/// A request with an async handler. The target is the observer's own task.
 struct AsyncObservationRequest {
     private(set) var request: ObservationRequest
     private let hook = AsyncHandlerHook()
@@ -126,14 +126,14 @@ struct AsyncObservationRequest {
         self.request.add(hook)
     }
 
-    /// The part that the handler captures, because the request holds the sender; with the actor that the handler is
-    /// isolated to.
+    /// Sets the handler's actor, and returns the hook. The handler captures the hook, because the request retains the
+    /// sender.
     func hook(on actor: (any Actor)?) -> AsyncHandlerHook {
         hook.handler.deliver(on: actor)
         return hook
     }
 
-    /// Notifications.
+    /// A request for notifications.
     init<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender, once: Bool, key: (any Hashable)?, backlog: BufferingPolicy,
         at file: StaticString, _ line: UInt, call: StaticString = #function
@@ -162,14 +162,14 @@ enum SenderFilter {
         }
     }
 
-    /// A sender that may be left out.
+    /// A sender that may be omitted.
     static func given<Sender: AnyObject>(_ sender: Sender, call: StaticString) -> SenderFilter {
         if Omitted.stands(for: sender) { return .any }
         ObjectArgument.sender.check(sender, call: call)
         return .object(sender)
     }
 
-    /// A sender as Foundation passes it: `nil` for any. Traps on what can match nothing (M4, X1).
+    /// A sender as Foundation passes senders: `nil` for any. Traps on a sender that no post can match (M4, X1).
     init(any sender: Any?, call: StaticString) {
         switch sender.map(Unwrapped.init) ?? .nothing {
         case .nothing: self = .any
@@ -182,14 +182,12 @@ enum SenderFilter {
 
     private static func matchable(_ sender: Any, call: StaticString) -> TypedValue {
         guard let value = TypedValue.find(in: sender, isRegistered: true) else {
-            // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "\(call): the sender \(String(reflecting: sender)) is a value whose type, \(type(of: sender)), is not "
                     + "Hashable, or on another actor only, so no post could ever match it; pass a class instance or a "
                     + "Hashable value.")
         }
         guard value == value else {
-            // Not covered: ends the process; MisuseTests run it apart.
             fatalError(
                 "\(call): the sender \(String(reflecting: sender)) is not equal to itself, so no post could ever "
                     + "match it; pass a value that is.")
@@ -198,14 +196,15 @@ enum SenderFilter {
     }
 }
 
-/// An object that is given to a registration, or to a test's scope, which refuse what only looks like one (X1).
+/// The role of an object in a registration or in a test's scope, which refuse a value that only looks like an object
+/// (X1).
 package enum ObjectArgument {
     case sender
     case owner
     case receiver
     case tracked
 
-    /// Stops the program for an object whose end says nothing, or cannot be seen, with the call that it was given to.
+    /// Stops the program if the object's end means nothing or cannot be seen. The sentence names the call.
     package func check(_ object: AnyObject, call function: StaticString) {
         var call: String { "\(function)".replacing("fileID:line:", with: "") }
         guard type(of: object) != ObjectArgument.box else {
@@ -214,7 +213,7 @@ package enum ObjectArgument {
                     + "pass a class instance.")
         }
         #if canImport(ObjectiveC)
-        // SAFETY: the reference's bits are looked at, not read through; the caller holds the object.
+        // SAFETY: only the bits of the reference are read, not the memory; the caller holds the object.
         let bits = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
         guard self == .sender || !ObjectArgument.isTagged(bits) else {
             fatalError(
@@ -224,7 +223,7 @@ package enum ObjectArgument {
         #endif
     }
 
-    /// What else can be done than to pass another object.
+    /// The alternative to another object.
     private var instead: String {
         switch self {
         case .sender: "pass a Hashable value to addObserver(forName:object:queue:using:)"
@@ -233,31 +232,32 @@ package enum ObjectArgument {
         }
     }
 
-    /// The class of the boxes that casts to `AnyObject` make of values without an object form.
+    /// The class of the box that a cast to `AnyObject` makes of a value without an object form.
     private static let box: AnyClass = type(of: Boxed() as AnyObject)
 
     private struct Boxed {}
 
-    /// Whether the bits of a reference are a value instead of an address, as Objective-C's tagged pointers are: they have
-    /// the highest bit set, or, on a Mac with an Intel processor, the lowest. There are none where addresses have 32 bits.
+    /// Whether a reference's bits are a value instead of an address, as in Objective-C's tagged pointers. Such bits
+    /// have the highest bit set, or, on a Mac with an Intel processor, the lowest. 32-bit addresses have no tagged
+    /// pointers.
     static func isTagged(_ bits: UInt) -> Bool {
         UInt.bitWidth == 64 && (bits & 1 != 0 || bits.leadingZeroBitCount == 0)
     }
 }
 
-/// Stands for an argument that was left out, where a class instance is asked for: a sender, or an owner.
+/// Stands for an omitted argument of a class type: a sender, or an owner.
 ///
-/// Because leaving it out and passing one are different calls, a `nil` that was meant to be an object can never widen to
-/// "any" (M5): passing an optional does not compile.
+/// Omitting an argument and passing an argument are different calls. An optional argument does not compile, so a `nil`
+/// that was meant to be an object never widens to "any" (M5).
 public final class Omitted: Sendable {
-    /// Nothing given: any sender; no owner, or whatever owner.
+    /// The omitted argument: any sender, no owner, or any owner and none.
     public static let argument = Omitted()
 
     private init() {}
 
-    /// Whether it stands in an argument's place.
+    /// Whether an argument is omitted.
     ///
-    /// Told by the type, because a build with cross-module optimisation gives each module a copy of `argument`.
+    /// The types are compared, because a build with cross-module optimisation gives each module a copy of `argument`.
     @inline(__always)
     static func stands(for argument: AnyObject) -> Bool { type(of: argument) == Omitted.self }
 }

@@ -1,12 +1,13 @@
 public import Foundation
 
-// The forms of `observe`: held by a token, by an owner, or by an actor as owner. Each has a synchronous handler, one of the
-// main actor, and an async one; all end in `ObservationRequest.register`.
+// The forms of `observe`. A form with a token or an owner takes a synchronous, a main-actor or an async handler. The
+// form for an actor as owner takes a handler isolated to the actor. All forms call `ObservationRequest.register`,
+// except the fast path, `ObserverCenter.observeAtOnce`.
 
 extension NotifyingCenter {
     // MARK: Held by a token
 
-    /// Observes until the returned token goes, or is stopped.
+    /// Observes until the returned token is released or cancelled.
     ///
     /// ```swift
     /// let token = center.observe(.modelDidChange, from: model) {
@@ -14,30 +15,28 @@ extension NotifyingCenter {
     /// }
     /// ```
     ///
-    /// The first call is for posts that begin after this returns (R4). Complexity: O(1) amortised.
-    /// Any thread.
+    /// The handler receives the posts that begin after the registration (R4). Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained: when it has ended, so has the observer
-    ///     (M5). Leave it out for any sender.
-    ///   - target: Where the handler runs: on the posting thread, inside the post, if left out.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of a center has a given key; this one replaces it (M7).
-    ///     Its `==` and `hash(into:)` must be pure.
-    ///   - backlog: How many of its deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - sender: The sender to observe, not retained, whose end ends the observer (M5); any sender if omitted.
+    ///   - target: Where the handler runs; on the posting thread, inside the post, if omitted.
+    ///   - once: Whether the observer ends after one run (R7).
+    ///   - key: A key with pure `==` and `hash(into:)`; the new observer replaces the center's live observer with an
+    ///     equal key (M7).
+    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    ///   - handler: What to run. It is released when the observer ends (R8).
-    /// - Returns: The token. It is inactive if `sender` is being deinitialised.
+    ///   - handler: The code to run, released when the observer ends (R8).
+    /// - Returns: The token, inactive if `sender` is being deinitialised.
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
-        // The usual case, of which a request would be half of the cost.
+        // The fast path of the usual case: a request would double the cost.
         if target.isPoster, key == nil, backlog.limit == .max, isOwn, Omitted.stands(for: sender) {
-            // SAFETY: the type was asked for.
+            // SAFETY: `isOwn` compared the type with `ObserverCenter`.
             return unsafe unsafeDowncast(self, to: ObserverCenter.self).observeAtOnce(
                 name, flags: once ? Registration.State.once : 0, site: RegistrationSite(file: fileID, line: line),
                 handler)
@@ -48,21 +47,20 @@ extension NotifyingCenter {
             handler)
     }
 
-    /// Observes on the main actor until the returned token goes, or is stopped (P1).
+    /// Observes on the main actor until the returned token is released or cancelled (P1).
     ///
-    /// As `observe(_:from:on:once:key:backlog:fileID:line:_:)`; posted to from the main queue, the handler runs inline unless
-    /// something is already pending there (D3).
+    /// A post on the main queue calls the handler inline, unless a delivery of the observer is pending (D3). All else
+    /// is as for `observe(_:from:on:once:key:backlog:fileID:line:_:)`.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained: when it has ended, so has the observer
-    ///     (M5). Leave it out for any sender.
+    ///   - sender: The sender to observe, not retained, whose end ends the observer (M5); any sender if omitted.
     ///   - target: The main actor, as `.mainActor`.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
-    ///   - backlog: How many of its deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - once: Whether the observer ends after one run (R7).
+    ///   - key: The key; the new observer replaces the center's live observer with an equal key (M7).
+    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    ///   - handler: What to run, on the main actor. It is released when the observer ends (R8).
+    ///   - handler: The code to run on the main actor, released when the observer ends (R8).
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
@@ -78,20 +76,19 @@ extension NotifyingCenter {
         }
     }
 
-    /// Observes with an async handler until the returned token goes, or is stopped.
+    /// Observes with an async handler until the returned token is released or cancelled.
     ///
-    /// The handler is called as is the async one of an observer with an owner: in posting order, one call at a time, and
-    /// cancelled when the observer is stopped (P4).
+    /// The handler is called in posting order, one call at a time. Cancelling the observer cancels a call under way
+    /// (P4), as for an async handler with an owner.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained: when it has ended, so has the observer
-    ///     (M5). Leave it out for any sender.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
-    ///   - backlog: How many of its deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - sender: The sender to observe, not retained, whose end ends the observer (M5); any sender if omitted.
+    ///   - once: Whether the observer ends after one run (R7).
+    ///   - key: The key; the new observer replaces the center's live observer with an equal key (M7).
+    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    ///   - handler: What to run, in a task of the observer's own. It is released when the observer ends (R8).
+    ///   - handler: The code to run in a task of the observer's own, released when the observer ends (R8).
     @_disfavoredOverload
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
@@ -102,7 +99,8 @@ extension NotifyingCenter {
         let request = AsyncObservationRequest(
             name, from: sender, once: once, key: key, backlog: backlog, at: fileID, line)
         return observe(request.request) { [hook = request.hook(on: handler.isolation)] notification in
-            // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
+            // SAFETY: the notification passes to the handler's task, as to any target's thread; the caller answers for
+            // that.
             nonisolated(unsafe) let notification = notification
             hook.call { _ in unsafe await handler(notification) }
         }
@@ -119,28 +117,27 @@ extension NotifyingCenter {
     /// }                                          // nothing to remove
     /// ```
     ///
-    /// The owner needs nothing for this, and is never retained by it, except while the handler runs. When its last
-    /// strong reference goes, the observer ends before the first line of the owner's `deinit`
-    /// (O1-O4). The handler is handed its owner, so it has no need of
-    /// `[weak self]`.
+    /// The owner needs no base class, property or removal code, and is retained only while the handler runs. When the
+    /// owner's last strong reference is released, the observer ends before the first line of `deinit`. Where the
+    /// Objective-C runtime gives the signal, the observer ends after the body of `deinit` (O1-O4). The handler receives
+    /// the owner, and needs no `[weak self]`.
     ///
-    /// An owner that is not `Sendable` is handed over on the thread where the handler runs: the caller answers for that
-    /// being right, as with target/action. The checked ways are `on: .mainActor`, and `connect` with a method of the main
-    /// actor.
+    /// The handler may receive an owner that is not `Sendable` on another thread. The caller answers for the access, as
+    /// with target/action. The compiler checks `on: .mainActor`, and `connect` with a main-actor method.
     ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
+    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
     ///   - owner: The object whose life bounds the observer.
-    ///   - target: Where the handler runs: on the posting thread, inside the post, if left out.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
-    ///   - backlog: How many of its deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - target: Where the handler runs; on the posting thread, inside the post, if omitted.
+    ///   - once: Whether the observer ends after one run (R7).
+    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
+    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    ///   - handler: What to run, with the owner and the notification.
-    /// - Returns: The token, which need not be kept. It is inactive if `owner` or `sender` is being deinitialised.
+    ///   - handler: The code to run, with the owner and the notification.
+    /// - Returns: The token, which need not be kept; inactive if `owner` or `sender` is being deinitialised.
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
@@ -149,10 +146,10 @@ extension NotifyingCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
-        // As without an owner.
+        // The fast path.
         if target.isPoster, key == nil, backlog.limit == .max, isOwn, Omitted.stands(for: sender) {
             ObjectArgument.owner.check(owner, call: #function)
-            // SAFETY: the type was asked for.
+            // SAFETY: `isOwn` compared the type with `ObserverCenter`.
             return unsafe unsafeDowncast(self, to: ObserverCenter.self).observeAtOnce(
                 name, owner: owner, flags: once ? Registration.State.once : 0,
                 site: RegistrationSite(file: fileID, line: line), handler)
@@ -166,15 +163,15 @@ extension NotifyingCenter {
     /// Observes on the main actor as long as an object, the owner, lives (P1).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
+    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
     ///   - owner: The object whose life bounds the observer.
     ///   - target: The main actor, as `.mainActor`.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
-    ///   - backlog: How many of its deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - once: Whether the observer ends after one run (R7).
+    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
+    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    ///   - handler: What to run, on the main actor, with the owner and the notification.
+    ///   - handler: The code to run on the main actor, with the owner and the notification.
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
@@ -189,7 +186,7 @@ extension NotifyingCenter {
                 line),
             for: owner
         ) { owner, notification in
-            // SAFETY: the owner stays on this thread, which has the main actor for the call.
+            // SAFETY: the owner stays on the calling thread, which has the main actor; the target `.main` upholds that.
             nonisolated(unsafe) let owner = owner
             onMainActor(notification) { unsafe handler(owner, $0) }
         }
@@ -203,23 +200,25 @@ extension NotifyingCenter {
     /// }
     /// ```
     ///
-    /// *Delivery*: the posting thread never waits. The handler runs in a task of the observer's own, for one notification after the
-    /// other, in posting order: the next call begins when the last one has returned (P4). What is
-    /// pending when the observer ends is dropped. A call that is under way is cancelled, unless it stopped the observer
-    /// itself, is that of a `once` observer, or the sender has ended; `await cancelAndWait()` waits for it. A handler that
-    /// is isolated to an actor (`{ @MainActor library, note in … }`) is called by that actor: what waits for it is pending,
-    /// and stopped there it never runs (R1). The owner is held from when the handler is called until it
-    /// has returned, and let go of on that actor (O9). The token's `target` cannot be switched.
+    /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in posting order. The
+    /// next call begins when the last call has returned (P4). When the observer ends, pending notifications are dropped
+    /// and a call under way is cancelled. The call is not cancelled if the call itself or the sender's end ended the
+    /// observer, or if the observer is a `once` observer. `await cancelAndWait()` waits for the call.
+    ///
+    /// A handler isolated to an actor (`{ @MainActor library, note in … }`) runs on that actor. A notification that
+    /// waits for the actor is pending, and never reaches the handler after a stop on the actor (R1). The owner is
+    /// retained from the handler's call to the return, and released on the actor (O9). The token's `target` cannot be
+    /// switched.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
+    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
     ///   - owner: The object whose life bounds the observer.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
-    ///   - backlog: How many of its deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - once: Whether the observer ends after one run (R7).
+    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
+    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    ///   - handler: What to run, in a task of the observer's own, with the owner and the notification.
+    ///   - handler: The code to run in a task of the observer's own, with the owner and the notification.
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(
@@ -232,7 +231,7 @@ extension NotifyingCenter {
             name, from: sender, once: once, key: key, backlog: backlog, at: fileID, line)
         return observe(request.request, for: owner) {
             [hook = request.hook(on: handler.isolation)] owner, notification in
-            // SAFETY: handed to the handler's task, as to the thread of any other target: the caller answers for that.
+            // SAFETY: both pass to the handler's task, as to any target's thread; the caller answers for the transfer.
             nonisolated(unsafe) let (owner, notification) = (owner, notification)
             hook.call { _ in unsafe await handler(owner, notification) }
         }
@@ -240,7 +239,7 @@ extension NotifyingCenter {
 
     // MARK: As long as an actor lives
 
-    /// Observes as long as an actor, the owner, lives, with a handler that is isolated to it (P2).
+    /// Observes as long as an actor, the owner, lives, with a handler isolated to the actor (P2).
     ///
     /// ```swift
     /// center.observe(.modelDidChange, owner: index) {
@@ -250,28 +249,28 @@ extension NotifyingCenter {
     /// center.observe(.modelDidClose, owner: index) { $0.close($1) }
     /// ```
     ///
-    /// *Delivery*: on the actor, whatever its executor, in posting order across all observers that are isolated to it; also
-    /// what the actor itself posts comes later. A burst of posts is one task (D7). The target cannot
-    /// be switched.
+    /// *Delivery*: on the actor, with any executor, in posting order across all observers isolated to the actor. The
+    /// actor's own posts are delivered later, too. A post makes one task for all observers on the actor (D2). The
+    /// target cannot be switched.
     ///
-    /// The owner is not retained, except while something waits for it or its handler runs (O2): what
-    /// was posted before the last other reference went is delivered, and then the actor goes.
+    /// The owner is retained only while a notification waits for the actor or the handler runs (O2). Notifications
+    /// posted before the release of the last other reference are delivered. Then the actor is deallocated.
     ///
-    /// Where a target is given (`on:`), a closure is not isolated, and called on that target. `connect` takes a
-    /// `nonisolated` method; an isolated one is called in a closure, as above.
+    /// With a target (`on:`), a closure is not isolated and runs on the target. `connect` takes a `nonisolated` method.
+    /// An isolated method is called in a closure, as above.
     ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained (M5). Leave it out for any sender.
-    ///   - owner: The actor whose life bounds the observer, and on which the handler runs.
-    ///   - once: Whether the observer ends after it has run once (R7).
-    ///   - key: At most one live observer of this owner on this center has a given key; this one replaces it (M7).
-    ///   - backlog: How many of its deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
+    ///   - owner: The actor that bounds the observer's life and runs the handler.
+    ///   - once: Whether the observer ends after one run (R7).
+    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
+    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    ///   - handler: What to run on the actor, with the actor and the notification.
-    /// - Returns: The token, which need not be kept. It is inactive if `owner` or `sender` is being deinitialised.
+    ///   - handler: The code to run on the actor, with the actor and the notification.
+    /// - Returns: The token, which need not be kept; inactive if `owner` or `sender` is being deinitialised.
     @discardableResult
     public func observe<Owner: Actor, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
@@ -285,7 +284,7 @@ extension NotifyingCenter {
                 backlog: backlog, at: fileID, line),
             for: owner
         ) { owner, notification in
-            // SAFETY: the notification stays on this thread, which has the actor for the call.
+            // SAFETY: the notification stays on the calling thread, which has the actor; `ActorTarget` upholds that.
             nonisolated(unsafe) let notification = notification
             owner.assumeIsolated { unsafe handler($0, notification) }
         }
@@ -293,8 +292,8 @@ extension NotifyingCenter {
 
     // MARK: Async functions that run where they are called
     //
-    // Named functions of a module with the upcoming feature `NonisolatedNonsendingByDefault` convert to no `@isolated(any)`. A
-    // closure fits both, and the other forms better.
+    // A module with the upcoming feature `NonisolatedNonsendingByDefault` cannot convert its named async functions to
+    // `@isolated(any)`. A closure fits both types, and the compiler prefers the forms above for a closure.
 
     @_documentation(visibility: internal)
     @_disfavoredOverload
@@ -326,7 +325,7 @@ extension NotifyingCenter {
 
     // MARK: Registering
 
-    /// Registers a handler for an observer that only its token holds.
+    /// Registers a handler for an observer with a token and no owner.
     func observe(
         _ request: ObservationRequest, _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
@@ -335,7 +334,7 @@ extension NotifyingCenter {
         return observer
     }
 
-    /// Registers a handler for an observer that is attached to an owner.
+    /// Registers a handler for an observer with an owner.
     func observe<Owner: AnyObject>(
         _ request: ObservationRequest, for owner: Owner, _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
@@ -347,7 +346,7 @@ extension NotifyingCenter {
 
 /// Calls a main-actor function from the main queue.
 func onMainActor(_ notification: Notification, _ body: @MainActor (Notification) -> Void) {
-    // SAFETY: the notification stays on this thread, which has the main actor for the call.
+    // SAFETY: the notification stays on the calling thread; `assumeIsolated` checks for the main actor.
     nonisolated(unsafe) let notification = notification
     MainActor.assumeIsolated { unsafe body(notification) }
 }

@@ -18,8 +18,8 @@ extension ObserverCenter {
     ///     .store(in: &subscriptions)
     /// ```
     ///
-    /// Each subscription is an observer of its own, on the posting thread, and ends when it is cancelled. Notifications that
-    /// come without a demand are dropped, as Foundation's publisher drops them.
+    /// Each subscription is an observer on the posting thread, and ends when cancelled. Notifications without a demand
+    /// are dropped, as by Foundation's publisher.
     /// - Parameters:
     ///   - name: The name to observe.
     ///   - object: The sender to observe, which the publisher retains and a subscription does not; `nil` for any.
@@ -32,11 +32,11 @@ extension ObserverCenter {
         public typealias Output = Notification
         public typealias Failure = Never
 
-        /// The center that is observed.
+        /// The observed center.
         public let center: ObserverCenter
-        /// The name that is observed.
+        /// The observed name.
         public let name: Notification.Name
-        /// The sender that is observed; `nil` for any.
+        /// The observed sender; `nil` for any.
         public let object: AnyObject?
 
         /// Begins an observer for a subscriber.
@@ -51,10 +51,10 @@ extension ObserverCenter {
 
 /// A subscriber, its demand, and its observer.
 ///
-/// SAFETY: all that it has is protected by the lock; the subscriber is called on the posting thread, as by Foundation's publisher.
+/// SAFETY: the lock protects all state; the posting thread calls the subscriber, as Foundation's publisher does.
 private final class NotificationSubscription: Subscription, @unchecked Sendable {
     private struct State: @unchecked Sendable {
-        /// Hands a notification to the subscriber; `nil` once the subscription has been cancelled.
+        /// Passes a notification to the subscriber; `nil` after the subscription was cancelled.
         var deliver: ((Notification) -> Subscribers.Demand)?
         var demand = Subscribers.Demand.none
         var token: NotificationObserver?

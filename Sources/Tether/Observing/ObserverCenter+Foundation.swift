@@ -9,17 +9,17 @@ public import ObjectiveC
 extension ObserverCenter {
     /// Adds a block for a name and a sender, as Foundation's center does.
     ///
-    /// Two things differ from Foundation's. The observer ends when the returned token goes, so keep it. And `queue`
-    /// never makes the posting thread wait: the block runs there later (D2).
+    /// Two things differ from Foundation. The observer ends when the returned token is released, so keep the token. And
+    /// the posting thread never waits for `queue`: the block runs later, or inline on the main queue (D2, D3).
+    /// A class instance as `object` is matched by identity and not retained. A `Hashable` value is matched by equality
+    /// within its type, with pure `==` and `hash(into:)`. Any other value stops the program with a sentence (M4).
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - object: The sender to observe; `nil` for any. A class instance is matched by identity and not retained; a
-    ///     `Hashable` value by equality within its type, where `==` and `hash(into:)` must be pure. Any other value stops
-    ///     the program with a sentence, because no post could match it (M4).
+    ///   - object: The sender to observe, a class instance or a `Hashable` value; `nil` for any.
     ///   - queue: Where the block runs; `nil` for the posting thread, inside the post.
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    ///   - block: What to run.
+    ///   - block: The code to run.
     /// - Returns: The token, which can be stored as `NSObjectProtocol`.
     public func addObserver(
         forName name: Notification.Name?, object: Any?, queue: OperationQueue?,
@@ -38,10 +38,10 @@ extension ObserverCenter {
     #if canImport(ObjectiveC)
     /// Adds an object and one of its methods by selector, as Foundation's center does.
     ///
-    /// The object is not retained, and the observer ends with it. The method is called on the posting thread, inside the post.
-    /// `connect(_:from:to:of:owner:on:once:key:fileID:line:)` takes a method that the compiler checks.
+    /// The object is not retained, and the observer ends with the object. The method runs on the posting thread, inside
+    /// the post. For `connect(_:from:to:of:owner:on:once:key:fileID:line:)`, the compiler checks the method.
     /// - Parameters:
-    ///   - observer: The object whose method is called, an `NSObject`; any other stops the program with a sentence.
+    ///   - observer: The `NSObject` whose method is called; any other value stops the program with a sentence.
     ///   - selector: The method, which takes a notification or nothing.
     ///   - name: The name to observe; `nil` for any.
     ///   - object: The sender to observe; `nil` for any.
@@ -52,7 +52,7 @@ extension ObserverCenter {
         guard let observer = observer as? NSObject else {
             fatalError("\(call): the observer, of \(type(of: observer)), is no NSObject; use connect(_:to:of:).")
         }
-        // SAFETY: a selector is the address of a name that stays.
+        // SAFETY: a selector is the address of a name that the Objective-C runtime keeps.
         nonisolated(unsafe) let action = unsafe selector
         _ = observe(
             ObservationRequest(
@@ -73,26 +73,26 @@ extension ObserverCenter {
     ) {}
     #endif
 
-    /// Removes an observer: a token of this center, and all observers attached to an object, which may be a token itself.
+    /// Removes the observer of a token of the center, and all observers attached to an object, which may be a token.
     ///
-    /// A token of another center, or an object with no observers here, changes nothing (M8).
+    /// A token of another center, or an object without observers here, changes nothing (M8).
     /// - Parameter observer: A token, or an object that has observers.
     public func removeObserver(_ observer: Any) {
         removeObserver(observer, name: nil, object: nil)
     }
 
-    /// Removes an observer as far as it was registered for a name and a sender; `nil` for any.
+    /// Removes the observers of a token or an object that were registered for a name and a sender.
     ///
     /// Complexity: O(observers of the object).
     /// - Parameters:
     ///   - observer: A token, or an object that has observers.
-    ///   - name: The name that was given for it; `nil` for whatever name.
-    ///   - object: The sender that was given for it; `nil` for whatever sender.
+    ///   - name: The name of the registration; `nil` for every name.
+    ///   - object: The sender of the registration; `nil` for every sender.
     public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
         guard case .object(let instance) = Unwrapped(observer) else { return }
         let sender = object.map(Unwrapped.init) ?? .nothing
         let key = SenderKey(sender)
-        // A value that no observer can have been registered for.
+        // No observer can have been registered for such a value.
         if key == nil, case .value = sender { return }
         if let token = instance as? NotificationObserver { core.end(token, named: name, from: key) }
         core.endAll(of: OwnerTable.shared.observers(of: instance), named: name, from: key)
@@ -100,8 +100,8 @@ extension ObserverCenter {
 
     // MARK: Exact twins
     //
-    // A protocol of an app that names Foundation's calls is satisfied by declarations of exactly their types, and a function
-    // value has no default arguments. The calls themselves choose the forms above, which know their line and their token.
+    // An app's protocol with Foundation's calls requires declarations of exactly Foundation's types, and a function
+    // value has no default arguments. Direct calls choose the forms above, which know their line and their token.
 
     /// Adds a block, with Foundation's type: for a protocol, or as a function value.
     @_documentation(visibility: internal)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A notification center: it matches posts to observers by name and sender, and calls them.
+/// A notification center: matches posts to observers by name and sender, and calls the observers.
 ///
 /// ```swift
 /// center.observe(.modelDidChange, owner: catalog) {
@@ -9,27 +9,27 @@ public import Foundation
 /// center.post(name: .modelDidChange, object: model)
 /// ```
 ///
-/// It has the interface of Foundation's `NotificationCenter`, so moving over is a change of type, and on top of it the
-/// `observe` methods of ``NotifyingCenter``, whose observers end by themselves.
+/// `ObserverCenter` has the interface of Foundation's `NotificationCenter`, so moving over is a change of type. The
+/// `observe` methods of ``NotifyingCenter`` come on top, with observers that end by themselves.
 ///
-/// *Delivery*: a post calls, or enqueues on their targets, all matching observers in registration order, each once
-/// (M1-M3). An observer that an earlier handler of the same post removed is not
-/// called; one added during a post is first called by the next (R4).
+/// *Delivery*: a post calls, or enqueues on the targets, all matching observers in registration order, each once
+/// (M1-M3). An observer removed by an earlier handler of the same post is not called. An observer added during a post
+/// is first called by the next post (R4).
 ///
-/// *Thread safety*: everything may be called from any thread, also from inside handlers and from a `deinit`. No lock is
-/// held while a handler runs or a value of yours is released (R5, R6).
+/// *Thread safety*: any thread, also inside handlers and in a `deinit`. No lock is held while a handler runs or a
+/// user's value is released (R5, R6).
 public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// The process's shared center.
     public static let `default` = ObserverCenter(usesExactLifetimes: true, face: .shared)
 
     let core: CenterCore
 
-    /// Makes a center of its own.
+    /// Makes a separate center (M8).
     public convenience init() {
         self.init(usesExactLifetimes: true)
     }
 
-    /// A center whose owners' and senders' ends are left to the sweep, for tests of it.
+    /// Without `usesExactLifetimes` the sweep finds the ends of owners and senders, for tests of the sweep.
     init(usesExactLifetimes: Bool, face: CenterCore.Face = .own) {
         ProgramEnvironment.isFollowed
         core = CenterCore(usesExactLifetimes: usesExactLifetimes, face: face)
@@ -41,16 +41,16 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
         Events.centerEnds(core) { core.close() }
     }
 
-    /// The number of observers.
+    /// The class, and the number of observers.
     public var description: String { "ObserverCenter with \(core.count) observers" }
 
     // MARK: Posting
 
     /// Posts a notification.
     ///
-    /// Complexity: O(1), plus O(1) for each observer that is reached, whatever else is registered. Observers on
-    /// `.postingThread` have returned when this returns.
-    /// - Parameter notification: The notification. Its name and its object are what observers are matched by.
+    /// Complexity: O(1), plus O(1) for each observer reached, with any number of other observers. Handlers on
+    /// `.postingThread` have returned when `post` returns.
+    /// - Parameter notification: The notification, matched to observers by name and object.
     public func post(_ notification: Notification) {
         core.post(
             name: notification.name, isBare: notification.isBare,
@@ -73,14 +73,14 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// - Parameters:
     ///   - name: The name.
     ///   - object: The object that the post speaks for; `nil` for none.
-    ///   - userInfo: The values that go with the notification; `nil` for none.
+    ///   - userInfo: The notification's values; `nil` for none.
     public func post(name: Notification.Name, object: Any? = nil, userInfo: [AnyHashable: Any]?) {
         core.post(
             name: name, isBare: object == nil && userInfo == nil, sender: { object.flatMap(SenderKey.init(any:)) },
             notify: { $0(Notification(name: name, object: object, userInfo: userInfo)) })
     }
 
-    /// Whether a post of a name would reach an observer, so that a costly payload need not be made for nobody.
+    /// Whether a post of a name would reach an observer, so that a program makes a costly payload only for observers.
     ///
     /// ```swift
     /// if center.hasObservers(of: .modelDidChange, from: model) {
@@ -91,7 +91,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// Observers of any name count. Complexity: O(1), without an allocation. Any thread.
     /// - Parameters:
     ///   - name: The name.
-    ///   - sender: The sender of the post. Leave it out to ask for observers of whatever sender.
+    ///   - sender: The sender of the post; if omitted, observers of every sender count.
     public func hasObservers<Sender: AnyObject>(
         of name: Notification.Name, from sender: Sender = Omitted.argument
     ) -> Bool {
@@ -100,13 +100,13 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     // MARK: NotifyingCenter
 
-    /// Registers a handler of any sender's posts, without an owner or a key, on the posting thread.
+    /// Registers a handler for posts of any sender, without an owner or a key, on the posting thread.
     func observeAtOnce(
         _ name: Notification.Name?, flags: UInt32, site: RegistrationSite,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
         let observer = NotificationObserver()
-        // SAFETY: the core takes the reference over, and gives it back to who ends the registration.
+        // SAFETY: the core takes the reference over, and passes it to the thread that ends the registration.
         let registration = unsafe Unmanaged<Registration>.passRetained(
             PlainRegistration(center: core, flags: flags, site: site, handler: handler))
         unsafe registration._withUnsafeGuaranteedRef {
@@ -117,13 +117,13 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
         return observer
     }
 
-    /// The same, with an owner.
+    /// Registers a handler for posts of any sender, with an owner and without a key, on the posting thread.
     func observeAtOnce<Owner: AnyObject>(
         _ name: Notification.Name?, owner: Owner, flags: UInt32, site: RegistrationSite,
         _ handler: @escaping OwnedRegistration.Handler<Owner>
     ) -> NotificationObserver {
         let observer = NotificationObserver()
-        // SAFETY: as above.
+        // SAFETY: `core.add` takes the reference over; without an attachment, the last branch releases it.
         let registration = unsafe Unmanaged.passRetained(
             OwnedRegistration(center: core, details: nil, flags: flags, site: site, handler: handler))
         let isAttached = unsafe registration._withUnsafeGuaranteedRef {
@@ -140,11 +140,11 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
         return observer
     }
 
-    /// Registers a closure; the `observe` methods are the better way.
+    /// Registers a closure. Prefer the `observe` methods.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not retained; `nil` for any.
-    ///   - handler: What to run, on the posting thread, inside the post.
+    ///   - sender: The sender to observe, not retained; `nil` for any.
+    ///   - handler: The code to run, on the posting thread, inside the post.
     public func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
@@ -167,19 +167,19 @@ private struct OwnRegistration: NotifyingRegistration {
 // MARK: What every center has
 
 extension NotifyingCenter {
-    /// This center's core, if it is Tether's own: `ObserverCenter` is final, so a look at the type will do.
+    /// The center's core, if the center is an `ObserverCenter`. The class is final, so comparing the type is enough.
     @inline(__always)
     var ownCore: CenterCore? { isOwn ? unsafe unsafeDowncast(self, to: ObserverCenter.self).core : nil }
 
     @inline(__always)
     var isOwn: Bool { type(of: self) == ObserverCenter.self }
 
-    /// This center's core, or the one that stands beside it, if it has observers.
+    /// The center's core, or the core beside a foreign center with observers.
     var knownCore: CenterCore? { ownCore ?? ForeignCenters.shared.knownCore(of: self) }
 }
 
 extension NotifyingCenter {
-    /// This center's observers, in registration order (L1).
+    /// The center's observers, in registration order (L1).
     public func audit() -> Audit {
         let core = knownCore
         return Audit(core?.registrations() ?? [], ledgers: core.map { [$0.ledger] } ?? [])
@@ -187,7 +187,7 @@ extension NotifyingCenter {
 }
 
 extension NotifyingCenter {
-    /// Ends every observer of a name that matches all arguments, blocks included (R9).
+    /// Ends every observer that matches all arguments, observers with a block included (R9).
     ///
     /// ```swift
     /// center.removeObservers(named: .modelDidChange)  // of that name
@@ -195,33 +195,33 @@ extension NotifyingCenter {
     /// center.removeObservers(named: .modelDidChange, owner: self)
     /// ```
     ///
-    /// An observer of any name, or of any sender, is not one *of* a name or sender.
+    /// An observer of any name or any sender does not match a given name or sender.
     /// Complexity: O(observers of the narrower of owner and sender, or of the name).
     /// - Parameters:
     ///   - name: The name that they were registered for.
-    ///   - sender: The sender that they were registered for; leave it out for all senders.
-    ///   - owner: The owner that they are attached to; leave it out for all owners, and for those without one.
+    ///   - sender: The sender of the observers; all senders if omitted.
+    ///   - owner: The owner of the observers; all owners, and none, if omitted.
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
         named name: Notification.Name, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument
     ) {
         removeObservers(name, sender, owner)
     }
 
-    /// Ends every observer of a sender, whatever its name (R9).
+    /// Ends every observer of a sender, with any name (R9).
     /// - Parameters:
-    ///   - sender: The sender that they were registered for.
-    ///   - owner: The owner that they are attached to; leave it out for all owners, and for those without one.
+    ///   - sender: The sender of the observers.
+    ///   - owner: The owner of the observers; all owners, and none, if omitted.
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
         from sender: Sender, owner: Owner = Omitted.argument
     ) {
         removeObservers(nil, sender, owner)
     }
 
-    /// Ends every observer of an owner on this center, whatever its name and sender (R9).
-    /// - Parameter owner: The owner that they are attached to.
+    /// Ends every observer of an owner on the center, with any name and sender (R9).
+    /// - Parameter owner: The owner of the observers.
     public func removeObservers<Owner: AnyObject>(owner: Owner) { removeObservers(nil, Omitted.argument, owner) }
 
-    /// Ends every observer of this center; over another's center, those that were registered with Tether (R9).
+    /// Ends every observer of the center. On a foreign center, only observers registered with Tether end (R9).
     public func removeAllObservers() { knownCore?.endAll() }
 
     private func removeObservers(_ name: Notification.Name?, _ sender: AnyObject, _ owner: AnyObject) {
@@ -233,12 +233,12 @@ extension NotifyingCenter {
 }
 
 extension CenterCore {
-    /// Ends the registrations of some observers, as far as they are this center's and match what is given.
+    /// Ends the observers in the list that are on the center and match the name and the sender.
     func endAll(of observers: [NotificationObserver], named name: Notification.Name?, from sender: SenderKey?) {
         for observer in observers { end(observer, named: name, from: sender) }
     }
 
-    /// Ends the registration of an observer, if it is this center's and matches what is given.
+    /// Ends an observer that is on the center and matches the name and the sender.
     func end(_ observer: NotificationObserver, named name: Notification.Name?, from sender: SenderKey?) {
         guard let registration = observer.live, registration.center === self else { return }
         if name != nil || sender != nil {

@@ -1,4 +1,4 @@
-/// The observers that are attached to an owner, on all centers, as one (O7).
+/// All observers of an owner, on all centers, as one sequence (O7).
 ///
 /// ```swift
 /// OwnerObservers(of: sidebar).mute(keepingNewest: true)
@@ -8,16 +8,16 @@
 /// print(OwnerObservers(of: sidebar).audit())
 /// ```
 ///
-/// It always speaks of the observers that there are when it is asked. It does not retain the owner: of one that has gone, or
-/// is being deinitialised, there are none.
+/// Each call reads the owner's present observers. The owner is not retained. An owner that was deallocated, or is being
+/// deinitialised, has no observers.
 ///
-/// Complexity: each call is O(observers of the owner), unless it says otherwise.
+/// Complexity: O(observers of the owner) for each call, unless the call says otherwise.
 ///
 /// *Thread safety*: any thread.
 public struct OwnerObservers: Sequence, Sendable {
     private let owner: OwnerReference<AnyObject>
 
-    /// The observers of an owner, which need not have any.
+    /// Makes the sequence of an owner's observers, which may be empty.
     /// - Parameter owner: The owner, which is not retained.
     public init(of owner: AnyObject) {
         self.owner = OwnerReference(owner)
@@ -27,10 +27,10 @@ public struct OwnerObservers: Sequence, Sendable {
 
     // MARK: Listing
 
-    /// How many are live.
+    /// The number of live observers.
     public var count: Int { attached.count(where: \.isActive) }
 
-    /// Whether none is live.
+    /// Whether no observer is live.
     public var isEmpty: Bool { !attached.contains(where: \.isActive) }
 
     /// The live observers, in order of attachment.
@@ -38,32 +38,32 @@ public struct OwnerObservers: Sequence, Sendable {
         attached.filter(\.isActive).makeIterator()
     }
 
-    /// The live observers, in order of attachment, with what each observes and where (L1).
+    /// The live observers, in order of attachment, each with its name, sender and place of registration (L1).
     public func audit() -> Audit { Audit(attached.compactMap(\.reference)) }
 
     // MARK: Ending
 
-    /// Ends them all.
+    /// Ends all observers.
     public func cancel() {
         for observer in attached { observer.cancel() }
     }
 
     // MARK: Muting (D9)
 
-    /// Mutes all observers that the owner has now. One that is attached later is not muted.
+    /// Mutes all present observers of the owner. An observer attached later is not muted.
     ///
-    /// Counted apart from the mutings of each token: an observer is muted while either is. On an owner that is being
-    /// deinitialised it does nothing. See `NotificationObserver.mute(keepingNewest:)`.
-    /// - Parameter keepingNewest: Whether each observer keeps the newest of what is posted meanwhile for the last
+    /// Mutings by the owner and by the token are counted apart: either mutes. For an owner that is being deinitialised,
+    /// the call does nothing. See `NotificationObserver.mute(keepingNewest:)`.
+    /// - Parameter keepingNewest: Whether each observer keeps the newest notification posted meanwhile for the last
     ///   `unmute()`.
     public func mute(keepingNewest: Bool = false) {
         for observer in attached { observer.live?.madePending.mute(by: .owner, keepingNewest: keepingNewest) }
     }
 
-    /// Mutes all observers that the owner has now while a closure runs.
+    /// Mutes all present observers of the owner while a closure runs.
     /// - Parameters:
-    ///   - keepingNewest: Whether each observer delivers the newest of what is posted meanwhile at the end.
-    ///   - body: The closure, whose posts do not reach these observers.
+    ///   - keepingNewest: Whether each observer delivers the newest notification posted meanwhile at the end.
+    ///   - body: The closure, whose posts do not reach the observers.
     public func muted<Result, Failure>(
         keepingNewest: Bool = false, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -72,10 +72,10 @@ public struct OwnerObservers: Sequence, Sendable {
         return try body()
     }
 
-    /// Ends one muting of each observer that was muted so; the last one delivers what was kept.
+    /// Ends one muting of each observer that the owner muted; the last `unmute()` delivers the kept notification.
     ///
-    /// Notifications that several observers kept are delivered in posting order, after all of them are unmuted. An
-    /// observer that was not muted by `mute(keepingNewest:)` stays as it is. See `NotificationObserver.unmute()`.
+    /// Notifications that several observers kept are delivered in posting order, after all observers are unmuted. An
+    /// observer that `mute(keepingNewest:)` did not mute stays unchanged. See `NotificationObserver.unmute()`.
     ///
     /// Complexity: O(n log n) for n observers of the owner.
     public func unmute() {
@@ -89,7 +89,7 @@ public struct OwnerObservers: Sequence, Sendable {
 extension OwnerTable {
     /// The observers of an owner, in order of attachment.
     func observers(of owner: AnyObject) -> [NotificationObserver] {
-        // SAFETY: nothing else is ever attached to an owner; see `ObservationRequest.register`.
+        // SAFETY: only tokens are attached to an owner; `ObservationRequest.register` and `observeAtOnce` uphold that.
         tokens(of: owner).map { unsafe unsafeDowncast($0, to: NotificationObserver.self) }
     }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
-// Calls that do not compile, with a sentence that leads to the right one. The type of each handler is async, so that the
-// sentence comes for synchronous and async closures alike.
+// Calls that do not compile, with a sentence that names the right call. An async handler type gives the sentence for
+// synchronous and async closures alike.
 
 extension NotifyingCenter {
     // MARK: A sender that is no object
