@@ -1,18 +1,18 @@
 internal import Dispatch
 internal import Foundation
 
-/// The link between an observer and a foreign center: it ends without a call of that center (F2).
+/// The link between an observer and a foreign center. The observer ends without a call of the center (F2).
 ///
-/// All that the center gets is a closure with a box in it. The observer's end empties the box; the closure is taken off
-/// later, by `DeferredUnsubscriber`, where none of the center's locks can be held. And the box's own end tells that the center
-/// let the closure go unasked.
+/// The center gets only a closure with a box. The observer's end empties the box. `DeferredUnsubscriber` removes the
+/// closure later, where no lock of the center can be held. A box that is deallocated before it was emptied reports that
+/// the center released the closure on its own.
 ///
-/// SAFETY: all that it adds is under the lock.
+/// SAFETY: the lock protects all state of the subclass.
 final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     private struct State: ~Copyable, Sendable {
-        /// Lives as long as the center has the closure.
+        /// The box, which lives as long as the center has the closure.
         var box: OwnerReference<ForeignClosure>?
-        /// The removal of the closure, which is called at most once, by whoever takes it from here.
+        /// The removal of the closure, called at most once, by the thread that takes `cancellation` from here.
         var cancellation: (any NotifyingRegistration)?
         var hasEnded = false
     }
@@ -24,17 +24,17 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         self.core = core
     }
 
-    /// Whether the center has a closure, emptied or not.
+    /// Whether the center has a closure, with a full or an emptied box.
     var isKept: Bool { state.withLock { $0.box?.take() } != nil }
 
-    /// Registers with the center, unless the observer has ended, or the center has a closure of it: one that it has taken
-    /// over, or got when an earlier one had been lost.
+    /// Registers with the center, unless the observer has ended or the center has a closure of the observer. Such a
+    /// closure was taken over, or replaced a lost closure.
     func connect(
         _ registration: Unowned<Registration>, with center: any NotifyingCenter, name: Notification.Name?,
         sender: AnyObject?
     ) {
         let box = ForeignClosure(registration, of: core)
-        // Neither another's box nor the cancellation of a closure that the center lost is to go under the lock.
+        // An earlier box and the cancellation of a lost closure are released without the lock.
         let (isOpen, forgone) = state.withLock { state -> (Bool, (ForeignClosure?, (any NotifyingRegistration)?)) in
             let known = state.box?.take()
             if state.hasEnded || known != nil { return (false, (known, nil)) }
@@ -51,20 +51,21 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
             return state.hasEnded
         }
         if hasEnded { DeferredUnsubscriber.shared.add(.emptied(self)) }
-        // Until the cancellation is known, or one that was lost meanwhile would be taken off in its successor's place.
+        // The box lives until the cancellation is stored. Otherwise a closure lost meanwhile would be removed in its
+        // successor's place.
         withExtendedLifetime(box) {}
     }
 
-    /// The link of a registration, if its center is a foreign one.
+    /// The link of a registration with a foreign center.
     static func of(_ registration: Registration) -> ForeignSubscription? {
         registration.details?.hooks?.first { $0 is ForeignSubscription } as? ForeignSubscription
     }
 
-    /// Takes the closure over: what a post calls once delivers to exactly one of the two (M7).
+    /// Takes the old observer's closure over. A call of the closure delivers to exactly one of the two observers (M7).
     override func takeOver(from old: Registration, for registration: Registration) {
         guard let old = ForeignSubscription.of(old) else { return }
         let (box, cancellation) = old.state.withLock { state -> (ForeignClosure?, (any NotifyingRegistration)?) in
-            // An observer that has not been registered yet registers for nothing, and takes itself off.
+            // An old observer that is still registering gets an empty closure, and removes the closure itself.
             guard !state.hasEnded, state.cancellation != nil, let box = state.box?.take() else { return (nil, nil) }
             // Its end follows, and until then it is not to register another closure, which its thread may come to just now.
             state.hasEnded = true
@@ -84,7 +85,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         registration.center.foreignCenter.map(ForeignCenters.shared.release)
     }
 
-    /// Ends the connection: empties the box.
+    /// Ends the link: empties the box.
     func end() {
         let (box, isRegistered) = state.withLock { state in
             state.hasEnded = true
@@ -94,16 +95,16 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         if isRegistered { DeferredUnsubscriber.shared.add(.emptied(self)) }
     }
 
-    /// Takes the closure off, if the center still has it: what takes off one that is gone may take off a stranger.
+    /// Removes the closure if the center still has it. Otherwise the removal might remove a stranger's closure.
     func takeOff() {
         let (cancellation, box) = state.withLock { ($0.cancellation.take(), $0.box?.take()) }
         if box != nil { cancellation?.cancel() }
     }
 }
 
-/// All that a foreign center ever holds of an observer: what its closure captures.
+/// The box: all that a foreign center's closure captures of an observer.
 ///
-/// It retains the registration only while a post of the center calls it (R8).
+/// The registration is retained only while a post of the center calls the closure (R8).
 final class ForeignClosure: Sendable {
     private let core: CenterCore
     private let content: Guarded<Unowned<Registration>?>
@@ -116,10 +117,10 @@ final class ForeignClosure: Sendable {
     deinit {
         guard let lost = content.withLock({ $0.take() }) else { return }
         if ForeignCenters.shared.hasEnded(core) {
-            // Nobody can be inside a center that is going.
+            // No thread can be inside a center that is being deallocated.
             Events.centerEnds(core) { core.close() }
         } else {
-            // The center may hold its lock here, so that a registration which is still live is left to the cleaner.
+            // The center may hold its lock here, so `DeferredUnsubscriber` handles a registration that is still live.
             DeferredUnsubscriber.shared.add(.lost(lost, of: core))
         }
     }
@@ -134,21 +135,21 @@ final class ForeignClosure: Sendable {
     func set(_ registration: Unowned<Registration>?) { content.withLock { $0 = registration } }
 }
 
-/// Calls foreign centers about observers that have ended, from a queue where none of their locks can be held (F2).
+/// Calls foreign centers about ended observers, on a queue where no lock of a center can be held (F2).
 final class DeferredUnsubscriber: Sendable {
     static let shared = DeferredUnsubscriber()
 
     enum Removal: Sendable {
-        /// An observer has ended, and its closure is to be taken off.
+        /// An observer has ended, and the closure is to be removed.
         case emptied(ForeignSubscription)
-        /// A center let the closure of an observer go that had not ended.
+        /// A center released the closure of an observer that had not ended.
         case lost(Unowned<Registration>, of: CenterCore)
     }
 
     let queue = DispatchQueue(label: "Tether.DeferredUnsubscriber")
     private let removals = Guarded<[Removal]>([])
 
-    /// Leaves a removal to the queue. A burst costs one wake-up.
+    /// Adds a removal to the queue. A burst costs one wake-up.
     func add(_ removal: Removal) {
         let isFirst = removals.withLock { removals in
             removals.append(removal)
@@ -157,7 +158,7 @@ final class DeferredUnsubscriber: Sendable {
         if isFirst { queue.async { [self] in run() } }
     }
 
-    /// Runs all removals; on the queue.
+    /// Makes all removals, on the queue.
     func run() {
         let removals = removals.withLock { removals in
             let taken = removals
@@ -172,10 +173,9 @@ final class DeferredUnsubscriber: Sendable {
         }
     }
 
-    /// Registers a live observer anew where Foundation's center lost it; ends it where the center is another.
+    /// Registers a live observer again if Foundation's center lost the closure. On any other center, ends the observer.
     ///
-    /// Foundation uses the keys of its tokens again, so that anyone who removes a token of his own twice may remove one
-    /// of ours.
+    /// Foundation reuses the keys of its tokens, so code that removes a token twice may remove a token of Tether.
     private static func recover(_ lost: Unowned<Registration>, of core: CenterCore) {
         guard let registration = lost.live else { return }
         guard let subject = core.subject(of: registration),
@@ -183,19 +183,19 @@ final class DeferredUnsubscriber: Sendable {
         else { return registration.end() }
         let watched = registration.details?.sender
         let sender = watched?.reference.take()
-        // A sender that is being deinitialised posts no more but in its `deinit`, and ends the observer itself.
+        // A sender that is being deinitialised posts only in its `deinit`, and ends the observer.
         if watched != nil, sender == nil { return }
         ForeignSubscription.of(registration)?.connect(lost, with: center, name: subject.name, sender: sender)
     }
 }
 
-/// The cores that stand beside foreign centers, for keys, removal and audits, as long as they have observers.
+/// The cores beside foreign centers, for keys, removal and audits. A core is listed while the center has observers.
 final class ForeignCenters: Sendable {
     static let shared = ForeignCenters()
 
     private struct Entry: Sendable {
         let core: CenterCore
-        /// Keeps the center's address from being used again.
+        /// Keeps the center's address from being reused.
         let center: OwnerReference<AnyObject>
         let type: AnyClass
         var uses: Int
@@ -203,7 +203,7 @@ final class ForeignCenters: Sendable {
 
     private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
 
-    /// The core of a center that the caller holds; each call is matched by a `release`.
+    /// The core of a center that the caller retains. A `release` matches each call.
     func core(of center: any NotifyingCenter) -> CenterCore {
         let identity = ObjectIdentifier(center)
         return entries.withLock { entries in
@@ -230,20 +230,20 @@ final class ForeignCenters: Sendable {
 
     // MARK: Looking
 
-    /// The core of a center, if it has observers.
+    /// The core of a center with observers.
     func knownCore(of center: any NotifyingCenter) -> CenterCore? {
         entries.withLock { $0[ObjectIdentifier(center)]?.core }
     }
 
-    /// The cores of all foreign centers that have observers.
+    /// The cores of all foreign centers with observers.
     var cores: [CenterCore] { entries.withLock { $0.values.map(\.core) } }
 
-    /// The center that a core stands beside; `nil` if it has gone, or is going.
+    /// The center beside a core; `nil` if the center was, or is being, deallocated.
     func center(of core: CenterCore) -> (any NotifyingCenter)? {
         entry(of: core)?.center.take() as? any NotifyingCenter
     }
 
-    /// Whether the center that a core stands beside has gone, or is going.
+    /// Whether the center beside a core was, or is being, deallocated.
     func hasEnded(_ core: CenterCore) -> Bool { entry(of: core)?.center.hasEnded ?? true }
 
     /// The name of a foreign center in audits.

@@ -10,17 +10,16 @@ public import Foundation
 /// }
 /// ```
 ///
-/// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks are there
-/// (F1), in spite of what that center does on its own; the article
-/// [One layer over every center](doc:Centers) has the table of what cannot be.
+/// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks work here (F1), despite the
+/// center's own rules. The article [One layer over every center](doc:Centers) has the table of the exceptions.
 extension NotificationCenter: NotifyingCenter {
-    /// Registers a closure; the `observe` methods are the better way.
+    /// Registers a closure. Prefer the `observe` methods.
     ///
     /// The closure is called on the posting thread, inside the post.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe; `nil` for any.
-    ///   - handler: What to run, on the posting thread, inside the post.
+    ///   - handler: The code to run, on the posting thread, inside the post.
     public func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
@@ -29,7 +28,7 @@ extension NotificationCenter: NotifyingCenter {
     }
 }
 
-/// SAFETY: the token never changes, and is only handed back.
+/// SAFETY: the token never changes, and is only passed back to the center.
 private final class FoundationRegistration: NotifyingRegistration, @unchecked Sendable {
     private let center: OwnerReference<NotificationCenter>
     private let token: any NSObjectProtocol

@@ -1,31 +1,31 @@
 public import Foundation
 
-/// A center that Tether's observers can be registered with: `ObserverCenter`, or one of another maker.
+/// A center that accepts Tether's observers: `ObserverCenter`, or a center of another maker.
 ///
-/// A conforming type says how a closure is registered for a name and a sender; everything else, owners, targets,
-/// `once`, keys, stopping and audits, comes with the `observe` methods, which are written once, for this protocol.
+/// A conforming type registers a closure for a name and a sender. The `observe` methods of the protocol add owners,
+/// targets, `once`, keys, stopping and audits.
 public protocol NotifyingCenter: AnyObject, Sendable {
     /// Registers a closure for a name (`nil`: any) and a sender (`nil`: any).
     ///
-    /// Called with no lock of Tether's held. The closure may be called on any thread, and after its removal, and does
-    /// nothing once its observer has ended.
+    /// Called without a lock of Tether. The closure may be called on any thread, also after its removal, and does
+    /// nothing after the observer's end.
     ///
-    /// A center keeps the closure until it is taken off; one that lets it go before, as it does when the center goes, ends
-    /// the observer. What this returns should refer to the center weakly, or the center lives as long as its observers.
+    /// A center keeps the closure until the removal. An earlier release, as in the center's `deinit`, ends the
+    /// observer. The returned registration should refer to the center weakly. Otherwise the observers keep the center.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, which is not to be retained; `nil` for any.
-    ///   - handler: The closure to call with each notification that matches.
+    ///   - sender: The sender to observe, not to be retained; `nil` for any.
+    ///   - handler: The closure to call with each matching notification.
     func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration
 }
 
-/// The registration of a closure with a center, which takes it off again.
+/// The registration of a closure with a center. `cancel()` removes the closure.
 public protocol NotifyingRegistration: Sendable {
-    /// Takes the closure off.
+    /// Removes the closure.
     ///
-    /// Called once, some time after the observer has ended, on a queue of Tether's that holds no lock of any center; not
-    /// at all if the center has let the closure go by itself.
+    /// Called once, some time after the observer's end, on a queue of Tether that holds no lock of a center. Not called
+    /// if the center has released the closure on its own.
     func cancel()
 }
