@@ -2,22 +2,22 @@ public import Foundation
 
 // Observing typed messages.
 //
-// A message is observed by its identifier: one that its type declares, or `.type(…)`. The kind of the message and of the handler
-// decide where the handler runs:
+// A message is observed by an identifier that its type declares, or by `.type(…)`. The kinds of the message and the
+// handler decide where the handler runs:
 //
-//     main-actor message                       on the main actor, inside the post
-//     async message, async handler             in a task of the observer's own, one message after the other
-//     async message, `on: .mainActor`          on the main actor, inside the post where nothing is pending
-//     async message, `on:` any other target    on that target
+// - main-actor message:                     on the main actor, inside the post
+// - async message, async handler:           in the observer's own task, one message after the other
+// - async message, `on: .mainActor`:        on the main actor; inside a post there, if no delivery is pending
+// - async message, `on:` any other target:  on the target
 //
-// Each of the four has a form with an owner and one without. Two things differ from the forms for notifications. The request
-// has the hook that finds messages (Messages.swift), and the handler gets the message out of its box.
+// Each kind has a form with an owner and a form without. Two things differ from the forms for notifications. The
+// request has a hook that finds messages (Messages.swift), and the handler gets the message out of its box.
 
 // MARK: Identifiers and subjects
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.MessageIdentifier {
-    /// Main-actor messages of a type, which need not have an identifier of their own.
+    /// Main-actor messages of a type, with or without an identifier of their own.
     ///
     /// ```swift
     /// center.observe(
@@ -28,21 +28,22 @@ extension NotificationCenter.MessageIdentifier {
     public static func type<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> Self
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }
 
-    /// Async messages of a type, which need not have an identifier of their own.
+    /// Async messages of a type, with or without an identifier of their own.
     /// - Parameter type: The type of the messages.
     public static func type<Message: NotificationCenter.AsyncMessage>(_ type: Message.Type) -> Self
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }
 }
 
-/// The subject of a message where it was left out, which means any subject.
+/// Stands for an omitted subject: any subject.
 ///
-/// That differs from `nil`: passing an optional does not compile, so that one which is `nil` never widens to any (M5).
+/// An omitted subject differs from `nil`. An optional subject does not compile, so a `nil` never widens to any subject
+/// (M5).
 @_documentation(visibility: internal)
 public struct AnySubject: Error {
-    /// Stands for a subject that was left out.
+    /// Throws in the place of an omitted subject.
     public static func subject<Subject>() throws(AnySubject) -> Subject { throw AnySubject() }
 
-    /// A subject as a sender, or any.
+    /// The filter of a subject; any sender if the subject was omitted.
     static func filter<Subject>(
         _ subject: () throws(AnySubject) -> Subject, call: StaticString = #function
     ) -> SenderFilter {
@@ -54,7 +55,7 @@ public struct AnySubject: Error {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObserverCenter {
-    /// Observes main-actor messages, until the returned token is released or cancelled.
+    /// Observes main-actor messages until the returned token is released or cancelled.
     ///
     /// ```swift
     /// let token = center.observe(of: model, for: .didChange) {
@@ -63,22 +64,20 @@ extension ObserverCenter {
     /// ```
     ///
     /// *Delivery*: on the main actor. A message is posted there, so the handler has run when the post returns, also if
-    /// other work is pending on the main queue (T3). A plain notification of the message's name may make a
-    /// message (`BridgedMainActorMessage`). One that was posted elsewhere is delivered on the main actor later.
+    /// other work is pending on the main queue (T3). A plain notification of the message's name may make a message
+    /// (`BridgedMainActorMessage`). A notification posted elsewhere is delivered on the main actor later.
     ///
     /// The token's `target` cannot be switched. Complexity: O(1) amortised. Any thread.
     /// - Parameters:
-    ///   - subject: The subject of the messages: an object, matched by identity and not retained, or a `Hashable` value.
-    ///     The observer ends when an object has ended (M5).
-    ///     Leave it out for any subject.
-    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
-    ///   - once: Whether the observer ends after one message (R7). Notifications that make no
-    ///     message do not count.
-    ///   - key: At most one live observer of this center has a given key; this one replaces it (M7).
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - subject: An object, matched by identity and not retained, whose end ends the observer (M5), or a `Hashable`
+    ///     value; any subject if omitted.
+    ///   - identifier: An identifier of the messages, or `.type(…)`.
+    ///   - once: Whether the observer ends after one message (R7), but not after a notification that makes no message.
+    ///   - key: The key; the new observer replaces the center's live observer with an equal key (M7).
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    ///   - handler: The code to run, on the main actor. It is released when the observer ends (R8).
-    /// - Returns: The token. It is inactive if `subject` is being deinitialised.
+    ///   - handler: The code to run on the main actor, released when the observer ends (R8).
+    /// - Returns: The token, inactive if `subject` is being deinitialised.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier,
@@ -98,8 +97,8 @@ extension ObserverCenter {
     /// }
     /// ```
     ///
-    /// The owner is retained only while the handler runs, which gets it (O1-O4).
-    /// The token need not be kept. A key is one of this owner on this center. All else is as without an owner.
+    /// The owner is retained only while the handler runs, and passed to the handler (O1-O4). The caller need not keep
+    /// the token. A key is unique for the owner and the center. All else is as without an owner.
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage, Owner: AnyObject
@@ -119,7 +118,7 @@ extension ObserverCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObserverCenter {
-    /// Observes async messages with an async handler, until the returned token is released or cancelled.
+    /// Observes async messages with an async handler until the returned token is released or cancelled.
     ///
     /// ```swift
     /// let token = center.observe(of: download, for: .didEnd) {
@@ -127,14 +126,12 @@ extension ObserverCenter {
     /// }
     /// ```
     ///
-    /// *Delivery*: the posting thread never waits. The handler runs in a task of the observer's own, for one message after the
-    /// other, in posting order (T3): the next call begins when the last one has returned. Messages
-    /// that are pending when the observer ends are dropped. A plain notification of the message's name may make a message, in
-    /// its post (`BridgedAsyncMessage`).
+    /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in posting order (T3).
+    /// The next call begins when the last call has returned. Messages pending at the observer's end are dropped. A
+    /// plain notification of the message's name may make a message, inside the post (`BridgedAsyncMessage`).
     ///
-    /// `cancel()` cancels a call that is under way (P4); `await cancelAndWait()` waits for it. The
-    /// token's `target` cannot be switched. The parameters are those of the form for main-actor messages.
-    /// Complexity: O(1) amortised. Any thread.
+    /// `cancel()` cancels a call under way (P4); `await cancelAndWait()` waits for the call. The token's `target`
+    /// cannot be switched. The parameters are as for main-actor messages. Complexity: O(1) amortised. Any thread.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier,
@@ -147,7 +144,7 @@ extension ObserverCenter {
             inTask: handler)
     }
 
-    /// Observes async messages with an async handler, as long as an object, the owner, lives.
+    /// Observes async messages with an async handler as long as an object, the owner, lives.
     ///
     /// ```swift
     /// center.observe(of: download, for: .didEnd, owner: library) {
@@ -156,9 +153,9 @@ extension ObserverCenter {
     /// }
     /// ```
     ///
-    /// The owner is retained only from when the handler is called until it has returned (O1-O4, O9). An owner that is not
-    /// `Sendable` passes to another thread, and the caller answers for that being right. The token need not be kept. All else
-    /// is as without an owner.
+    /// The owner is retained from the handler's call to the return (O1-O4, O9). An owner that is not `Sendable` passes
+    /// to another thread, and the caller answers for the transfer. The caller need not keep the token. All else is as
+    /// without an owner.
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
@@ -174,7 +171,7 @@ extension ObserverCenter {
             for: owner, inTask: handler)
     }
 
-    /// Observes async messages on the main actor, until the returned token is released or cancelled.
+    /// Observes async messages on the main actor until the returned token is released or cancelled.
     ///
     /// ```swift
     /// let token = center.observe(for: .didEnd, on: .mainActor) {
@@ -182,8 +179,8 @@ extension ObserverCenter {
     /// }
     /// ```
     ///
-    /// *Delivery*: posted on the main thread, the handler runs inside the post unless something of this observer is pending
-    /// (D3); posted elsewhere, it runs later. The target cannot be switched.
+    /// *Delivery*: a post on the main queue calls the handler inline, unless a delivery of the observer is pending
+    /// (D3). A message posted elsewhere is delivered later. The target cannot be switched.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier, on target: MainActorTarget,
@@ -197,7 +194,7 @@ extension ObserverCenter {
             onMainActor: handler)
     }
 
-    /// Observes async messages on the main actor as long as an object, the owner, lives, as main-actor messages are.
+    /// Observes async messages on the main actor as long as an object, the owner, lives, as for main-actor messages.
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
@@ -214,7 +211,7 @@ extension ObserverCenter {
             for: owner, onMainActor: handler)
     }
 
-    /// Observes async messages on a target, until the returned token is released or cancelled.
+    /// Observes async messages on a target until the returned token is released or cancelled.
     ///
     /// ```swift
     /// let token = center.observe(
@@ -224,8 +221,8 @@ extension ObserverCenter {
     /// }
     /// ```
     ///
-    /// *Delivery*: as `DeliveryTarget` says; `.postingThread` calls the handler inside the post. The target can be switched.
-    /// All else is as for a handler that is async.
+    /// *Delivery*: see `DeliveryTarget`; `.postingThread` calls the handler inside the post. The target can be
+    /// switched. All else is as for an async handler.
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier, on target: DeliveryTarget,
@@ -238,7 +235,7 @@ extension ObserverCenter {
             onTarget: handler)
     }
 
-    /// Observes async messages on a target as long as an object, the owner, lives, as main-actor messages are.
+    /// Observes async messages on a target as long as an object, the owner, lives, as for main-actor messages.
     @discardableResult
     public func observe<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
@@ -255,7 +252,7 @@ extension ObserverCenter {
     }
 
     // Named async functions of a module with the upcoming feature `NonisolatedNonsendingByDefault`, as in
-    // NotifyingCenter+Nonsending.swift.
+    // Observe.swift.
 
     @_documentation(visibility: internal)
     @_disfavoredOverload
@@ -295,10 +292,10 @@ extension ObserverCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObserverCenter {
-    /// Adds an observer of main-actor messages, as Foundation's center does; see `observe(of:for:once:key:fileID:line:_:)`.
+    /// Adds an observer of main-actor messages, as in Foundation; see `observe(of:for:once:key:fileID:line:_:)`.
     ///
-    /// Two things differ from Foundation's. The token is a `NotificationObserver`, which ends the observer when it is
-    /// released. And an optional subject does not compile, so that one which is `nil` never widens to any (M5).
+    /// Two things differ from Foundation. The token is a `NotificationObserver`, and its release ends the observer. And
+    /// an optional subject does not compile, so a `nil` never widens to any subject (M5).
     public func addObserver<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage
     >(
@@ -312,7 +309,7 @@ extension ObserverCenter {
             onMainActor: observer)
     }
 
-    /// Adds an observer of async messages, as Foundation's center does; see `observe(of:for:once:key:fileID:line:_:)`.
+    /// Adds an observer of async messages, as in Foundation; see `observe(of:for:once:key:fileID:line:_:)`.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
         of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
@@ -329,27 +326,27 @@ extension ObserverCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObserverCenter {
-    /// The async messages that are posted from now on, as an async sequence.
+    /// The async messages posted from now on, as an async sequence.
     ///
     /// ```swift
     /// let ends = center.messages(of: download, for: .didEnd)
     /// for await message in ends { … }
     /// ```
     ///
-    /// Observation begins with this call: nothing that is posted after it is missed, also not before the iteration,
-    /// within the buffer's policy (S1). A plain notification of the message's name counts if a
-    /// message can be made of it (`BridgedAsyncMessage`). See `NotificationSequence` for the end.
+    /// Observation begins with the call. Messages posted afterwards are not missed, also before the iteration, within
+    /// the buffer's policy (S1). A plain notification of the message's name counts if it makes a message
+    /// (`BridgedAsyncMessage`). See `NotificationSequence` for the end.
     ///
-    /// Foundation keeps the newest 10 if no size is given; here it is all.
+    /// Without a size, Foundation keeps the newest 10 messages, and Tether keeps all messages.
     ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
-    ///   - subject: The subject of the messages. An object is matched by identity and not retained: the sequence ends
-    ///     when it has (M5). Leave it out for any subject.
-    ///   - identifier: Which messages: an identifier of theirs, or `.type(…)`.
-    ///   - owner: An object whose life bounds the sequence, without being retained. Leave it out for none.
-    ///   - policy: How much is kept until it is taken. A number of less than 1 stops the program.
-    ///   - fileID: The file of the call, which audits and reports name.
+    ///   - subject: An object, matched by identity and not retained, whose end ends the sequence (M5), or a `Hashable`
+    ///     value; any subject if omitted.
+    ///   - identifier: An identifier of the messages, or `.type(…)`.
+    ///   - owner: An object, not retained, whose life bounds the sequence; none if omitted.
+    ///   - policy: How many messages are kept until taken; a number below 1 stops the program.
+    ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     public func messages<
         Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
@@ -358,7 +355,7 @@ extension ObserverCenter {
         for identifier: Identifier, owner: Owner = Omitted.argument, buffering policy: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationSequence<Message> where Identifier.MessageType == Message {
-        // The hook is used for its conversion alone: the buffer is the registration's hook.
+        // The hook only converts messages: the registration's hook is the buffer.
         let hook = AsyncMessageHook<Message>()
         return NotificationSequence(
             SequenceSource(
@@ -372,7 +369,7 @@ extension ObserverCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObservationRequest {
-    /// Main-actor messages, delivered at once where they are posted (T3).
+    /// A request for main-actor messages, delivered inside the post (T3).
     fileprivate init<Message: NotificationCenter.MainActorMessage>(
         _ type: Message.Type, of subject: SenderFilter, once: Bool, key: (any Hashable)?, at file: StaticString,
         _ line: UInt, call: StaticString = #function
@@ -384,7 +381,7 @@ extension ObservationRequest {
         add(MainActorMessageHook<Message>())
     }
 
-    /// Async messages, delivered to a target.
+    /// A request for async messages, delivered to a target.
     fileprivate init<Message: NotificationCenter.AsyncMessage>(
         _ type: Message.Type, of subject: SenderFilter, on target: DeliveryTarget, isIsolated: Bool = false,
         once: Bool, key: (any Hashable)?, at file: StaticString, _ line: UInt, call: StaticString = #function
@@ -398,7 +395,7 @@ extension ObservationRequest {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension AsyncObservationRequest {
-    /// Async messages, delivered to an async handler.
+    /// A request for async messages, delivered to an async handler.
     fileprivate init<Message: NotificationCenter.AsyncMessage>(
         _ type: Message.Type, of subject: SenderFilter, once: Bool, key: (any Hashable)?, at file: StaticString,
         _ line: UInt, call: StaticString = #function
@@ -416,7 +413,7 @@ extension ObserverCenter {
     private func observeMessages<Message>(
         _ request: ObservationRequest, onMainActor handler: @escaping @MainActor (Message) -> Void
     ) -> NotificationObserver {
-        // SAFETY: the isolation does not change how a function is called, and the target is the main actor.
+        // SAFETY: the isolation does not change how a function is called; the request's target is the main actor.
         observeMessages(request, onTarget: unsafe unsafeBitCast(handler, to: (@Sendable (Message) -> Void).self))
     }
 
@@ -424,7 +421,7 @@ extension ObserverCenter {
         _ request: ObservationRequest, for owner: Owner,
         onMainActor handler: @escaping @MainActor (Owner, Message) -> Void
     ) -> NotificationObserver {
-        // SAFETY: the isolation does not change how a function is called, and the target is the main actor.
+        // SAFETY: the isolation does not change how a function is called; the request's target is the main actor.
         let handler = unsafe unsafeBitCast(handler, to: (@Sendable (Owner, Message) -> Void).self)
         return observeMessages(request, for: owner, onTarget: handler)
     }
@@ -460,7 +457,8 @@ extension ObserverCenter {
         let hook = request.hook(on: handler.isolation)
         return observe(request.request, for: owner) { owner, delivery in
             guard let message: Message = MessageEnvelope.message(in: delivery) else { return }
-            // SAFETY: it passes to the handler's task, as to the thread of any other target: the caller answers for that.
+            // SAFETY: the owner passes to the handler's task, as to any target's thread; the caller answers for the
+            // transfer.
             nonisolated(unsafe) let owner = owner
             hook.call { _ in unsafe await handler(owner, message) }
         }

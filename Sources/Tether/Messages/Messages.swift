@@ -2,23 +2,21 @@ public import Foundation
 
 // Typed messages: how a message is posted and found.
 //
-// A message has its own type, which names it in posts and observers: Foundation's `MainActorMessage` or `AsyncMessage`. To the
-// center it is a notification, so names, senders, owners and targets work as they do for every notification:
+// A message's type, a `MainActorMessage` or `AsyncMessage` of Foundation, names the message in posts and observers. To
+// the center a message is a notification, so names, senders, owners and targets work as always:
 //
-//     post(message, subject:)     a notification: the name of the type, the subject as its object, the message in `userInfo`
-//       │
-//       ├─ plain observers        get that notification
-//       │
-//       └─ a MessageHook          finds the message in `userInfo`, or has the type make one of a plain notification. If
-//            │                    there is none, the observer does not match.
-//          a delivery             a notification whose object is the message in its box. It may wait on a target, and does
-//            │                    not retain the subject.
-//          the handler            gets the content of the box
+// - `post(message, subject:)` posts a notification: the type's name, the subject as object, the message in `userInfo`.
+// - Plain observers get the notification.
+// - An observer of messages has a hook. The hook finds the message in `userInfo`, or has the type make a message of a
+//   plain notification. Without a message, the observer does not match.
+// - The delivery is a notification whose object is the message in its box. The delivery may wait on a target, and does
+//   not retain the subject.
+// - The handler gets the content of the box.
 //
-// A message is so found once for each observer, and nothing is cast to its type, because code that is generic over the
-// message runs unspecialised. A notification with a message that is posted again, by a forwarder, is that message still.
+// A message is found once for each observer. Casts to its type are avoided, because code that is generic over the
+// message runs unspecialised. A notification that a forwarder posts again still carries its message.
 //
-// The other file, MessageObserving.swift, has the calls that observe, and the async sequence.
+// MessageObserving.swift has the calls that observe, and the async sequence.
 
 // MARK: Posting
 
@@ -26,21 +24,21 @@ public import Foundation
 extension ObserverCenter {
     /// Posts a main-actor message about a subject.
     ///
-    /// Observers of the message have returned when this returns (T3). Plain observers of the
-    /// message's name, and of any name, get a notification with `subject` as its object. Its `userInfo` holds the message,
-    /// and the entries that the message makes (`BridgedMainActorMessage`).
+    /// Handlers of the message have returned when `post` returns (T3). Plain observers of the message's name, and of
+    /// any name, get a notification with `subject` as the object. `userInfo` holds the message, and the entries that
+    /// the message makes (`BridgedMainActorMessage`).
     /// - Parameters:
     ///   - message: The message.
-    ///   - subject: The subject that it is about: a class instance, or a `Hashable` value.
+    ///   - subject: The message's subject: a class instance, or a `Hashable` value.
     @MainActor
     public func post<Message: NotificationCenter.MainActorMessage>(_ message: Message, subject: Message.Subject) {
         post(message, about: subject)
     }
 
-    /// Posts a main-actor message that is about no subject in particular; it reaches observers of any subject.
+    /// Posts a main-actor message without a subject, which reaches observers of any subject.
     /// - Parameters:
     ///   - message: The message.
-    ///   - subject: The type of its subject; leave it out.
+    ///   - subject: The type of the subject; omit the argument.
     @MainActor
     public func post<Message: NotificationCenter.MainActorMessage>(
         _ message: Message, subject: Message.Subject.Type = Message.Subject.self
@@ -50,19 +48,19 @@ extension ObserverCenter {
 
     /// Posts an async message about a subject.
     ///
-    /// Never waits for async handlers. Plain observers get a notification, as they do of a main-actor message
+    /// Never waits for async handlers. Plain observers get a notification, as for a main-actor message
     /// (`BridgedAsyncMessage`). Any thread.
     /// - Parameters:
-    ///   - message: The message. Observers' tasks take it to other threads.
-    ///   - subject: The subject that it is about: a class instance, or a `Hashable` value.
+    ///   - message: The message, which observers' tasks take to other threads.
+    ///   - subject: The message's subject: a class instance, or a `Hashable` value.
     public func post<Message: NotificationCenter.AsyncMessage>(_ message: Message, subject: Message.Subject) {
         post(message, about: subject)
     }
 
-    /// Posts an async message that is about no subject in particular; it reaches observers of any subject.
+    /// Posts an async message without a subject, which reaches observers of any subject.
     /// - Parameters:
-    ///   - message: The message. Observers' tasks take it to other threads.
-    ///   - subject: The type of its subject; leave it out.
+    ///   - message: The message, which observers' tasks take to other threads.
+    ///   - subject: The type of the subject; omit the argument.
     public func post<Message: NotificationCenter.AsyncMessage>(
         _ message: Message, subject: Message.Subject.Type = Message.Subject.self
     ) {
@@ -91,11 +89,11 @@ extension ObserverCenter {
 
 // MARK: How a message travels
 
-/// A message in a box, without its type.
+/// A message in a box, without the message's type.
 ///
 /// SAFETY: `type` never changes; a subclass answers for the message.
 class CarriedMessage: @unchecked Sendable {
-    /// The type of the message. It determines the subclass.
+    /// The type of the message, which determines the subclass.
     let type: ObjectIdentifier
 
     fileprivate init(of type: ObjectIdentifier) { self.type = type }
@@ -119,7 +117,7 @@ final class MessageBox<Message>: CarriedMessage, CustomStringConvertible, @unche
     var description: String { "\(message)" }
 }
 
-/// The two notifications that carry a message: the posted one, in `userInfo`, and the delivered one, as its object.
+/// The two notifications of a message: the posted one has it in `userInfo`, the delivered one as its object.
 enum MessageEnvelope {
     private final class Key: Hashable, Sendable, CustomStringConvertible {
         var description: String { "message" }
@@ -128,7 +126,7 @@ enum MessageEnvelope {
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 
-    // SAFETY: never changes, and the key in it is Sendable.
+    // SAFETY: `key` never changes, and its content is `Sendable`.
     nonisolated(unsafe) private static let key = AnyHashable(Key())
 
     /// The notification that is posted.
@@ -140,24 +138,24 @@ enum MessageEnvelope {
         return Notification(name: name, object: subject, userInfo: userInfo)
     }
 
-    /// The notification that is delivered to an observer of messages, if the posted one carries a message of the type.
+    /// The notification for an observer of messages, if the posted notification carries a message of the type.
     static func delivery<Message>(of notification: Notification, as type: Message.Type) -> Notification? {
-        // A dictionary with one entry is not searched, because hashing costs more than the rest. A cast from `Any` does, too.
+        // A dictionary with one entry is not searched, because hashing costs more. So does a cast from `Any`.
         guard let userInfo = notification.userInfo,
             let value = userInfo.count == 1 ? userInfo.values[userInfo.startIndex] : userInfo[unsafe key],
             let carried = Unwrapped.storedObject(in: value) as? CarriedMessage
         else { return nil }
         if carried.type == ObjectIdentifier(type) { return Notification(name: notification.name, object: carried) }
-        // A type of messages may be a class, and this one of a subclass.
+        // A type of messages may be a class, and the message an instance of a subclass.
         return (carried.content as? Message).map { delivery(of: $0, for: notification) }
     }
 
-    /// The notification that is delivered with a message that was made of the posted one.
+    /// The notification for an observer of messages, with a message that was made of the posted notification.
     static func delivery<Message>(of message: Message, for notification: Notification) -> Notification {
         Notification(name: notification.name, object: MessageBox(message))
     }
 
-    /// The message that is delivered.
+    /// The message of a delivery.
     static func message<Message>(in delivery: Notification) -> Message? {
         guard let object = delivery.object, let carried = Unwrapped.storedObject(in: object) as? CarriedMessage,
             carried.type == ObjectIdentifier(Message.self)
@@ -195,9 +193,9 @@ final class AsyncMessageHook<Message: NotificationCenter.AsyncMessage>: Registra
     }
 }
 
-/// Finds the main-actor message of each post, on the posting thread, or makes it, on the main actor.
+/// Finds the main-actor message of each post on the posting thread, or makes the message on the main actor.
 ///
-/// A plain notification that is posted on another thread waits as it is, and is converted on the main actor.
+/// A plain notification posted on another thread waits unconverted, and is converted on the main actor.
 ///
 /// SAFETY: `isBridged` never changes.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -212,7 +210,7 @@ final class MainActorMessageHook<Message: NotificationCenter.MainActorMessage>: 
         if let delivery = MessageEnvelope.delivery(of: notification, as: Message.self) { return delivery }
         guard isBridged else { return nil }
         guard MainQueue.isCurrent else { return notification }
-        // SAFETY: set by the call below, on this thread, before it returns.
+        // SAFETY: `onMainActor` calls the closure on the calling thread, before returning.
         nonisolated(unsafe) var delivery: Notification?
         onMainActor(notification) { notification in
             guard let message: Message = MessageBridge.message(notification) else { return }
@@ -224,15 +222,15 @@ final class MainActorMessageHook<Message: NotificationCenter.MainActorMessage>: 
 
 // MARK: Types of messages
 
-/// The facts about a type of messages, which is asked for them once in a process.
+/// The facts about a type of messages, cached for the life of the process.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 struct MessageKind: Sendable {
-    /// The name of its notifications. It is always the same string, which a center finds by identity.
+    /// The name of the type's notifications. The string is always the same, so a center finds the string by identity.
     let name: Notification.Name
     /// Whether the type may exchange messages with plain notifications.
     let isBridged: Bool
 
-    /// By type. Nothing leaves it, because types stay.
+    /// By type. Entries stay, because types stay.
     private static let known = Locked<[ObjectIdentifier: MessageKind]>([:])
 
     static func of<Message: NotificationCenter.AsyncMessage>(_ type: Message.Type) -> MessageKind {
@@ -245,7 +243,7 @@ struct MessageKind: Sendable {
 
     private static func of(_ type: ObjectIdentifier, ask: () -> MessageKind) -> MessageKind {
         if let kind = known.withLock({ $0[type] }) { return kind }
-        // With no lock held, because the type's own code may use the type's name.
+        // Without a lock, because the type's own code may use the type's name.
         let asked = ask()
         return known.withLock { known in
             if let kind = known[type] { return kind }
@@ -257,9 +255,9 @@ struct MessageKind: Sendable {
 
 // MARK: Bridging
 //
-// A type of messages may have a name, make a message of a plain notification, and make a notification of a message. On Apple
-// platforms these are requirements of Foundation's protocols. Elsewhere Foundation 6.3 has left them out, so a type declares
-// them by one of the protocols below, which work on Apple platforms, too.
+// A type of messages may have a name, make a message of a plain notification, and make a notification of a message. On
+// Apple platforms Foundation's protocols require all three. Elsewhere Foundation 6.3 omits the requirements, and a type
+// declares them by one of the protocols below, which work on Apple platforms, too.
 
 /// An async message that is exchanged with plain notifications of its name.
 ///
@@ -278,48 +276,49 @@ struct MessageKind: Sendable {
 /// }
 /// ```
 ///
-/// Plain observers of `name` then get the notification that `makeNotification` makes of a posted message. Observers of the
-/// message get the message that `makeMessage` makes of a notification under `name`, unless it is `nil`. Each of the three
-/// requirements may be left out: the name is then the type's, with its module, and nothing is made. In each case `userInfo`
-/// has one more entry with the message itself, which only Tether can read: posted again, it is the message still.
+/// Plain observers of `name` then get the notification that `makeNotification` makes of a posted message. Observers of
+/// the message get the message that `makeMessage` makes of a notification under `name`, unless the result is `nil`.
+/// Each of the three requirements may be omitted: then the name is the type's, with its module, and nothing is made.
+/// `userInfo` also has the message itself, which only Tether can read, and still can when the notification is posted
+/// again.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public protocol BridgedAsyncMessage: NotificationCenter.AsyncMessage {
-    /// The name that it shares with plain notifications. It is asked for once in a process.
+    /// The name that the message shares with plain notifications. Tether caches the name for the life of the process.
     static var name: Notification.Name { get }
 
-    /// Makes a message of a plain notification; `nil` if it is not one.
+    /// Makes a message of a plain notification; `nil` if the notification makes none.
     ///
     /// Called on the posting thread, inside the post.
-    /// - Parameter notification: A notification that was posted under `name`.
+    /// - Parameter notification: A notification posted under `name`.
     static func makeMessage(_ notification: Notification) -> Self?
 
-    /// Makes a plain notification of a message. Its name and its object are set by the post.
-    /// - Parameter message: A message that is being posted.
+    /// Makes a plain notification of a message. The post sets the name and the object.
+    /// - Parameter message: The posted message.
     static func makeNotification(_ message: Self) -> Notification
 }
 
 /// A main-actor message that is exchanged with plain notifications of its name.
 ///
-/// As `BridgedAsyncMessage`, on the main actor. A plain notification that is posted somewhere else reaches observers
-/// of the message on the main actor, later. Until then it is not known whether it makes a message, so it counts against an
-/// observer's backlog, and may be the newest that is kept while the observer is muted (T2).
+/// Like `BridgedAsyncMessage`, but on the main actor. A plain notification posted elsewhere reaches observers of the
+/// message later, on the main actor. Until then the notification counts against an observer's backlog, and may be kept
+/// as the newest while the observer is muted, even if no message can be made (T2).
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public protocol BridgedMainActorMessage: NotificationCenter.MainActorMessage {
-    /// The name that it shares with plain notifications. It is asked for once in a process.
+    /// The name that the message shares with plain notifications. Tether caches the name for the life of the process.
     static var name: Notification.Name { get }
 
-    /// Makes a message of a plain notification; `nil` if it is not one.
-    /// - Parameter notification: A notification that was posted under `name`.
+    /// Makes a message of a plain notification; `nil` if the notification makes none.
+    /// - Parameter notification: A notification posted under `name`.
     @MainActor static func makeMessage(_ notification: Notification) -> Self?
 
-    /// Makes a plain notification of a message. Its name and its object are set by the post.
-    /// - Parameter message: A message that is being posted.
+    /// Makes a plain notification of a message. The post sets the name and the object.
+    /// - Parameter message: The posted message.
     @MainActor static func makeNotification(_ message: Self) -> Notification
 }
 
 #if canImport(Darwin)
 
-/// The requirements of Foundation's protocols. Every type has them.
+/// The requirements of Foundation's protocols, which every type has.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 enum MessageBridge {
     static func kind<Message: NotificationCenter.AsyncMessage>(of type: Message.Type) -> MessageKind {
