@@ -102,9 +102,9 @@ internal import Synchronization
 /// The slots of a bucket: registrations in the order of their ids, with holes in place of ended registrations.
 ///
 /// Posts read slots without a lock, and retain no registration in the slots. The center keeps slots, and the memory of
-/// registrations, until the end of all posts that may have read them. Accesses to slots, to `used` and to the center in
-/// an epoch guard are sequentially consistent: the post sees the removal, or the removing thread sees the post. On x86
-/// such a load is a plain load.
+/// registrations, until the end of all posts that may have read them. A post's loads, the stores of removals, and the
+/// store of a guard's center are sequentially consistent: the post sees the removal, or the removing thread sees the
+/// post. On x86 such a load is a plain load.
 ///
 /// SAFETY: `slots` has `capacity` initialised atomics until `deinit`; slots are written under the center's lock.
 @safe final class BucketSlots: @unchecked Sendable {

@@ -5,7 +5,7 @@ internal import Synchronization
 //
 // | Listener | Events | Set by |
 // |---|---|---|
-// | a trace, and on Apple platforms signposts | posts, calls, deliveries, ends | `Events.setTracer`, in Trace/Trace.swift |
+// | a trace; Apple platforms: signposts | posts, calls, deliveries, ends | `Events.setTracer`, in Trace/Trace.swift |
 // | leak checks | registrations and centers | `Events.setWatcher`, in Audit/Watched.swift |
 //
 // The audit needs no listener: pending deliveries and sequences count drops by `DropReason`.
