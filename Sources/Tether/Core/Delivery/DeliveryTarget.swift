@@ -78,7 +78,7 @@ public struct DeliveryTarget: Sendable {
 
     /// A dispatch queue: one block for each post (D2).
     ///
-    /// A dispatch queue does not say whether it is concurrent. With `concurrently: true` each observer's deliveries keep
+    /// A dispatch queue does not say whether it is concurrent. With `concurrently: true` an observer's deliveries keep
     /// posting order on a concurrent queue, and never overlap. Global queues are known to be concurrent.
     /// - Parameters:
     ///   - queue: The queue, retained as long as the observer lives. `DispatchQueue.main` is `.main`.
