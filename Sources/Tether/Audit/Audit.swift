@@ -58,7 +58,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     /// The position past the last row.
     public var endIndex: Int { rows.endIndex }
     /// The row at a position.
-    /// - Parameter position: The position of a row: `startIndex` or more, and less than `endIndex`. Any other stops the
+    /// - Parameter position: The position of a row: `startIndex` or more, and less than `endIndex`; any other stops the
     ///   program.
     public subscript(position: Int) -> Row { rows[position] }
 

@@ -222,7 +222,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     /// the oldest with the same name, sender and `userInfo`, by identity. A sender value that cannot be compared equals
     /// no other sender, so a search by such a sender finds nothing.
     ///
-    /// Complexity: O(1), plus O(1) for each removal.
+    /// Complexity: O(removed); with an empty mask O(waiting notifications of the same name and sender).
     /// - Parameters:
     ///   - notification: The notification to compare with, enqueued or not.
     ///   - coalesceMask: The parts that must be the same; empty for every part.

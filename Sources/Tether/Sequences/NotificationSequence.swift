@@ -90,10 +90,9 @@ extension NotifyingCenter {
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained; omit for any. The sequence ends with the sender (M5).
+    ///   - sender: The sender to observe, not retained, whose end ends the sequence (M5); omit for any.
     ///   - owner: An object whose life bounds the sequence, not retained; omit for none.
-    ///   - policy: The bound on buffered notifications, unbounded if omitted. A number of less than 1 stops the
-    ///     program.
+    ///   - policy: The bound on buffered notifications, none if omitted; a number below 1 stops the program.
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     public func notifications<Sender: AnyObject, Owner: AnyObject>(

@@ -65,9 +65,9 @@ public enum Trace {
     /// Throws a ``Failure`` if a trace is running, if another process writes a trace to the file, or if the file cannot
     /// be written.
     /// - Parameters:
-    ///   - file: The URL of the file. Any other URL is a ``Failure``.
-    ///   - limit: The largest size of the file in bytes, by default a quarter of a gigabyte, more than a million
-    ///     events. Later events are counted, and not written.
+    ///   - file: The URL of the file; any other URL is a ``Failure``.
+    ///   - limit: The largest size of the file in bytes, by default a quarter of a gigabyte, or more than a million
+    ///     events; later events are counted, and not written.
     public static func start(to file: URL, limit: Int = 256 << 20) throws {
         let call = "Trace.start(to: \(file.isFileURL ? file.path : "\(file)"))"
         guard file.isFileURL else {
@@ -118,7 +118,7 @@ public enum Trace {
         }
     }
 
-    /// A forked process must not write an event: a thread that holds the lock does not exist there to release the lock.
+    /// A forked process must not write an event: the thread that holds the lock may not exist there.
     private static let endsInForkedProcesses: Void = {
         _ = pthread_atfork(nil, nil) { Events.setTracer(nil) }
     }()
@@ -128,7 +128,7 @@ public enum Trace {
     /// Writes a trace of all events during a body, on all threads.
     /// - Parameters:
     ///   - file: The URL of the file, as in ``start(to:limit:)``.
-    ///   - body: The code to trace. The trace ends when the body returns or throws.
+    ///   - body: The code to trace, until the body returns or throws.
     public static func record<Result>(to file: URL, _ body: () throws -> Result) throws -> Result {
         try start(to: file)
         defer { stop() }
@@ -139,7 +139,7 @@ public enum Trace {
     /// - Parameters:
     ///   - file: The URL of the file, as in ``start(to:limit:)``.
     ///   - isolation: The actor of the caller and of the body; omit it.
-    ///   - body: The code to trace. The trace ends when the body returns or throws.
+    ///   - body: The code to trace, until the body returns or throws.
     public static func record<Result>(
         to file: URL, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Result
     ) async throws -> sending Result {

@@ -69,7 +69,7 @@ public struct DeliveryTarget: Sendable {
     /// may run the handlers of several posts at the same time, but never one observer's handler twice. Cancelling an
     /// operation drops and counts the deliveries.
     /// - Parameters:
-    ///   - queue: The queue, retained as long as the observer lives. `OperationQueue.main` is `.main`.
+    ///   - queue: The queue, retained as long as the observer lives; `OperationQueue.main` is `.main`.
     ///   - batching: Whether a burst costs one operation: an observer adds none while one waits, so deliveries may run
     ///     ahead of other operations (D7).
     public static func operationQueue(_ queue: OperationQueue, batching: Bool = false) -> DeliveryTarget {
@@ -81,7 +81,7 @@ public struct DeliveryTarget: Sendable {
     /// A dispatch queue does not say whether it is concurrent. With `concurrently: true` an observer's deliveries keep
     /// posting order on a concurrent queue, and never overlap. Global queues are known to be concurrent.
     /// - Parameters:
-    ///   - queue: The queue, retained as long as the observer lives. `DispatchQueue.main` is `.main`.
+    ///   - queue: The queue, retained as long as the observer lives; `DispatchQueue.main` is `.main`.
     ///   - concurrently: Whether the queue is concurrent.
     ///   - batching: Whether a burst costs one wake-up: an observer submits no block while one waits, so deliveries may
     ///     run ahead of other work (D7).
