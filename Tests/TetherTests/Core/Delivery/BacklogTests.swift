@@ -92,6 +92,6 @@ import Tether
         scheduler.runAll()
         #expect(log.entries.sorted() == [-1, 3])
         queue.resume()
-        withExtendedLifetime(owner) {}
+        withExtendedLifetime((owner, tokens)) {}
     }
 }
