@@ -9,7 +9,7 @@ final class Journal: Sendable {
     let reason: String
     private let kind: String
     private let request: String
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     private struct State {
         var received = 0

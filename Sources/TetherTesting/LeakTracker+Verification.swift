@@ -67,9 +67,9 @@ extension LeakTracker {
     private func deliveries() -> (WaitGroup, describe: @Sendable () -> [Finding])? {
         let waitGroup = WaitGroup()
         let registrations = state.withLock(\.registrations)
-        let running = Guarded<Set<WatchedRegistration.ID>>([])
+        let running = Locked<Set<WatchedRegistration.ID>>([])
         // Registrations with unfinished deliveries. A handler may start after the call of `whenQuiescent` below.
-        let delivering = Guarded<Set<WatchedRegistration.ID>>([])
+        let delivering = Locked<Set<WatchedRegistration.ID>>([])
         for registration in registrations {
             let delivered = waitGroup.add()
             delivering.withLock { _ = $0.insert(registration.id) }

@@ -85,7 +85,7 @@ public final class LeakTracker: Sendable {
         var ended: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
     }
 
-    let state = Guarded(State())
+    let state = Locked(State())
 
     /// Makes an empty scope, which `adopt(_:)` makes current.
     public init() {

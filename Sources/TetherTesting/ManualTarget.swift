@@ -19,7 +19,7 @@ public import Tether
 ///
 /// *Thread safety*: any thread. Threads may run deliveries at the same time; each delivery runs once.
 public final class ManualTarget: DeliveryScheduler {
-    private let jobs = Guarded<[@Sendable () -> Void]>([])
+    private let jobs = Locked<[@Sendable () -> Void]>([])
 
     /// Makes a target without pending deliveries.
     public init() {}

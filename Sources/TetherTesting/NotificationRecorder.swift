@@ -27,7 +27,7 @@ public final class NotificationRecorder: @unchecked Sendable {
 
     /// The log of the handler, which does not retain the recorder.
     private final class Log: Sendable {
-        let state = Guarded(State())
+        let state = Locked(State())
 
         func add(_ notification: Notification) {
             // SAFETY: the handler passes the notification to the log, and keeps no copy.

@@ -34,7 +34,7 @@ final class Registrations: Sendable {
     /// A scope, retained by the test.
     struct WeakScope: Sendable { weak var tracker: LeakTracker? }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     private static let start: Void = RegistrationWatch.listen { event in
         switch event {

@@ -15,7 +15,7 @@ final class WaitGroup: Sendable {
         var isOver: Bool { open.isEmpty || isExpired }
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     /// Adds an event, and returns the closure that reports the event.
     func add() -> @Sendable () -> Void {
@@ -92,7 +92,7 @@ final class WaitGroup: Sendable {
 /// SAFETY: any thread may wake a CoreFoundation run loop; `hasEnded` is guarded; only the running thread uses the rest.
 private final class LoopUntil: @unchecked Sendable {
     private let deadline: DispatchTime
-    private let hasEnded = Guarded(false)
+    private let hasEnded = Locked(false)
     private let loop: CFRunLoop = CFRunLoopGetCurrent()
 
     init(_ deadline: DispatchTime) {

@@ -7,7 +7,7 @@ internal import TetherTesting
 /// A registration keeps no path, because paths make programs larger and reveal the build machine. A test has a path, so
 /// the files of the test's package are searched after a failure.
 enum SourcePaths {
-    private static let known = Guarded<[String: String?]>([:])
+    private static let known = Locked<[String: String?]>([:])
 
     /// The path of the only file with a name in a module, in the package or project of a known file; `nil` if no file
     /// or several files match.

@@ -26,9 +26,9 @@ final class LimitCenter: @unchecked Sendable {
         }
     }
 
-    private let snapshot: Guarded<Snapshot>
+    private let snapshot: Locked<Snapshot>
 
-    init(_ boxes: [Box]) { snapshot = Guarded(Snapshot(boxes)) }
+    init(_ boxes: [Box]) { snapshot = Locked(Snapshot(boxes)) }
 
     @inline(never)
     func post(_ notification: Notification) {

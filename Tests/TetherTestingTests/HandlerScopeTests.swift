@@ -14,8 +14,8 @@ import Tether
 
     /// The scopes that are current in what is called with this.
     private final class Seen: Sendable {
-        private let scopes = Guarded<[LeakTracker?]>([])
-        private let lastTask = Guarded<Task<Void, Never>?>(nil)
+        private let scopes = Locked<[LeakTracker?]>([])
+        private let lastTask = Locked<Task<Void, Never>?>(nil)
 
         func look() {
             let scope = LeakTracker.current

@@ -10,7 +10,7 @@ import Tether
 @Suite struct LastReleaseTests {
     /// The ends of objects, by whether each came on the main queue.
     final class Ends: Sendable {
-        private let counts = Guarded((all: 0, elsewhere: 0))
+        private let counts = Locked((all: 0, elsewhere: 0))
 
         private static let key: DispatchSpecificKey<Bool> = {
             let key = DispatchSpecificKey<Bool>()

@@ -323,7 +323,7 @@ import TetherVerification
 private final class ForgetfulCenter: NotifyingCenter {
     private struct Registration: NotifyingRegistration { func cancel() {} }
 
-    private let handlers = Guarded<[@Sendable (Notification) -> Void]>([])
+    private let handlers = Locked<[@Sendable (Notification) -> Void]>([])
 
     func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void

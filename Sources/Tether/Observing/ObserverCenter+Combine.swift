@@ -60,9 +60,9 @@ private final class NotificationSubscription: Subscription, @unchecked Sendable 
         var token: NotificationObserver?
     }
 
-    private let state: Guarded<State>
+    private let state: Locked<State>
 
-    init(_ deliver: @escaping (Notification) -> Subscribers.Demand) { state = Guarded(State(deliver: deliver)) }
+    init(_ deliver: @escaping (Notification) -> Subscribers.Demand) { state = Locked(State(deliver: deliver)) }
 
     func observe(_ center: ObserverCenter, _ name: Notification.Name, _ sender: SenderFilter) {
         let request = ObservationRequest(

@@ -18,7 +18,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     }
 
     private let core: CenterCore
-    private let state = Guarded(State())
+    private let state = Locked(State())
 
     init(of core: CenterCore) {
         self.core = core
@@ -107,11 +107,11 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
 /// The registration is retained only while a post of the center calls the closure (R8).
 final class ForeignClosure: Sendable {
     private let core: CenterCore
-    private let content: Guarded<Unowned<Registration>?>
+    private let content: Locked<Unowned<Registration>?>
 
     init(_ registration: Unowned<Registration>, of core: CenterCore) {
         self.core = core
-        content = Guarded(registration)
+        content = Locked(registration)
     }
 
     deinit {
@@ -147,7 +147,7 @@ final class DeferredUnsubscriber: Sendable {
     }
 
     let queue = DispatchQueue(label: "Tether.DeferredUnsubscriber")
-    private let removals = Guarded<[Removal]>([])
+    private let removals = Locked<[Removal]>([])
 
     /// Adds a removal to the queue. A burst costs one wake-up.
     func add(_ removal: Removal) {
@@ -201,7 +201,7 @@ final class ForeignCenters: Sendable {
         var uses: Int
     }
 
-    private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
+    private let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
     /// The core of a center that the caller retains. A `release` matches each call.
     func core(of center: any NotifyingCenter) -> CenterCore {

@@ -167,7 +167,7 @@ final class SequenceSource: @unchecked Sendable {
     private let site: RegistrationSite
     private let preparation: Preparation?
     /// The observation that began at the call, until an iterator takes the observation.
-    private let first = Guarded<SequenceIteration?>(nil)
+    private let first = Locked<SequenceIteration?>(nil)
 
     /// Begins the first observation.
     init(

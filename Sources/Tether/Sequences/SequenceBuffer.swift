@@ -86,7 +86,7 @@ struct SequenceState<Element, Consumer> {
         func resume(returning handover: Handover?) { unsafe continuation.resume(returning: handover) }
     }
 
-    private let state: Guarded<SequenceState<Handover, Consumer>>
+    private let state: Locked<SequenceState<Handover, Consumer>>
     private let policy: BufferingPolicy
     /// Shows ThreadSanitizer that the resumption of a task happens before the task continues. The sanitizer misses the
     /// order if the task had not been suspended yet.
@@ -95,7 +95,7 @@ struct SequenceState<Element, Consumer> {
     private let preparation: SequenceSource.Preparation?
 
     init(_ policy: BufferingPolicy, prepare: SequenceSource.Preparation?) {
-        state = Guarded(SequenceState(policy))
+        state = Locked(SequenceState(policy))
         self.policy = policy
         preparation = prepare
     }

@@ -81,8 +81,6 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     }
 }
 
-package typealias Guarded = Locked
-
 /// The number of tries at a taken lock before a thread waits in the kernel.
 #if canImport(Darwin)
 /// A running thread may take an unfair lock before sleeping threads.

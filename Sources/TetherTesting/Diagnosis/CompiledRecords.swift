@@ -3,7 +3,7 @@ internal import Tether
 /// The records of the compiler in the images of this process. A word found in memory counts as a type only if the
 /// type's descriptor is among the records.
 struct CompiledRecords {
-    private static let known = Guarded(CompiledRecords())
+    private static let known = Locked(CompiledRecords())
 
     /// Whether an address is the descriptor of a class, a struct or an enum.
     static func isTypeDescriptor(_ address: UInt) -> Bool { any { $0.types.contains(address) } }

@@ -13,7 +13,7 @@ enum HeapMetadata: Sendable {
     /// A variable or a boxed value with a type known only at run time.
     case box(RuntimeType, offset: Int)
 
-    private static let known = Guarded<[UInt: HeapMetadata]>([:])
+    private static let known = Locked<[UInt: HeapMetadata]>([:])
 
     /// `nil` if the address is no object's metadata.
     static func at(_ address: UInt) -> HeapMetadata? {

@@ -201,7 +201,7 @@ struct RuntimeType: @unchecked Sendable {
         let isIndirect: Bool
     }
 
-    private static let payloads = Guarded<[EnumCase: Payload?]>([:])
+    private static let payloads = Locked<[EnumCase: Payload?]>([:])
 
     private func payload(ofCase tag: UInt32) -> Payload? {
         let enumCase = EnumCase(metadata: metadata, tag: tag)

@@ -22,7 +22,7 @@ indirect enum TypeLayout: Sendable {
     /// The layout of a class's instances.
     static func instance(of type: RuntimeType) -> TypeLayout { fields(type.fields) }
 
-    private static let values = Guarded<[UInt: TypeLayout]>([:])
+    private static let values = Locked<[UInt: TypeLayout]>([:])
 
     /// The layout of a type's values; a reference for a class.
     static func value(of type: RuntimeType) -> TypeLayout {

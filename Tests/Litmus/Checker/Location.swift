@@ -48,7 +48,7 @@ struct Location {
     }
 }
 
-/// A lock, such as `Guarded` is.
+/// A lock, such as `Locked` is.
 struct Lock {
     private let word: Location
 

@@ -36,7 +36,7 @@ import Tether
         var box: any AnyObject & Sendable = Probe()
         weak var weakOwner: Owner?
         unowned let unownedOwner: Owner
-        let guarded = Guarded<(Int, Owner?)>((1, nil))
+        let guarded = Locked<(Int, Owner?)>((1, nil))
         var action: (@Sendable () -> Void)?
         lazy var later: Owner = Owner()
         init(unowned owner: Owner) { unownedOwner = owner }

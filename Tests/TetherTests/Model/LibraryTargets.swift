@@ -76,7 +76,7 @@ final class LibraryForeignCenter: NotifyingCenter {
 
     /// May outlive the center, because another thread removes closures; it is empty then.
     private final class List: Sendable {
-        let state = Guarded(State())
+        let state = Locked(State())
 
         func removeAll(where condition: (Entry) -> Bool) {
             let removed = state.withLock { state in

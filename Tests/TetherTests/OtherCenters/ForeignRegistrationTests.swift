@@ -113,7 +113,7 @@ import Testing
     private final class LateCenter: NotifyingCenter {
         private struct NoRegistration: NotifyingRegistration { func cancel() {} }
 
-        private let receivers = Guarded<[@Sendable (Notification) -> Void]>([])
+        private let receivers = Locked<[@Sendable (Notification) -> Void]>([])
         private let atEnd: @Sendable (LateCenter) -> Void
 
         init(atEnd: @escaping @Sendable (LateCenter) -> Void) {

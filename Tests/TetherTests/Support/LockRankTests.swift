@@ -11,7 +11,7 @@ import Testing
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let center = ObserverCenter()
             let token = center.observe(.sample) { _ in }
-            Guarded(0, rank: .owner).withLock { _ in center.post(name: .sample, object: nil) }
+            Locked(0, rank: .owner).withLock { _ in center.post(name: .sample, object: nil) }
             withExtendedLifetime(token) {}
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
@@ -20,7 +20,7 @@ import Testing
 
     @Test func `R6 a lock that is taken after one of a later rank ends a debug build`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            Guarded(0, rank: .pending).withLock { _ in Guarded(0, rank: .center).withLock { _ in } }
+            Locked(0, rank: .pending).withLock { _ in Locked(0, rank: .center).withLock { _ in } }
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(sentence.contains("A lock of the rank center is taken by a thread that has one of its rank"))
@@ -28,7 +28,7 @@ import Testing
 
     @Test func `R6 two locks of one rank at once end a debug build`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            Guarded(0, rank: .pending).withLock { _ in Guarded(0, rank: .pending).withLock { _ in } }
+            Locked(0, rank: .pending).withLock { _ in Locked(0, rank: .pending).withLock { _ in } }
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(sentence.contains("A lock of the rank pending is taken by a thread that has one of its rank"))
@@ -37,8 +37,8 @@ import Testing
     @Test func `R6 locks that are taken in their order, and let go by an error, leave none`() {
         struct Thrown: Error {}
         func throwing() throws { throw Thrown() }
-        let outer = Guarded(0, rank: .owner)
-        let inner = Guarded(0, rank: .pending)
+        let outer = Locked(0, rank: .owner)
+        let inner = Locked(0, rank: .pending)
         for _ in 0..<2 {
             do { try outer.withLock { _ in try inner.withLock { _ in try throwing() } } } catch {}
             LockRank.checkNoneIsHeld()

@@ -3,10 +3,10 @@ import Tether
 
 /// A value that several threads set and take, and that is released at a definite point.
 final class Box<Value: Sendable>: Sendable {
-    private let content: Guarded<Value>
+    private let content: Locked<Value>
 
     init(_ value: Value) {
-        content = Guarded(value)
+        content = Locked(value)
     }
 
     var value: Value { content.withLock(\.self) }
@@ -34,7 +34,7 @@ extension Box {
 
 /// What happened, in order, from any thread.
 final class Log<Entry: Sendable>: Sendable {
-    private let content = Guarded<[Entry]>([])
+    private let content = Locked<[Entry]>([])
 
     var entries: [Entry] { content.withLock(\.self) }
 

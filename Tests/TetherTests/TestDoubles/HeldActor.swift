@@ -25,8 +25,8 @@ import Tether
 
 /// An executor that keeps jobs until `run()`.
 private final class HeldExecutor: SerialExecutor {
-    private let jobs = Guarded<[UnownedJob]>([])
-    private let running = Guarded(())
+    private let jobs = Locked<[UnownedJob]>([])
+    private let running = Locked(())
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -4,7 +4,7 @@ import Tether
 
 /// An executor of an actor's own, whose jobs wait until a test runs them on its thread.
 final class ManualExecutor: SerialExecutor {
-    private let jobs = Guarded<[UnownedJob]>([])
+    private let jobs = Locked<[UnownedJob]>([])
     private let arrivals = DispatchSemaphore(value: 0)
 
     /// How many jobs wait.

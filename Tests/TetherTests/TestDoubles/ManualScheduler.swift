@@ -7,7 +7,7 @@ final class ManualScheduler: DeliveryScheduler {
         var scheduled = 0
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
     private let atDeinit: @Sendable () -> Void
 
     init(atDeinit: @escaping @Sendable () -> Void = {}) {

@@ -56,7 +56,7 @@ private final class OwnThread: TaskExecutor {
         var hasEnded = false
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
     private let hasChanged = DispatchSemaphore(value: 0)
 
     init() {
@@ -96,10 +96,10 @@ private final class Turns: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state: Guarded<State>
+    private let state: Locked<State>
 
     init(_ count: Int) {
-        state = Guarded(State(free: count))
+        state = Locked(State(free: count))
     }
 
     func take() async {

@@ -24,7 +24,7 @@ final class SmallCenter: NotifyingCenter {
         func cancel() { center?.cancel(id) }
     }
 
-    private let state = Guarded(State())
+    private let state = Locked(State())
     private let cancellation = Gate()
     /// What happens, once, in the next registration.
     private let interruption = Box<(@Sendable () -> Void)?>(nil)

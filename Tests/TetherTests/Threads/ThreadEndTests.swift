@@ -29,7 +29,7 @@ import Testing
     private final class PostingDestructor: Sendable {
         let center = Box<ObserverCenter?>()
         let posts = Atomic<Int>(0)
-        private let key = Guarded<pthread_key_t>(0)
+        private let key = Locked<pthread_key_t>(0)
 
         func makeKey() {
             center.value?.post(name: .sample, object: nil)

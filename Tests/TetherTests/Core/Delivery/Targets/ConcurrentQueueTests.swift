@@ -6,7 +6,7 @@ import Tether
 @Suite(.ownThread) struct ConcurrentQueueTests {
     /// Counts how many run at once.
     private final class Overlap: Sendable {
-        private let state = Guarded((running: 0, most: 0))
+        private let state = Locked((running: 0, most: 0))
 
         var most: Int { state.withLock(\.most) }
 
