@@ -278,13 +278,17 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
                 center.post(popped.notification)
             }
         }
-        if posted { wake() }
+        // A notification that coalesced into a later one may be left, although none was posted.
+        let isLeft = state.withLock { state in
+            state.backlog.lines.contains { styles.contains($0.style) && isOpen($0.modes) }
+        }
+        if posted || isLeft { wake() }
     }
 
     /// Has the trigger fire in the modes of waiting notifications; `anew` also in runs that begin inside this turn.
     private func setTrigger(_ state: inout State, anew: Bool = false) {
         guard case .loop(let trigger) = clock else { return }
-        if anew || state.backlog.isEmpty { trigger.removeAll() }
+        if anew || state.backlog.isEmpty { trigger.removeAll(onOwnThread: state.isClosed) }
         for line in state.backlog.lines { trigger.add(line.modes, for: self) }
     }
 
@@ -382,9 +386,11 @@ private final class RunLoopTrigger: @unchecked Sendable {
     }
 
     /// Removes both on the loop's thread, or wakes the loop to do so. A run with nothing else to wait for ends.
-    func removeAll() {
+    ///
+    /// A thread that exits has no record any more, so it says `onOwnThread`.
+    func removeAll(onOwnThread: Bool) {
         guard let removed = observer else { return }
-        if isCurrent {
+        if onOwnThread || isCurrent {
             observer = nil
             CFRunLoopObserverInvalidate(removed)
             for mode in modes { CFRunLoopRemoveSource(loop, source, mode.cfMode) }

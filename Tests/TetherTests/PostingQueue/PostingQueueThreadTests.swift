@@ -61,6 +61,8 @@ final class PostingQueueThreadTests: XCTestCase {
         XCTAssertEqual(center.audit().waitingPosts, [])
         // The default center's count is taken before the payload goes.
         XCTAssertEqual(ObserverCenter.default.audit().droppedPosts, before + 1)
+        // The queues, and the run loop that had their observers, are released with the thread.
+        while queues.entries.contains(where: { $0.queue != nil }) { sched_yield() }
         withExtendedLifetime(token) {}
     }
 

@@ -75,7 +75,8 @@ final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
 
     init(_ target: DeliveryTarget, _ handler: AsyncHandler) {
         self.handler = handler
-        super.init(target, place: ObjectIdentifier(handler))
+        // Each block takes the oldest delivery, and only one, because the task performs one call for each block.
+        super.init(target, place: ObjectIdentifier(handler), isConcurrent: true)
     }
 
     override func schedule(_ block: Block) { handler.schedule(block) }

@@ -31,9 +31,9 @@ struct Block: Sendable {
     }
 
     /// Drops and counts the deliveries that have not run. The release may call the user's code.
-    func drop() {
-        first.pending.drop(first.number, because: .targetCancelled)
-        for entry in others { entry.pending.drop(entry.number, because: .targetCancelled) }
+    func drop(hasRun: Bool = false) {
+        first.pending.drop(first.number, because: .targetCancelled, hasRun: hasRun)
+        for entry in others { entry.pending.drop(entry.number, because: .targetCancelled, hasRun: hasRun) }
     }
 }
 
@@ -50,8 +50,8 @@ final class CancellableBlock: Sendable {
 
     /// Drops the deliveries that have not run. A running handler returns.
     func cancel() {
-        _ = use()
-        block.drop()
+        let isUnused = use()
+        block.drop(hasRun: !isUnused)
     }
 
     private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }
@@ -128,9 +128,16 @@ final class CancellableBlock: Sendable {
     /// Puts the blocks on their targets' queues.
     mutating func submit() {
         released = []
-        if let submission = first.take() { submission.target.schedule(submission.block) }
-        if others.isEmpty { return }
-        for submission in others { submission.target.schedule(submission.block) }
+        guard let first = first.take() else { return }
+        if others.isEmpty { return first.target.schedule(first.block) }
+        // A scheduler of the user's may run its block at once, and the handlers may post. Their blocks follow these.
+        let submissions = [first] + others
         others = []
+        for submission in submissions where !(submission.target is CustomTarget) {
+            submission.target.schedule(submission.block)
+        }
+        for submission in submissions where submission.target is CustomTarget {
+            submission.target.schedule(submission.block)
+        }
     }
 }

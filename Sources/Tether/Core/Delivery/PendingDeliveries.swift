@@ -197,7 +197,8 @@ final class PendingDeliveries: Sendable {
         let delivery: Delivery
         /// Retained for the call.
         let registration: Registration
-        let target: ObjectIdentifier
+        /// The first number on the target of the call. Each switch raises it.
+        let firstNumber: UInt64
         /// The number of deliveries of the batch that follow.
         let rest: Int
         /// The number of the block, if the block makes an earlier delivery first.
@@ -233,7 +234,7 @@ final class PendingDeliveries: Sendable {
         let awaited = state.awaitsReturn ? PendingDeliveries.awaited : 0
         execution.store(PendingDeliveries.running | awaited, ordering: .releasing)
         return Call(
-            delivery: delivery, registration: registration, target: ObjectIdentifier(state.target), rest: rest,
+            delivery: delivery, registration: registration, firstNumber: state.firstNumber, rest: rest,
             ownNumber: ownNumber)
     }
 
@@ -269,7 +270,7 @@ final class PendingDeliveries: Sendable {
             execution.store(0, ordering: .releasing)
             if state.hasEnded { return nil }
             state.isRunningElsewhere = false
-            if call.target == ObjectIdentifier(state.target) {
+            if call.firstNumber == state.firstNumber {
                 if call.rest > 0, let delivery = state.deliveries.popFirst() {
                     return self.call(delivery, rest: call.rest - 1, in: &state)
                 }
@@ -319,10 +320,11 @@ final class PendingDeliveries: Sendable {
         effects.isDone = state.isLast && state.kept == nil
     }
 
-    /// Drops and counts the deliveries of a block that does not run. The deliveries are released without the lock.
-    func drop(_ number: UInt64, because reason: DropReason) {
+    /// Drops and counts the deliveries of a block that does not run, or no further. The deliveries are released without the
+    /// lock. A block that `hasRun` has taken its number, or any number where blocks take the oldest.
+    func drop(_ number: UInt64, because reason: DropReason, hasRun: Bool) {
         _ = change { state, effects -> [StoredNotification] in
-            guard !state.hasEnded,
+            guard !state.hasEnded, !hasRun || state.target.order == .serial,
                 let (first, rest) = state.target.order == .serial
                     ? takeExactly(number, from: &state) : take(number, from: &state)
             else { return [] }

@@ -89,7 +89,7 @@ internal import Synchronization
 
     /// The pending deliveries, made at the first call. Posts then pass through them.
     final var madePending: PendingDeliveries {
-        if let pending { return pending }
+        if isRouted, let pending { return pending }
         defer { center.noteRouted(self) }
         return makePending(on: .postingThread)
     }

@@ -85,6 +85,25 @@ import Tether
         withExtendedLifetime(tokens) {}
     }
 
+    /// A scheduler that runs its job before `schedule` returns.
+    private final class AtOnce: DeliveryScheduler {
+        func schedule(_ job: @escaping @Sendable () -> Void) { job() }
+    }
+
+    @Test func `M3 D4 a scheduler that runs its job at once comes after the post's other blocks`() {
+        let queue = DispatchQueue(label: "BlockTests")
+        let tokens = [
+            center.observe(.sample, on: .custom(AtOnce())) { [center] in
+                if $0.number == 1 { center.post(.sample, number: 2) }
+            },
+            center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add("\($0.number)") },
+        ]
+        center.post(.sample, number: 1)
+        queue.settle()
+        #expect(log.entries == ["1", "2"])
+        withExtendedLifetime(tokens) {}
+    }
+
     @Test func `D7 with batching no block is submitted while one of the observer waits`() {
         let queue = OperationQueue.serial()
         queue.isSuspended = true

@@ -26,6 +26,31 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @Test func `D2 cancelling an operation that runs on a concurrent queue drops no other operation's delivery`() {
+        let (center, queue, log) = (ObserverCenter(), OperationQueue(), Log<Int>())
+        queue.maxConcurrentOperationCount = 2
+        let (isRunning, mayReturn, mayEnd) = (Gate(), Gate(), Gate())
+        queue.addOperation { mayEnd.pass() }
+        let token = center.observe(.sample, on: .operationQueue(queue)) { notification in
+            if notification.number == 1 {
+                isRunning.open()
+                mayReturn.pass()
+            }
+            log.add(notification.number)
+        }
+        center.post(.sample, number: 1)
+        isRunning.pass()
+        let running = queue.operations.filter(\.isExecuting)
+        center.post(.sample, number: 2)
+        for operation in running { operation.cancel() }
+        mayReturn.open()
+        mayEnd.open()
+        queue.settle()
+        #expect(log.entries == [1, 2])
+        #expect(center.audit().map(\.dropped) == [0])
+        withExtendedLifetime(token) {}
+    }
+
     @Test func `D2 cancelling while a handler runs drops what is behind it and lets it finish`() {
         let center = ObserverCenter()
         let queue = OperationQueue.serial()

@@ -41,4 +41,29 @@ import Tether
         #expect(log.entries == ["1 begins", "switched", "1 ends", "2 begins", "2 ends"])
         withExtendedLifetime(token) {}
     }
+
+    @Test func `D6 a block that ran during a call calls the handler on its own queue, after two switches`() {
+        let (center, log, key) = (ObserverCenter(), Log<String>(), DispatchSpecificKey<String>())
+        let (first, second) = (DispatchQueue(label: "first"), DispatchQueue(label: "second"))
+        for queue in [first, second] { queue.setSpecific(key: key, value: queue.label) }
+        let (isRunning, mayReturn) = (Gate(), Gate())
+        let token = center.observe(.sample, on: .dispatchQueue(first)) { notification in
+            if notification.number == 1 {
+                isRunning.open()
+                mayReturn.pass()
+            }
+            log.add("\(notification.number) \(DispatchQueue.getSpecific(key: key) ?? "elsewhere")")
+        }
+        center.post(.sample, number: 1)
+        isRunning.pass()
+        token.target = .main
+        token.target = .dispatchQueue(second)
+        center.post(.sample, number: 2)
+        second.settle()
+        mayReturn.open()
+        first.settle()
+        second.settle()
+        #expect(log.entries == ["1 first", "2 second"])
+        withExtendedLifetime(token) {}
+    }
 }
