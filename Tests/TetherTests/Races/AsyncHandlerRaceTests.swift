@@ -36,5 +36,25 @@ extension Races {
                     try require(!fixture.hasSlept.isRaised, "The call was not cancelled.")
                 })
         }
+
+        @Test func `D9 P4 an unmuting and a post at the same time both reach an async handler`() throws {
+            try race(
+                setUp: { _ in
+                    let (center, log) = (ObserverCenter(), Log<Int>())
+                    let token = center.observe(.sample) { note async in log.add(note.number) }
+                    token.mute(keepingNewest: true)
+                    center.post(.sample, number: 1)
+                    return (center: center, token: token, log: log)
+                },
+                { _, token, _ in token.unmute() },
+                { center, _, _ in center.post(.sample, number: 2) },
+                check: { center, _, log in
+                    // A post that came before the unmuting has displaced the kept one.
+                    let end = ContinuousClock.now + .seconds(60)
+                    while log.entries.count + center.audit()[0].dropped < 2, ContinuousClock.now < end { sched_yield() }
+                    let dropped = center.audit()[0].dropped
+                    try require(log.entries == (dropped == 0 ? [1, 2] : [2]), "Called with \(log.entries).")
+                })
+        }
     }
 }
