@@ -279,10 +279,11 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
             }
         }
         // A notification that coalesced into a later one may be left, although none was posted.
-        let isLeft = state.withLock { state in
-            state.backlog.lines.contains { styles.contains($0.style) && isOpen($0.modes) }
-        }
-        if posted || isLeft { wake() }
+        if posted || hasNotifications(of: styles, isOpen: isOpen) { wake() }
+    }
+
+    private func hasNotifications(of styles: [PostingStyle], isOpen: (Set<RunLoop.Mode>) -> Bool) -> Bool {
+        state.withLock { $0.backlog.lines.contains { styles.contains($0.style) && isOpen($0.modes) } }
     }
 
     /// Has the trigger fire in the modes of waiting notifications; `anew` also in runs that begin inside this turn.

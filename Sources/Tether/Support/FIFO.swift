@@ -26,21 +26,6 @@ struct FIFO<Element> {
         return older.popLast(where: condition)
     }
 
-    /// Moves some or all of the oldest elements, the oldest last, into an empty array.
-    mutating func takeOldest(_ taken: inout ContiguousArray<Element>) {
-        if older.isEmpty { turn() }
-        swap(&older, &taken)
-    }
-
-    /// Puts the remaining taken elements back.
-    mutating func putBack(_ taken: inout ContiguousArray<Element>) {
-        if taken.isEmpty { return }
-        swap(&older, &taken)
-        if taken.isEmpty { return }
-        older.insert(contentsOf: taken, at: 0)
-        taken = []
-    }
-
     private mutating func turn() {
         swap(&older, &newer)
         // In place, because the array's own `reverse()` copies each element.

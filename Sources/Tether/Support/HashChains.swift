@@ -20,8 +20,6 @@ struct HashChains<Element: Chained> {
     /// The hash bits that number the chains: the least power of two not below the number of chains, less 1.
     private var mask = UInt(HashChains.smallest - 1)
 
-    var chainCount: Int { chains.count }
-
     /// The number of a hash's chain. The elements of a missing chain are in the chain without the highest bit.
     private func chain(of hash: UInt) -> Int {
         let number = Int(hash & mask)

@@ -70,6 +70,8 @@ final class AsyncHandler: Sendable {
 }
 
 /// The task of an async handler as a target.
+///
+/// SAFETY: the handler is a constant and Sendable.
 final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
     private let handler: AsyncHandler
 
@@ -80,8 +82,6 @@ final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
     }
 
     override func schedule(_ block: Block) { handler.schedule(block) }
-
-    override var isCurrent: Bool { false }
 }
 
 /// The async handler of a registration.

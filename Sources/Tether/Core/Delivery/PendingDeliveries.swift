@@ -320,8 +320,8 @@ final class PendingDeliveries: Sendable {
         effects.isDone = state.isLast && state.kept == nil
     }
 
-    /// Drops and counts the deliveries of a block that does not run, or no further. The deliveries are released without the
-    /// lock. A block that `hasRun` has taken its number, or any number where blocks take the oldest.
+    /// Drops and counts the deliveries that a block has not made. The deliveries are released without the lock. With
+    /// `hasRun`, deliveries that are left on a concurrent or batching target belong to other blocks.
     func drop(_ number: UInt64, because reason: DropReason, hasRun: Bool) {
         _ = change { state, effects -> [StoredNotification] in
             guard !state.hasEnded, !hasRun || state.target.order == .serial,

@@ -145,6 +145,7 @@ internal import Synchronization
 
     /// The bucket for a registration, not retained: the registry retains the bucket.
     private mutating func bucket(name: Notification.Name?, sender: SenderKey?) -> Unmanaged<Bucket> {
+        // SAFETY: the registry retains both nodes.
         let node =
             unsafe name.flatMap { unsafe self.node(of: $0, willBeObserved: true) } ?? Unmanaged.passUnretained(anyName)
         // SAFETY: the registry retains the node, and the node its bucket for any sender.

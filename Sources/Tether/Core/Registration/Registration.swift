@@ -104,6 +104,7 @@ internal import Synchronization
             expected: nil, desired: UnsafeRawPointer(made.toOpaque()), ordering: .acquiringAndReleasing)
         guard !isStored, let known = unsafe known else { return unsafe made.takeUnretainedValue() }
         unsafe made.release()
+        // SAFETY: the slot retains its first content until `deinit`.
         return unsafe Unmanaged.fromOpaque(known).takeUnretainedValue()
     }
 
@@ -112,7 +113,9 @@ internal import Synchronization
     /// The hook that takes the deliveries in place of the target.
     final var keeper: RegistrationHook? { details?.hooks?.first { $0.targetDescription != nil } }
 
-    /// The registration's identity in hazard pointers, for comparisons.
+    /// The registration's identity in hazard pointers.
+    ///
+    /// SAFETY: the address is only compared, never read through.
     final var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     final var hasEnded: Bool { state.load(ordering: .sequentiallyConsistent) & State.ended != 0 }
@@ -263,9 +266,9 @@ internal import Synchronization
     /// Whether a notification posted away from the target is converted on the target.
     private final var convertsOnTarget: Bool { isPrepared && details?.preparing?.convertsOnTarget == true }
 
-    /// Runs the handler for a delivery that found its target current and no pending deliveries.
-    final func runInline(_ notification: Notification) {
-        callOnTarget(notification)
+    /// Runs the handler, on its target, and ends a once registration.
+    final func runInline(_ notification: Notification, posted: UInt64 = 0) {
+        callOnTarget(notification, posted: posted)
         if isClaimed { end(because: .usedUp) }
     }
 
@@ -277,13 +280,12 @@ internal import Synchronization
     ) {
         unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
         previous = address
-        callOnTarget(delivery.stored.notification, posted: delivery.posted)
-        if isClaimed { end(because: .usedUp) }
+        runInline(delivery.stored.notification, posted: delivery.posted)
     }
 
     /// Calls the handler, on its target, with the notification or with the message from a hook.
     @inline(__always)
-    private final func callOnTarget(_ notification: Notification, posted: UInt64 = 0) {
+    private final func callOnTarget(_ notification: Notification, posted: UInt64) {
         if convertsOnTarget {
             if let message = prepare(notification), !hasEnded, claim() { call(message, posted: posted) }
         } else if !hasEnded {

@@ -24,6 +24,8 @@ private final class ActorReference<Referred: Actor>: ActorReferring {
 }
 
 /// An actor: a block is a task on the actor. The task retains the actor while the block waits.
+///
+/// SAFETY: the reference is a constant and Sendable.
 final class ActorTarget: BoundTarget, @unchecked Sendable {
     private let reference: any ActorReferring
 
@@ -31,8 +33,6 @@ final class ActorTarget: BoundTarget, @unchecked Sendable {
         self.reference = reference
         super.init(target, place: reference.identity)
     }
-
-    override var isCurrent: Bool { false }
 
     override func schedule(_ block: Block) {
         guard let actor = reference.take() else { return block.drop() }

@@ -38,7 +38,7 @@ class BoundTarget: @unchecked Sendable {
     func schedule(_ block: Block) {}
 
     /// Whether the caller is where the blocks run.
-    var isCurrent: Bool { true }
+    var isCurrent: Bool { mayBeCurrent }
 
     final var isPostingThread: Bool { self === BoundTarget.postingThread }
 

@@ -17,6 +17,8 @@ public protocol DeliveryScheduler: AnyObject, Sendable {
 }
 
 /// A scheduler of the user's own.
+///
+/// SAFETY: the scheduler is a constant and Sendable.
 final class CustomTarget: BoundTarget, @unchecked Sendable {
     private let scheduler: any DeliveryScheduler
 
@@ -31,6 +33,4 @@ final class CustomTarget: BoundTarget, @unchecked Sendable {
         // A task that the scheduler starts must not inherit the async handler's call that posts here.
         AsyncRun.$current.withValue(nil) { scheduler.schedule { block.run() } }
     }
-
-    override var isCurrent: Bool { false }
 }

@@ -35,6 +35,8 @@ enum MainQueue {
 }
 
 /// The main queue as a target: inline for a post from there, or always later (`.mainAsync`).
+///
+/// SAFETY: the class adds no property.
 final class MainQueueTarget: BoundTarget, @unchecked Sendable {
     init(_ target: DeliveryTarget, mayBeCurrent: Bool = true, isAlwaysInline: Bool = false) {
         super.init(

@@ -2,6 +2,8 @@ internal import Dispatch
 internal import Foundation
 
 /// A dispatch queue: a block of ours is a block of the queue.
+///
+/// SAFETY: the queue is a constant, and any thread may use a queue.
 final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
     private let queue: DispatchQueue
 
@@ -11,8 +13,6 @@ final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
     }
 
     override func schedule(_ block: Block) { queue.async { block.run() } }
-
-    override var isCurrent: Bool { false }
 }
 
 extension DispatchQueue {
@@ -32,6 +32,8 @@ extension DispatchQueue {
 
 /// An operation queue, serial if the queue runs one operation at a time when the queue becomes the target. A block is
 /// an operation, and cancelling the operation drops the block's deliveries (D2).
+///
+/// SAFETY: the queue is a constant, and any thread may use a queue.
 final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
     private let queue: OperationQueue
 
@@ -42,8 +44,6 @@ final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
     }
 
     override func schedule(_ block: Block) { queue.addOperation(BlockOperation(block)) }
-
-    override var isCurrent: Bool { false }
 
     /// SAFETY: `block` is constant and Sendable; the rest is `Operation`'s own state.
     private final class BlockOperation: Operation, @unchecked Sendable {

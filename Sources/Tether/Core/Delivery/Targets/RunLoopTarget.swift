@@ -264,6 +264,8 @@ final class RunLoopSource: @unchecked Sendable {
 }
 
 /// A thread's run loop as a target.
+///
+/// SAFETY: the source is a constant and Sendable.
 final class RunLoopTarget: BoundTarget, @unchecked Sendable {
     private let source: RunLoopSource
 
