@@ -49,6 +49,17 @@ void tether_set_thread_record(void *record, void (*on_exit)(void *)) {
 
 bool tether_thread_is_exiting(void) { return is_exiting; }
 
+bool tether_is_main_thread(void) {
+#if defined(__linux__)
+    // Kept, because the answer takes two system calls.
+    static _Thread_local signed char answer;
+    if (!answer) answer = syscall(SYS_gettid) == getpid() ? 1 : -1;
+    return answer > 0;
+#else
+    return pthread_main_np();
+#endif
+}
+
 void tether_end_thread_record(void) {
     void *record = tether_current_record;
     if (!record) return;

@@ -72,6 +72,9 @@ void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(vo
 /// Whether the calling thread's destructors have begun. A record set from then on may stay.
 bool tether_thread_is_exiting(void);
 
+/// Whether the calling thread is the main thread.
+bool tether_is_main_thread(void);
+
 /// Ends the calling thread's record, if there is one, as the thread's exit would.
 void tether_end_thread_record(void);
 

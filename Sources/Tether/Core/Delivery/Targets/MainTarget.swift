@@ -30,7 +30,7 @@ enum MainQueue {
     /// The thread is checked, because the main thread keeps main queue and main actor in a `queue.sync`. The queue is
     /// checked, because `dispatchMain`, `@main async` and the thread's exit move the queue off the main thread.
     static var isCurrent: Bool {
-        Thread.isMainThread && !tether_thread_is_exiting() || DispatchQueue.getSpecific(key: key) == true
+        tether_is_main_thread() && !tether_thread_is_exiting() || DispatchQueue.getSpecific(key: key) == true
     }
 }
 
