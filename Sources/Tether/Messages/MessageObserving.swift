@@ -44,9 +44,7 @@ public struct AnySubject: Error {
     public static func subject<Subject>() throws(AnySubject) -> Subject { throw AnySubject() }
 
     /// The filter of a subject; any sender if the subject was omitted.
-    static func filter<Subject>(
-        _ subject: () throws(AnySubject) -> Subject, call: StaticString = #function
-    ) -> SenderFilter {
+    static func filter<Subject>(_ subject: () throws(AnySubject) -> Subject, call: StaticString) -> SenderFilter {
         do { return SenderFilter(any: try subject(), call: call) } catch { return .any }
     }
 }
@@ -78,14 +76,14 @@ extension ObserverCenter {
     ///   - line: The line of the call.
     ///   - handler: The code to run on the main actor, released when the observer ends (R8).
     /// - Returns: The token, inactive if `subject` is being deinitialised.
-    public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage>(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
-        for identifier: Identifier,
-        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @MainActor (Message) -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
-            ObservationRequest(Message.self, of: AnySubject.filter(subject), once: once, key: key, at: fileID, line),
+    public func observe<Identifier: NotificationCenter.MessageIdentifier>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, _ handler: @escaping @MainActor (Identifier.MessageType) -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
+        observe(
+            ObservationRequest(
+                .of(Identifier.MessageType.self), subject, on: .mainActorMessages, once, key, fileID, line),
             onMainActor: handler)
     }
 
@@ -100,16 +98,15 @@ extension ObserverCenter {
     /// The owner is retained only while the handler runs, and passed to the handler (O1-O4). The caller need not keep
     /// the token. A key is unique for the owner and the center. All else is as without an owner.
     @discardableResult
-    public func observe<
-        Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage, Owner: AnyObject
-    >(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
-        for identifier: Identifier, owner: Owner,
-        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @MainActor (Owner, Message) -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
-            ObservationRequest(Message.self, of: AnySubject.filter(subject), once: once, key: key, at: fileID, line),
+    public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        for identifier: Identifier, owner: Owner, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @MainActor (Owner, Identifier.MessageType) -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
+        observe(
+            ObservationRequest(
+                .of(Identifier.MessageType.self), subject, on: .mainActorMessages, once, key, fileID, line),
             for: owner, onMainActor: handler)
     }
 }
@@ -132,15 +129,13 @@ extension ObserverCenter {
     ///
     /// `cancel()` cancels a call under way (P4); `await cancelAndWait()` waits for the call. The token's `target`
     /// cannot be switched. The parameters are as for main-actor messages. Complexity: O(1) amortised. Any thread.
-    public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
-        for identifier: Identifier,
-        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable @isolated(any) (Message) async -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
-            AsyncObservationRequest(
-                Message.self, of: AnySubject.filter(subject), once: once, key: key, at: fileID, line),
+    public func observe<Identifier: NotificationCenter.MessageIdentifier>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, _ handler: @escaping @Sendable @isolated(any) (Identifier.MessageType) async -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
+        observe(
+            AsyncObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
             inTask: handler)
     }
 
@@ -157,17 +152,14 @@ extension ObserverCenter {
     /// to another thread, and the caller answers for the transfer. The caller need not keep the token. All else is as
     /// without an owner.
     @discardableResult
-    public func observe<
-        Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
-    >(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
-        for identifier: Identifier, owner: Owner,
-        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable @isolated(any) (Owner, Message) async -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
-            AsyncObservationRequest(
-                Message.self, of: AnySubject.filter(subject), once: once, key: key, at: fileID, line),
+    public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        for identifier: Identifier, owner: Owner, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable @isolated(any) (Owner, Identifier.MessageType) async -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
+        observe(
+            AsyncObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
             for: owner, inTask: handler)
     }
 
@@ -181,33 +173,29 @@ extension ObserverCenter {
     ///
     /// *Delivery*: a post on the main queue calls the handler inline, unless a delivery of the observer is pending
     /// (D3). A message posted elsewhere is delivered later. The target cannot be switched.
-    public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
-        for identifier: Identifier, on target: MainActorTarget,
-        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @MainActor @Sendable (Message) -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
+    public func observe<Identifier: NotificationCenter.MessageIdentifier>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        for identifier: Identifier, on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @MainActor @Sendable (Identifier.MessageType) -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
+        observe(
             ObservationRequest(
-                Message.self, of: AnySubject.filter(subject), on: .main, isIsolated: true, once: once, key: key,
-                at: fileID, line),
+                .of(Identifier.MessageType.self), subject, on: .main, isIsolated: true, once, key, fileID, line),
             onMainActor: handler)
     }
 
     /// Observes async messages on the main actor as long as an object, the owner, lives, as for main-actor messages.
     @discardableResult
-    public func observe<
-        Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
-    >(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
-        for identifier: Identifier, owner: Owner, on target: MainActorTarget,
-        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @MainActor @Sendable (Owner, Message) -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
+    public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        for identifier: Identifier, owner: Owner, on target: MainActorTarget, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @MainActor @Sendable (Owner, Identifier.MessageType) -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
+        observe(
             ObservationRequest(
-                Message.self, of: AnySubject.filter(subject), on: .main, isIsolated: true, once: once, key: key,
-                at: fileID, line),
+                .of(Identifier.MessageType.self), subject, on: .main, isIsolated: true, once, key, fileID, line),
             for: owner, onMainActor: handler)
     }
 
@@ -223,32 +211,28 @@ extension ObserverCenter {
     ///
     /// *Delivery*: see `DeliveryTarget`; `.postingThread` calls the handler inside the post. The target can be
     /// switched. All else is as for an async handler.
-    public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
-        for identifier: Identifier, on target: DeliveryTarget,
-        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable (Message) -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
-            ObservationRequest(
-                Message.self, of: AnySubject.filter(subject), on: target, once: once, key: key, at: fileID, line),
-            onTarget: handler)
+    public func observe<Identifier: NotificationCenter.MessageIdentifier>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        for identifier: Identifier, on target: DeliveryTarget, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Identifier.MessageType) -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
+        observe(
+            ObservationRequest(.of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line),
+            message: handler)
     }
 
     /// Observes async messages on a target as long as an object, the owner, lives, as for main-actor messages.
     @discardableResult
-    public func observe<
-        Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
-    >(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
-        for identifier: Identifier, owner: Owner, on target: DeliveryTarget,
-        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        _ handler: @escaping @Sendable (Owner, Message) -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
-            ObservationRequest(
-                Message.self, of: AnySubject.filter(subject), on: target, once: once, key: key, at: fileID, line),
-            for: owner, onTarget: handler)
+    public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        for identifier: Identifier, owner: Owner, on target: DeliveryTarget, once: Bool = false,
+        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        _ handler: @escaping @Sendable (Owner, Identifier.MessageType) -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
+        observe(
+            ObservationRequest(.of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line),
+            for: owner, message: handler)
     }
 
     // Named async functions of a module with the upcoming feature `NonisolatedNonsendingByDefault`, as in
@@ -256,34 +240,28 @@ extension ObserverCenter {
 
     @_documentation(visibility: internal)
     @_disfavoredOverload
-    public func observe<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
-        for identifier: Identifier,
-        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        nonsending _: Never? = nil,
-        _ handler: nonisolated(nonsending) @escaping @Sendable (Message) async -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
-            AsyncObservationRequest(
-                Message.self, of: AnySubject.filter(subject), once: once, key: key, at: fileID, line),
+    public func observe<Identifier: NotificationCenter.MessageIdentifier>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, nonsending _: Never? = nil,
+        _ handler: nonisolated(nonsending) @escaping @Sendable (Identifier.MessageType) async -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
+        observe(
+            AsyncObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
             inTask: { await handler($0) })
     }
 
     @_documentation(visibility: internal)
-    @discardableResult
     @_disfavoredOverload
-    public func observe<
-        Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
-    >(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
-        for identifier: Identifier, owner: Owner,
-        once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        nonsending _: Never? = nil,
-        _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Message) async -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
-            AsyncObservationRequest(
-                Message.self, of: AnySubject.filter(subject), once: once, key: key, at: fileID, line),
+    @discardableResult
+    public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        for identifier: Identifier, owner: Owner, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line, nonsending _: Never? = nil,
+        _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Identifier.MessageType) async -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
+        observe(
+            AsyncObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
             for: owner, inTask: { await handler($0, $1) })
     }
 }
@@ -296,28 +274,25 @@ extension ObserverCenter {
     ///
     /// Two things differ from Foundation. The token is a `NotificationObserver`, and its release ends the observer. And
     /// an optional subject does not compile, so a `nil` never widens to any subject (M5).
-    public func addObserver<
-        Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.MainActorMessage
-    >(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
+    public func addObserver<Identifier: NotificationCenter.MessageIdentifier>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
-        using observer: @escaping @MainActor (Message) -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
+        using observer: @escaping @MainActor (Identifier.MessageType) -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
+        observe(
             ObservationRequest(
-                Message.self, of: AnySubject.filter(subject), once: false, key: nil, at: fileID, line),
+                .of(Identifier.MessageType.self), subject, on: .mainActorMessages, false, nil, fileID, line),
             onMainActor: observer)
     }
 
     /// Adds an observer of async messages, as in Foundation; see `observe(of:for:once:key:fileID:line:_:)`.
-    public func addObserver<Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage>(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
+    public func addObserver<Identifier: NotificationCenter.MessageIdentifier>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
-        using observer: @escaping @Sendable (Message) async -> Void
-    ) -> NotificationObserver where Identifier.MessageType == Message {
-        observeMessages(
-            AsyncObservationRequest(
-                Message.self, of: AnySubject.filter(subject), once: false, key: nil, at: fileID, line),
+        using observer: @escaping @Sendable (Identifier.MessageType) async -> Void
+    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
+        observe(
+            AsyncObservationRequest(.of(Identifier.MessageType.self), subject, false, nil, fileID, line),
             inTask: observer)
     }
 }
@@ -348,119 +323,110 @@ extension ObserverCenter {
     ///   - policy: How many messages are kept until taken; a number below 1 stops the program.
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    public func messages<
-        Identifier: NotificationCenter.MessageIdentifier, Message: NotificationCenter.AsyncMessage, Owner: AnyObject
-    >(
-        of subject: @autoclosure () throws(AnySubject) -> Message.Subject = try AnySubject.subject(),
+    public func messages<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
         for identifier: Identifier, owner: Owner = Omitted.argument, buffering policy: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line
-    ) -> NotificationSequence<Message> where Identifier.MessageType == Message {
-        // The hook only converts messages: the registration's hook is the buffer.
-        let hook = AsyncMessageHook<Message>()
+    ) -> NotificationSequence<Identifier.MessageType> where Identifier.MessageType: NotificationCenter.AsyncMessage {
+        let kind = MessageKind.of(Identifier.MessageType.self)
         return NotificationSequence(
             SequenceSource(
-                self, MessageKind.of(Message.self).name, from: AnySubject.filter(subject), owner: owner, policy,
-                at: RegistrationSite(file: fileID, line: line), prepare: { hook.prepare($0) }, call: #function)
-        ) { MessageEnvelope.message(in: $0) }
+                self, kind.name, from: AnySubject.filter(subject, call: #function), owner: owner, policy,
+                at: RegistrationSite(file: fileID, line: line), prepare: { kind.delivery(of: $0) })
+        ) { $0.carriedMessage?.box(of: Identifier.MessageType.self)?.message }
     }
 }
 
 // MARK: Requests
 
+extension DeliveryTarget {
+    /// The target of main-actor messages: inside a post there, also if a delivery is pending (T3).
+    fileprivate static let mainActorMessages = DeliveryTarget(kind: .mainAlwaysInline)
+}
+
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObservationRequest {
-    /// A request for main-actor messages, delivered inside the post (T3).
-    fileprivate init<Message: NotificationCenter.MainActorMessage>(
-        _ type: Message.Type, of subject: SenderFilter, once: Bool, key: (any Hashable)?, at file: StaticString,
-        _ line: UInt, call: StaticString = #function
+    /// A request for messages of a kind. All main-actor messages are isolated.
+    fileprivate init<Subject>(
+        _ kind: MessageKind, _ subject: () throws(AnySubject) -> Subject, on target: DeliveryTarget,
+        isIsolated: Bool = false, _ once: Bool, _ key: (any Hashable)?, _ file: StaticString, _ line: UInt,
+        call: StaticString = #function
     ) {
         self.init(
-            name: MessageKind.of(type).name, sender: subject, target: DeliveryTarget(kind: .mainAlwaysInline),
-            isIsolated: true, once: once, key: key.map { ObserverKey($0) },
+            name: kind.name, sender: AnySubject.filter(subject, call: call), target: target,
+            isIsolated: isIsolated || kind.isOnMainActor, once: once, key: key.map { ObserverKey($0) },
             site: RegistrationSite(file: file, line: line), call: call)
-        add(MainActorMessageHook<Message>())
-    }
-
-    /// A request for async messages, delivered to a target.
-    fileprivate init<Message: NotificationCenter.AsyncMessage>(
-        _ type: Message.Type, of subject: SenderFilter, on target: DeliveryTarget, isIsolated: Bool = false,
-        once: Bool, key: (any Hashable)?, at file: StaticString, _ line: UInt, call: StaticString = #function
-    ) {
-        self.init(
-            name: MessageKind.of(type).name, sender: subject, target: target, isIsolated: isIsolated, once: once,
-            key: key.map { ObserverKey($0) }, site: RegistrationSite(file: file, line: line), call: call)
-        add(AsyncMessageHook<Message>())
+        add(MessageHook(kind))
     }
 }
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension AsyncObservationRequest {
-    /// A request for async messages, delivered to an async handler.
-    fileprivate init<Message: NotificationCenter.AsyncMessage>(
-        _ type: Message.Type, of subject: SenderFilter, once: Bool, key: (any Hashable)?, at file: StaticString,
-        _ line: UInt, call: StaticString = #function
+    /// A request for messages of a kind, delivered to an async handler.
+    fileprivate init<Subject>(
+        _ kind: MessageKind, _ subject: () throws(AnySubject) -> Subject, _ once: Bool, _ key: (any Hashable)?,
+        _ file: StaticString, _ line: UInt, call: StaticString = #function
     ) {
-        self.init {
-            ObservationRequest(
-                type, of: subject, on: $0, isIsolated: true, once: once, key: key, at: file, line, call: call)
-        }
+        self.init { ObservationRequest(kind, subject, on: $0, isIsolated: true, once, key, file, line, call: call) }
     }
 }
 
 // MARK: Handlers
 
 extension ObserverCenter {
-    private func observeMessages<Message>(
+    private func observe<Message>(
         _ request: ObservationRequest, onMainActor handler: @escaping @MainActor (Message) -> Void
     ) -> NotificationObserver {
         // SAFETY: the isolation does not change how a function is called; the request's target is the main actor.
-        observeMessages(request, onTarget: unsafe unsafeBitCast(handler, to: (@Sendable (Message) -> Void).self))
+        observe(request, message: unsafe unsafeBitCast(handler, to: (@Sendable (Message) -> Void).self))
     }
 
-    private func observeMessages<Message, Owner: AnyObject>(
+    private func observe<Message, Owner: AnyObject>(
         _ request: ObservationRequest, for owner: Owner,
         onMainActor handler: @escaping @MainActor (Owner, Message) -> Void
     ) -> NotificationObserver {
-        // SAFETY: the isolation does not change how a function is called; the request's target is the main actor.
+        // SAFETY: as above.
         let handler = unsafe unsafeBitCast(handler, to: (@Sendable (Owner, Message) -> Void).self)
-        return observeMessages(request, for: owner, onTarget: handler)
+        return observe(request, for: owner, message: handler)
     }
 
-    private func observeMessages<Message>(
-        _ request: ObservationRequest, onTarget handler: @escaping @Sendable (Message) -> Void
+    private func observe<Message>(
+        _ request: ObservationRequest, message handler: @escaping @Sendable (Message) -> Void
     ) -> NotificationObserver {
-        observe(request) { delivery in MessageEnvelope.message(in: delivery).map(handler) }
-    }
-
-    private func observeMessages<Message, Owner: AnyObject>(
-        _ request: ObservationRequest, for owner: Owner, onTarget handler: @escaping @Sendable (Owner, Message) -> Void
-    ) -> NotificationObserver {
-        observe(request, for: owner) { owner, delivery in
-            MessageEnvelope.message(in: delivery).map { handler(owner, $0) }
+        observe(request) { delivery in
+            if let box = delivery.carriedMessage?.box(of: Message.self) { handler(box.message) }
         }
     }
 
-    private func observeMessages<Message: Sendable>(
+    private func observe<Message, Owner: AnyObject>(
+        _ request: ObservationRequest, for owner: Owner, message handler: @escaping @Sendable (Owner, Message) -> Void
+    ) -> NotificationObserver {
+        observe(request, for: owner) { owner, delivery in
+            if let box = delivery.carriedMessage?.box(of: Message.self) { handler(owner, box.message) }
+        }
+    }
+
+    private func observe<Message>(
         _ request: AsyncObservationRequest, inTask handler: @escaping @Sendable @isolated(any) (Message) async -> Void
     ) -> NotificationObserver {
         let hook = request.hook(on: handler.isolation)
         return observe(request.request) { delivery in
-            guard let message: Message = MessageEnvelope.message(in: delivery) else { return }
-            hook.call { _ in await handler(message) }
+            guard let box = delivery.carriedMessage?.box(of: Message.self) else { return }
+            hook.call { _ in await handler(box.message) }
         }
     }
 
-    private func observeMessages<Message: Sendable, Owner: AnyObject>(
+    private func observe<Message, Owner: AnyObject>(
         _ request: AsyncObservationRequest, for owner: Owner,
         inTask handler: @escaping @Sendable @isolated(any) (Owner, Message) async -> Void
     ) -> NotificationObserver {
         let hook = request.hook(on: handler.isolation)
         return observe(request.request, for: owner) { owner, delivery in
-            guard let message: Message = MessageEnvelope.message(in: delivery) else { return }
+            guard let box = delivery.carriedMessage?.box(of: Message.self) else { return }
             // SAFETY: the owner passes to the handler's task, as to any target's thread; the caller answers for the
             // transfer.
             nonisolated(unsafe) let owner = owner
-            hook.call { _ in unsafe await handler(owner, message) }
+            hook.call { _ in unsafe await handler(owner, box.message) }
         }
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Synchronization
 
 // Typed messages: how a message is posted and found.
 //
@@ -13,8 +14,9 @@ public import Foundation
 //   not retain the subject.
 // - The handler gets the content of the box.
 //
-// A message is found once for each observer. Casts to its type are avoided, because code that is generic over the
-// message runs unspecialised. A notification that a forwarder posts again still carries its message.
+// Code that is generic over the message runs unspecialised. So the facts about a type of messages are in a plain
+// object, a `MessageKind`, and only boxes and handlers have a message's type. A notification that a forwarder posts
+// again still carries its message.
 //
 // MessageObserving.swift has the calls that observe, and the async sequence.
 
@@ -32,7 +34,7 @@ extension ObserverCenter {
     ///   - subject: The message's subject: a class instance, or a `Hashable` value.
     @MainActor
     public func post<Message: NotificationCenter.MainActorMessage>(_ message: Message, subject: Message.Subject) {
-        post(message, about: subject)
+        post(.of(Message.self), about: subject, MessageBox(message))
     }
 
     /// Posts a main-actor message without a subject, which reaches observers of any subject.
@@ -43,7 +45,7 @@ extension ObserverCenter {
     public func post<Message: NotificationCenter.MainActorMessage>(
         _ message: Message, subject: Message.Subject.Type = Message.Subject.self
     ) {
-        post(message, about: nil)
+        post(.of(Message.self), about: nil, MessageBox(message))
     }
 
     /// Posts an async message about a subject.
@@ -54,7 +56,7 @@ extension ObserverCenter {
     ///   - message: The message, which observers' tasks take to other threads.
     ///   - subject: The message's subject: a class instance, or a `Hashable` value.
     public func post<Message: NotificationCenter.AsyncMessage>(_ message: Message, subject: Message.Subject) {
-        post(message, about: subject)
+        post(.of(Message.self), about: subject, MessageBox(message))
     }
 
     /// Posts an async message without a subject, which reaches observers of any subject.
@@ -64,26 +66,13 @@ extension ObserverCenter {
     public func post<Message: NotificationCenter.AsyncMessage>(
         _ message: Message, subject: Message.Subject.Type = Message.Subject.self
     ) {
-        post(message, about: nil)
+        post(.of(Message.self), about: nil, MessageBox(message))
     }
 
-    @MainActor
-    private func post<Message: NotificationCenter.MainActorMessage>(_ message: Message, about subject: Any?) {
-        let kind = MessageKind.of(Message.self)
-        func notification() -> Notification {
-            let userInfo = kind.isBridged ? MessageBridge.userInfo(of: message) : nil
-            return MessageEnvelope.notification(kind.name, subject, userInfo, carrying: MessageBox(message))
-        }
-        core.post(name: kind.name, sender: { subject.flatMap(SenderKey.init(any:)) }, notify: { $0(notification()) })
-    }
-
-    private func post<Message: NotificationCenter.AsyncMessage>(_ message: Message, about subject: Any?) {
-        let kind = MessageKind.of(Message.self)
-        func notification() -> Notification {
-            let userInfo = kind.isBridged ? MessageBridge.userInfo(of: message) : nil
-            return MessageEnvelope.notification(kind.name, subject, userInfo, carrying: MessageBox(message))
-        }
-        core.post(name: kind.name, sender: { subject.flatMap(SenderKey.init(any:)) }, notify: { $0(notification()) })
+    private func post(_ kind: MessageKind, about subject: Any?, _ box: @autoclosure () -> CarriedMessage) {
+        core.post(
+            name: kind.name, sender: { subject.flatMap(SenderKey.init(any:)) },
+            notify: { $0(kind.notification(carrying: box(), about: subject)) })
     }
 }
 
@@ -91,14 +80,19 @@ extension ObserverCenter {
 
 /// A message in a box, without the message's type.
 ///
-/// SAFETY: `type` never changes; a subclass answers for the message.
+/// SAFETY: `type` never changes; the subclass answers for the message.
 class CarriedMessage: @unchecked Sendable {
     /// The type of the message, which determines the subclass.
     let type: ObjectIdentifier
 
     fileprivate init(of type: ObjectIdentifier) { self.type = type }
 
-    fileprivate var content: Any { self }
+    /// The box as one of a type; `nil` if the message is of another type.
+    @inline(__always)
+    final func box<Message>(of type: Message.Type) -> MessageBox<Message>? {
+        // SAFETY: the type determines the subclass; `MessageBox.init` upholds it.
+        self.type == ObjectIdentifier(type) ? unsafe unsafeDowncast(self, to: MessageBox<Message>.self) : nil
+    }
 }
 
 /// A message in a box.
@@ -112,144 +106,147 @@ final class MessageBox<Message>: CarriedMessage, CustomStringConvertible, @unche
         super.init(of: ObjectIdentifier(Message.self))
     }
 
-    fileprivate override var content: Any { message }
-
     var description: String { "\(message)" }
 }
 
-/// The two notifications of a message: the posted one has it in `userInfo`, the delivered one as its object.
-enum MessageEnvelope {
-    private final class Key: Hashable, Sendable, CustomStringConvertible {
-        var description: String { "message" }
+/// The key of the message in the `userInfo` of a posted notification.
+private final class MessageKey: Hashable, Sendable, CustomStringConvertible {
+    // SAFETY: never changes, and its content is `Sendable`.
+    nonisolated(unsafe) static let shared = AnyHashable(MessageKey())
 
-        static func == (one: Key, other: Key) -> Bool { one === other }
-        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-    }
+    var description: String { "message" }
 
-    // SAFETY: `key` never changes, and its content is `Sendable`.
-    nonisolated(unsafe) private static let key = AnyHashable(Key())
+    static func == (one: MessageKey, other: MessageKey) -> Bool { one === other }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
 
-    /// The notification that is posted.
-    static func notification(
-        _ name: Notification.Name, _ subject: Any?, _ userInfo: [AnyHashable: Any]?, carrying box: CarriedMessage
-    ) -> Notification {
-        var userInfo = userInfo ?? [:]
-        userInfo[unsafe key] = box
-        return Notification(name: name, object: subject, userInfo: userInfo)
-    }
-
-    /// The notification for an observer of messages, if the posted notification carries a message of the type.
-    static func delivery<Message>(of notification: Notification, as type: Message.Type) -> Notification? {
-        // A dictionary with one entry is not searched, because hashing costs more. So does a cast from `Any`.
-        guard let userInfo = notification.userInfo,
-            let value = userInfo.count == 1 ? userInfo.values[userInfo.startIndex] : userInfo[unsafe key],
-            let carried = Unwrapped.storedObject(in: value) as? CarriedMessage
-        else { return nil }
-        if carried.type == ObjectIdentifier(type) { return Notification(name: notification.name, object: carried) }
-        // A type of messages may be a class, and the message an instance of a subclass.
-        return (carried.content as? Message).map { delivery(of: $0, for: notification) }
-    }
-
-    /// The notification for an observer of messages, with a message that was made of the posted notification.
-    static func delivery<Message>(of message: Message, for notification: Notification) -> Notification {
-        Notification(name: notification.name, object: MessageBox(message))
-    }
-
-    /// The message of a delivery.
-    static func message<Message>(in delivery: Notification) -> Message? {
-        guard let object = delivery.object, let carried = Unwrapped.storedObject(in: object) as? CarriedMessage,
-            carried.type == ObjectIdentifier(Message.self)
-        else { return nil }
-        // SAFETY: the type determines the subclass; `MessageBox.init` upholds it.
-        return unsafe unsafeDowncast(carried, to: MessageBox<Message>.self).message
-    }
-
-    /// Whether a notification is a delivery of a message of the type.
-    static func isDelivery<Message>(_ notification: Notification, of type: Message.Type) -> Bool {
-        guard let object = notification.object else { return false }
-        return (Unwrapped.storedObject(in: object) as? CarriedMessage)?.type == ObjectIdentifier(type)
+extension Notification {
+    /// The message that a posted notification has in `userInfo`, and a delivery as its object.
+    var carriedMessage: CarriedMessage? {
+        // Not by a cast, because casts from `Any` take hundreds of nanoseconds.
+        func carried(_ value: Any) -> CarriedMessage? { Unwrapped.storedObject(in: value) as? CarriedMessage }
+        guard let userInfo else { return object.flatMap(carried) }
+        // A dictionary with one entry is not searched, because hashing costs more.
+        if userInfo.count == 1 { return carried(userInfo.values[userInfo.startIndex]) }
+        return userInfo[unsafe MessageKey.shared].flatMap(carried)
     }
 }
 
-// MARK: Receiving
-
-/// Finds or makes the async message of each post, on the posting thread.
+/// Finds or makes the message of each post on the posting thread.
 ///
-/// SAFETY: `isBridged` never changes.
+/// A plain notification that only the main actor can convert, posted on another thread, waits unconverted. Such a
+/// notification is converted on the main actor.
+///
+/// SAFETY: `kind` never changes.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-final class AsyncMessageHook<Message: NotificationCenter.AsyncMessage>: RegistrationHook, @unchecked Sendable {
-    private let isBridged = MessageKind.of(Message.self).isBridged
+final class MessageHook: RegistrationHook, @unchecked Sendable {
+    private let kind: MessageKind
+
+    init(_ kind: MessageKind) { self.kind = kind }
 
     override var prepares: Bool { true }
+    override var convertsOnTarget: Bool { kind.isOnMainActor && kind.bridge != nil }
 
     override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
-        prepare(notification)
-    }
-
-    func prepare(_ notification: Notification) -> Notification? {
-        if let delivery = MessageEnvelope.delivery(of: notification, as: Message.self) { return delivery }
-        guard isBridged, let message: Message = MessageBridge.message(notification) else { return nil }
-        return MessageEnvelope.delivery(of: message, for: notification)
-    }
-}
-
-/// Finds the main-actor message of each post on the posting thread, or makes the message on the main actor.
-///
-/// A plain notification posted on another thread waits unconverted, and is converted on the main actor.
-///
-/// SAFETY: `isBridged` never changes.
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-final class MainActorMessageHook<Message: NotificationCenter.MainActorMessage>: RegistrationHook, @unchecked Sendable {
-    private let isBridged = MessageKind.of(Message.self).isBridged
-
-    override var prepares: Bool { true }
-    override var convertsOnTarget: Bool { isBridged }
-
-    override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
-        if MessageEnvelope.isDelivery(notification, of: Message.self) { return notification }
-        if let delivery = MessageEnvelope.delivery(of: notification, as: Message.self) { return delivery }
-        guard isBridged else { return nil }
-        guard MainQueue.isCurrent else { return notification }
-        // SAFETY: `onMainActor` calls the closure on the calling thread, before returning.
-        nonisolated(unsafe) var delivery: Notification?
-        onMainActor(notification) { notification in
-            guard let message: Message = MessageBridge.message(notification) else { return }
-            unsafe delivery = MessageEnvelope.delivery(of: message, for: notification)
-        }
-        return unsafe delivery
+        kind.delivery(of: notification)
     }
 }
 
 // MARK: Types of messages
 
-/// The facts about a type of messages, cached for the life of the process.
+/// The facts about a type of messages, made once and kept for the life of the process.
+///
+/// SAFETY: `next` is set before other threads find the kind; all else never changes.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-struct MessageKind: Sendable {
+@safe final class MessageKind: @unchecked Sendable {
+    /// The functions by which a type exchanges messages with plain notifications, called on the type's actor.
+    struct Bridge {
+        fileprivate let message: (Notification) -> CarriedMessage?
+        fileprivate let userInfo: (CarriedMessage) -> [AnyHashable: Any]?
+    }
+
+    let type: ObjectIdentifier
+    let isOnMainActor: Bool
     /// The name of the type's notifications. The string is always the same, so a center finds the string by identity.
     let name: Notification.Name
-    /// Whether the type may exchange messages with plain notifications.
-    let isBridged: Bool
+    /// `nil` if the type exchanges no messages.
+    let bridge: Bridge?
+    /// The next kind in the same list.
+    private var next: MessageKind?
 
-    /// By type. Entries stay, because types stay.
-    private static let known = Locked<[ObjectIdentifier: MessageKind]>([:])
+    private init(
+        _ type: Any.Type, isOnMainActor: Bool, name: Notification.Name? = nil, bridge: Bridge? = nil
+    ) {
+        self.type = ObjectIdentifier(type)
+        self.isOnMainActor = isOnMainActor
+        self.name = name ?? Notification.Name(String(reflecting: type))
+        self.bridge = bridge
+    }
+
+    fileprivate convenience init<Message>(
+        _ type: Message.Type, isOnMainActor: Bool, name: Notification.Name,
+        _ makeMessage: @escaping (Notification) -> Message?, _ makeNotification: @escaping (Message) -> Notification
+    ) {
+        let bridge = Bridge(
+            message: { makeMessage($0).map(MessageBox.init) },
+            userInfo: { $0.box(of: type).flatMap { makeNotification($0.message).userInfo } })
+        self.init(type, isOnMainActor: isOnMainActor, name: name, bridge: bridge)
+    }
 
     static func of<Message: NotificationCenter.AsyncMessage>(_ type: Message.Type) -> MessageKind {
-        of(ObjectIdentifier(type)) { MessageBridge.kind(of: type) }
+        find(type, isOnMainActor: false) { ($0 as? any AsyncBridge.Type)?.kind }
     }
 
     static func of<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> MessageKind {
-        of(ObjectIdentifier(type)) { MessageBridge.kind(of: type) }
+        find(type, isOnMainActor: true) { ($0 as? any MainActorBridge.Type)?.kind }
     }
 
-    private static func of(_ type: ObjectIdentifier, ask: () -> MessageKind) -> MessageKind {
-        if let kind = known.withLock({ $0[type] }) { return kind }
-        // Without a lock, because the type's own code may use the type's name.
-        let asked = ask()
-        return known.withLock { known in
-            if let kind = known[type] { return kind }
-            known[type] = asked
-            return asked
+    /// The kinds, in lists by their types' addresses. A kind is added in front, and stays, because types stay.
+    private static let lists = unsafe InlineArray<64, Atomic<Unmanaged<MessageKind>?>> { _ in unsafe Atomic(nil) }
+
+    private static func find(
+        _ type: Any.Type, isOnMainActor: Bool, bridged: (Any.Type) -> MessageKind?
+    ) -> MessageKind {
+        let identity = ObjectIdentifier(type)
+        let list = Int((UInt64(UInt(bitPattern: identity)) &* 0x9E37_79B9_7F4A_7C15) >> 58)
+        var made: MessageKind?
+        while true {
+            // SAFETY: the list retains its kinds.
+            let first = unsafe lists[list].load(ordering: .acquiring)
+            var known = unsafe first?.takeUnretainedValue()
+            while let kind = known, kind.type != identity { known = kind.next }
+            if let known { return known }
+            // The list is searched again, because the type's own code may use the type's name.
+            guard let made else {
+                made = bridged(type) ?? MessageKind(type, isOnMainActor: isOnMainActor)
+                continue
+            }
+            made.next = unsafe first?.takeUnretainedValue()
+            let new = unsafe Unmanaged.passRetained(made)
+            if unsafe lists[list].compareExchange(expected: first, desired: new, ordering: .releasing).exchanged {
+                return made
+            }
+            unsafe new.release()
         }
+    }
+
+    /// The notification that is posted for a message.
+    func notification(carrying box: CarriedMessage, about subject: Any?) -> Notification {
+        var userInfo = bridge?.userInfo(box) ?? [:]
+        userInfo[unsafe MessageKey.shared] = box
+        return Notification(name: name, object: subject, userInfo: userInfo)
+    }
+
+    /// The notification for an observer of messages: with the message that a posted notification carries or makes. A
+    /// notification that only the main actor can convert is returned as it is elsewhere; `nil` without a message.
+    func delivery(of notification: Notification) -> Notification? {
+        var carried = notification.carriedMessage
+        if carried?.type != type {
+            guard let bridge else { return nil }
+            if isOnMainActor, !MainQueue.isCurrent { return notification }
+            carried = bridge.message(notification)
+        }
+        return carried.map { Notification(name: notification.name, object: $0) }
     }
 }
 
@@ -258,6 +255,33 @@ struct MessageKind: Sendable {
 // A type of messages may have a name, make a message of a plain notification, and make a notification of a message. On
 // Apple platforms Foundation's protocols require all three. Elsewhere Foundation 6.3 omits the requirements, and a type
 // declares them by one of the protocols below, which work on Apple platforms, too.
+
+#if canImport(Darwin)
+private typealias AsyncBridge = NotificationCenter.AsyncMessage
+private typealias MainActorBridge = NotificationCenter.MainActorMessage
+#else
+private typealias AsyncBridge = BridgedAsyncMessage
+private typealias MainActorBridge = BridgedMainActorMessage
+#endif
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension AsyncBridge {
+    fileprivate static var kind: MessageKind {
+        MessageKind(Self.self, isOnMainActor: false, name: name, makeMessage, makeNotification)
+    }
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension MainActorBridge {
+    fileprivate static var kind: MessageKind {
+        // SAFETY: the isolation does not change how a function is called. A post of a main-actor message is on the main
+        // actor, and `delivery(of:)` checks for the main queue.
+        MessageKind(
+            Self.self, isOnMainActor: true, name: name,
+            unsafe unsafeBitCast(makeMessage, to: ((Notification) -> Self?).self),
+            unsafe unsafeBitCast(makeNotification, to: ((Self) -> Notification).self))
+    }
+}
 
 /// An async message that is exchanged with plain notifications of its name.
 ///
@@ -316,50 +340,16 @@ public protocol BridgedMainActorMessage: NotificationCenter.MainActorMessage {
     @MainActor static func makeNotification(_ message: Self) -> Notification
 }
 
-#if canImport(Darwin)
-
-/// The requirements of Foundation's protocols, which every type has.
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-enum MessageBridge {
-    static func kind<Message: NotificationCenter.AsyncMessage>(of type: Message.Type) -> MessageKind {
-        MessageKind(name: type.name, isBridged: true)
-    }
-
-    static func kind<Message: NotificationCenter.MainActorMessage>(of type: Message.Type) -> MessageKind {
-        MessageKind(name: type.name, isBridged: true)
-    }
-
-    static func message<Message: NotificationCenter.AsyncMessage>(_ notification: Notification) -> Message? {
-        Message.makeMessage(notification)
-    }
-
-    @MainActor
-    static func message<Message: NotificationCenter.MainActorMessage>(_ notification: Notification) -> Message? {
-        Message.makeMessage(notification)
-    }
-
-    static func userInfo<Message: NotificationCenter.AsyncMessage>(of message: Message) -> [AnyHashable: Any]? {
-        Message.makeNotification(message).userInfo
-    }
-
-    @MainActor
-    static func userInfo<Message: NotificationCenter.MainActorMessage>(of message: Message) -> [AnyHashable: Any]? {
-        Message.makeNotification(message).userInfo
-    }
-}
-
-#else
+#if !canImport(Darwin)
 
 extension BridgedAsyncMessage {
     /// The type's name, with its module.
     public static var name: Notification.Name { Notification.Name(String(reflecting: Self.self)) }
 
     /// Makes nothing.
-    /// - Parameter notification: Any notification.
     public static func makeMessage(_ notification: Notification) -> Self? { nil }
 
     /// Makes a notification without `userInfo`.
-    /// - Parameter message: Any message.
     public static func makeNotification(_ message: Self) -> Notification {
         Notification(name: MessageKind.of(Self.self).name)
     }
@@ -370,52 +360,11 @@ extension BridgedMainActorMessage {
     public static var name: Notification.Name { Notification.Name(String(reflecting: Self.self)) }
 
     /// Makes nothing.
-    /// - Parameter notification: Any notification.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? { nil }
 
     /// Makes a notification without `userInfo`.
-    /// - Parameter message: Any message.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
         Notification(name: MessageKind.of(Self.self).name)
-    }
-}
-
-/// The requirements of the protocols above, for a type that conforms to one of them.
-enum MessageBridge {
-    static func kind<Message: NotificationCenter.AsyncMessage>(of type: Message.Type) -> MessageKind {
-        kind(type, named: (type as? any BridgedAsyncMessage.Type)?.name)
-    }
-
-    static func kind<Message: NotificationCenter.MainActorMessage>(of type: Message.Type) -> MessageKind {
-        kind(type, named: (type as? any BridgedMainActorMessage.Type)?.name)
-    }
-
-    private static func kind<Message>(_ type: Message.Type, named name: Notification.Name?) -> MessageKind {
-        MessageKind(name: name ?? Notification.Name(String(reflecting: type)), isBridged: name != nil)
-    }
-
-    static func message<Message: NotificationCenter.AsyncMessage>(_ notification: Notification) -> Message? {
-        (Message.self as? any BridgedAsyncMessage.Type)?.makeMessage(notification) as? Message
-    }
-
-    @MainActor
-    static func message<Message: NotificationCenter.MainActorMessage>(_ notification: Notification) -> Message? {
-        (Message.self as? any BridgedMainActorMessage.Type)?.makeMessage(notification) as? Message
-    }
-
-    static func userInfo<Message: NotificationCenter.AsyncMessage>(of message: Message) -> [AnyHashable: Any]? {
-        func made<Bridged: BridgedAsyncMessage>(of message: Bridged) -> [AnyHashable: Any]? {
-            Bridged.makeNotification(message).userInfo
-        }
-        return (message as? any BridgedAsyncMessage).flatMap { made(of: $0) }
-    }
-
-    @MainActor
-    static func userInfo<Message: NotificationCenter.MainActorMessage>(of message: Message) -> [AnyHashable: Any]? {
-        func made<Bridged: BridgedMainActorMessage>(of message: Bridged) -> [AnyHashable: Any]? {
-            Bridged.makeNotification(message).userInfo
-        }
-        return (message as? any BridgedMainActorMessage).flatMap { made(of: $0) }
     }
 }
 

@@ -10,7 +10,7 @@ public import Foundation
 //     for await change in changes { … }         begins a second observation
 //
 // So a model can store a sequence, and each iterating task gets every notification. Cancelling a task ends only that
-// task's loop. An observation ends with its iterator. Without an iterator the first observation ends with the sequence.
+// task's loop. Without an iterator the first observation ends with the sequence.
 //
 // The element is generic in the sequence and the iterator alone. SequenceBuffer.swift has the part behind an iterator.
 
@@ -99,11 +99,10 @@ extension NotifyingCenter {
         named name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument,
         buffering policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationSequence<Notification> {
-        NotificationSequence(
-            SequenceSource(
-                self, name, from: .given(sender, call: #function), owner: owner, policy,
-                at: RegistrationSite(file: fileID, line: line), call: #function)
-        ) { $0 }
+        let source = SequenceSource(
+            self, name, from: .given(sender, call: #function), owner: owner, policy,
+            at: RegistrationSite(file: fileID, line: line))
+        return NotificationSequence(source) { $0 }
     }
 }
 
@@ -120,12 +119,10 @@ extension ObserverCenter {
     public func notifications(
         named name: Notification.Name?, object: Any?, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationSequence<Notification> {
-        let sender = SenderFilter(any: object, call: "ObserverCenter.notifications(named:object:)")
-        return NotificationSequence(
-            SequenceSource(
-                self, name, from: sender, owner: Omitted.argument, .unbounded,
-                at: RegistrationSite(file: fileID, line: line), call: #function)
-        ) { $0 }
+        let source = SequenceSource(
+            self, name, from: SenderFilter(any: object, call: "ObserverCenter.notifications(named:object:)"),
+            owner: Omitted.argument, .unbounded, at: RegistrationSite(file: fileID, line: line))
+        return NotificationSequence(source) { $0 }
     }
 
     /// The notifications of a name and a sender, with Foundation's parameters: for a protocol, or as a function value.
@@ -136,33 +133,21 @@ extension ObserverCenter {
     }
 }
 
-/// The arguments of a sequence, and the observation for the first iterator.
+/// The arguments of a sequence, and the observation for the first iterator. The objects are not retained.
 ///
 /// SAFETY: `first` is protected by its lock; the other properties never change.
 final class SequenceSource: @unchecked Sendable {
     /// Makes the notification to keep of a posted one, on the posting thread; `nil` for none.
     typealias Preparation = @Sendable (Notification) -> Notification?
 
-    /// An object that a call was given, not retained, or `Omitted.argument`.
-    private struct Argument {
-        private let isOmitted: Bool
-        private let reference: OwnerReference<AnyObject>?
-
-        init(_ object: AnyObject) {
-            isOmitted = Omitted.stands(for: object)
-            reference = isOmitted ? nil : OwnerReference(object)
-        }
-
-        /// The object; `nil` from the beginning of its deinitialisation.
-        func take() -> AnyObject? { isOmitted ? Omitted.argument : reference?.take() }
-    }
-
-    private let center: Argument
+    private let center: OwnerReference<AnyObject>
     private let name: Notification.Name?
-    private let sender: Argument
+    /// The sender, if an object, or `Omitted.argument`.
+    private let sender: OwnerReference<AnyObject>
     /// The sender, if a value.
-    private let value: TypedValue?
-    private let owner: Argument
+    private let value: SenderFilter?
+    /// The owner, or `Omitted.argument`.
+    private let owner: OwnerReference<AnyObject>
     private let policy: BufferingPolicy
     private let site: RegistrationSite
     private let preparation: Preparation?
@@ -172,13 +157,14 @@ final class SequenceSource: @unchecked Sendable {
     /// Begins the first observation.
     init(
         _ center: any NotifyingCenter, _ name: Notification.Name?, from sender: SenderFilter, owner: AnyObject,
-        _ policy: BufferingPolicy, at site: RegistrationSite, prepare: Preparation? = nil, call: StaticString
+        _ policy: BufferingPolicy, at site: RegistrationSite, prepare: Preparation? = nil,
+        call: StaticString = #function
     ) {
-        self.center = Argument(center)
+        self.center = OwnerReference(center)
         self.name = name
-        self.sender = if case .object(let object) = sender { Argument(object) } else { Argument(Omitted.argument) }
-        value = if case .value(let value) = sender { value } else { nil }
-        self.owner = Argument(owner)
+        self.sender = if case .object(let object) = sender { OwnerReference(object) } else { .init(Omitted.argument) }
+        value = if case .value = sender { sender } else { nil }
+        self.owner = OwnerReference(owner)
         self.policy = policy
         self.site = site
         preparation = prepare
@@ -191,8 +177,7 @@ final class SequenceSource: @unchecked Sendable {
         if let first = first.withLock({ $0.take() }) { return first }
         guard let center = center.take() as? any NotifyingCenter, let sender = sender.take(), let owner = owner.take()
         else { return nil }
-        let filter: SenderFilter = value.map { .value($0) } ?? .given(sender, call: "")
-        return observe(center, from: filter, for: owner, call: "")
+        return observe(center, from: value ?? .given(sender, call: ""), for: owner, call: "")
     }
 
     private func observe(

@@ -15,59 +15,6 @@ internal import Synchronization
 //
 // A value costs one lock for the post, one for the task, and the suspension of a task that is ahead.
 
-/// The posted notifications of one iteration that no task has taken, or the tasks that wait for a notification.
-///
-/// A value. The methods return the work to do after the lock around the state is released.
-struct SequenceState<Element, Consumer> {
-    private let policy: BufferingPolicy
-    private var elements = FIFO<Element>()
-    /// Empty unless `elements` is empty. Several consumers wait only where tasks share copies of an iterator.
-    private var consumers = FIFO<Consumer>()
-    private(set) var dropped = 0
-    private(set) var isFinished = false
-
-    init(_ policy: BufferingPolicy) {
-        self.policy = policy
-    }
-
-    var count: Int { elements.count }
-
-    enum Offer {
-        case kept
-        /// The caller resumes the consumer with the element.
-        case handed(to: Consumer)
-        /// The caller releases the element, with no lock held.
-        case dropped(Element)
-    }
-
-    mutating func offer(_ element: Element) -> Offer {
-        if isFinished { return .dropped(element) }
-        if let consumer = consumers.popFirst() { return .handed(to: consumer) }
-        if policy.keepsOldest, elements.count == policy.limit {
-            dropped += 1
-            return .dropped(element)
-        }
-        elements.append(element)
-        guard elements.count > policy.limit, let oldest = elements.popFirst() else { return .kept }
-        dropped += 1
-        return .dropped(oldest)
-    }
-
-    /// Takes the oldest element, or the end, `.some(nil)`. Otherwise returns `nil`, and a given consumer waits.
-    mutating func take(for consumer: Consumer? = nil) -> Element?? {
-        if let element = elements.popFirst() { return element }
-        if isFinished { return .some(nil) }
-        if let consumer { consumers.append(consumer) }
-        return nil
-    }
-
-    /// Finishes. With no lock held, the caller resumes the consumers with the end, and releases the elements.
-    mutating func finish(keepingElements: Bool) -> (consumers: [Consumer], elements: [Element]) {
-        isFinished = true
-        return (consumers.removeAll(), keepingElements ? [] : elements.removeAll())
-    }
-}
-
 /// The buffer of one iteration, as the hook of the observer's registration.
 ///
 /// SAFETY: `state` is protected by its lock; the other properties never change. A notification passes from the posting
@@ -78,15 +25,24 @@ struct SequenceState<Element, Consumer> {
     /// A waiting task.
     ///
     /// SAFETY: resumed once, by the thread that removed the consumer from the state.
-    @safe private struct Consumer: Sendable {
-        private let continuation: UnsafeContinuation<Handover?, Never>
+    @safe private struct Consumer: Sendable { let continuation: UnsafeContinuation<Handover?, Never> }
 
-        init(_ continuation: UnsafeContinuation<Handover?, Never>) { unsafe self.continuation = continuation }
-
-        func resume(returning handover: Handover?) { unsafe continuation.resume(returning: handover) }
+    private struct State {
+        var elements = FIFO<Handover>()
+        /// Empty unless `elements` is empty. Several consumers wait only where tasks share copies of an iterator.
+        var consumers = FIFO<Consumer>()
+        var dropped = 0
+        var isFinished = false
     }
 
-    private let state: Locked<SequenceState<Handover, Consumer>>
+    /// The result of a post, which releases or resumes with no lock held.
+    private enum Offer {
+        case kept
+        case handed(to: Consumer)
+        case dropped(Handover, because: DropReason)
+    }
+
+    private let state = Locked(State())
     private let policy: BufferingPolicy
     /// Shows ThreadSanitizer that the resumption of a task happens before the task continues. The sanitizer misses the
     /// order if the task had not been suspended yet.
@@ -95,7 +51,6 @@ struct SequenceState<Element, Consumer> {
     private let preparation: SequenceSource.Preparation?
 
     init(_ policy: BufferingPolicy, prepare: SequenceSource.Preparation?) {
-        state = Locked(SequenceState(policy))
         self.policy = policy
         preparation = prepare
     }
@@ -111,15 +66,25 @@ struct SequenceState<Element, Consumer> {
     /// Takes a posted notification.
     func offer(_ notification: Notification) {
         let handover = Handover(notification: notification)
-        switch state.withLock({ ($0.offer(handover), $0.isFinished) }) {
-        case (.handed(let consumer), _):
-            handovers.wrappingAdd(1, ordering: .acquiringAndReleasing)
-            consumer.resume(returning: handover)
-        case (.dropped, let isFinished):
-            if Events.areTraced {
-                Events.report(.dropped(nil, because: isFinished ? .observerEnded : .bufferIsFull, at: nil))
+        let result = state.withLock { state -> Offer in
+            if state.isFinished { return .dropped(handover, because: .observerEnded) }
+            if let consumer = state.consumers.popFirst() { return .handed(to: consumer) }
+            if policy.keepsOldest, state.elements.count == policy.limit {
+                state.dropped += 1
+                return .dropped(handover, because: .bufferIsFull)
             }
-        case (.kept, _): break
+            state.elements.append(handover)
+            guard state.elements.count > policy.limit, let oldest = state.elements.popFirst() else { return .kept }
+            state.dropped += 1
+            return .dropped(oldest, because: .bufferIsFull)
+        }
+        switch result {
+        case .kept: break
+        case .handed(let consumer):
+            handovers.wrappingAdd(1, ordering: .acquiringAndReleasing)
+            unsafe consumer.continuation.resume(returning: handover)
+        case .dropped(_, let cause):
+            if Events.areTraced { Events.report(.dropped(nil, because: cause, at: nil)) }
         }
     }
 
@@ -127,12 +92,11 @@ struct SequenceState<Element, Consumer> {
 
     /// The next notification, in posting order; `nil` at the end.
     func next(isolation: isolated (any Actor)?) async -> Notification? {
-        if let taken = state.withLock({ $0.take() }) { return taken?.notification }
+        if let taken = take() { return taken?.notification }
         let handover = await withTaskCancellationHandler {
             await unsafe withUnsafeContinuation { continuation in
-                let consumer = unsafe Consumer(continuation)
-                if let taken = state.withLock({ $0.take(for: consumer) }) {
-                    consumer.resume(returning: taken)
+                if let taken = take(for: unsafe Consumer(continuation: continuation)) {
+                    unsafe continuation.resume(returning: taken)
                 }
             }
         } onCancel: {
@@ -143,12 +107,25 @@ struct SequenceState<Element, Consumer> {
         return handover?.notification
     }
 
+    /// Takes the oldest element, or the end, `.some(nil)`. Otherwise returns `nil`, and a given consumer waits.
+    private func take(for consumer: Consumer? = nil) -> Handover?? {
+        state.withLock { state -> Handover?? in
+            if let element = state.elements.popFirst() { return element }
+            if state.isFinished { return .some(nil) }
+            if let consumer { state.consumers.append(consumer) }
+            return nil
+        }
+    }
+
     // MARK: The end
 
     func finish(keepingElements: Bool = false) {
-        let (consumers, elements) = state.withLock { $0.finish(keepingElements: keepingElements) }
-        for consumer in consumers { consumer.resume(returning: nil) }
-        withExtendedLifetime(elements) {}
+        let (consumers, released) = state.withLock { state in
+            state.isFinished = true
+            return (state.consumers.removeAll(), keepingElements ? [] : state.elements.removeAll())
+        }
+        for consumer in consumers { unsafe consumer.continuation.resume(returning: nil) }
+        withExtendedLifetime(released) {}
     }
 
     /// The end of the sender or the center leaves earlier notifications in the buffer. The end of the owner, of the
@@ -163,7 +140,7 @@ struct SequenceState<Element, Consumer> {
     override var targetDescription: String? { policy == .unbounded ? "sequence" : "sequence, \(policy)" }
 
     override var counts: Counts {
-        state.withLock { ($0.count, $0.dropped > 0 ? [.bufferIsFull: $0.dropped] : [:]) }
+        state.withLock { ($0.elements.count, $0.dropped > 0 ? [.bufferIsFull: $0.dropped] : [:]) }
     }
 }
 

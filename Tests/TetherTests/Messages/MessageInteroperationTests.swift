@@ -144,15 +144,4 @@ import Testing
             ])
         withExtendedLifetime(tokens) {}
     }
-
-    /// Uses its name while it is being asked for it.
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    private struct Impatient: BridgedAsyncMessage {
-        typealias Subject = Album
-        static let asked = Counter()
-        static var name: Notification.Name {
-            asked.add()
-            return asked.count == 1 ? MessageKind.of(Impatient.self).name : Notification.Name("impatient")
-        }
-    }
 }
