@@ -257,7 +257,9 @@ final class MessageHook: RegistrationHook, @unchecked Sendable {
 // declares them by one of the protocols below, which work on Apple platforms, too.
 
 #if canImport(Darwin)
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 private typealias AsyncBridge = NotificationCenter.AsyncMessage
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 private typealias MainActorBridge = NotificationCenter.MainActorMessage
 #else
 private typealias AsyncBridge = BridgedAsyncMessage
