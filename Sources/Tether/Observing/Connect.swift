@@ -53,21 +53,11 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         connect(
             ObservationRequest(name, from: sender, on: target, once: once, key: key, at: fileID, line),
-            to: Calling.method(method), of: object, owner: owner)
+            of: object, owner: owner
+        ) { object, notification in _ = method(object)(notification) }
     }
 
     /// Observes by calling a method without a parameter.
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
-    ///   - method: The method, as `Type.method`.
-    ///   - object: The object whose method is called.
-    ///   - owner: The owner of the observer (O7); `object` if omitted.
-    ///   - target: Where the method runs; on the posting thread, inside the post, if omitted.
-    ///   - once: Whether the observer ends after one run (R7).
-    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
@@ -78,21 +68,11 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         connect(
             ObservationRequest(name, from: sender, on: target, once: once, key: key, at: fileID, line),
-            to: Calling.method(method), of: object, owner: owner)
+            of: object, owner: owner
+        ) { object, _ in _ = method(object)() }
     }
 
     /// Observes by calling a method of the main actor, on the main actor (P1).
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
-    ///   - method: The method, as `Type.method`.
-    ///   - object: The object whose method is called.
-    ///   - owner: The owner of the observer (O7); `object` if omitted.
-    ///   - target: The main actor; omit the argument.
-    ///   - once: Whether the observer ends after one run (R7).
-    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
@@ -103,21 +83,11 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         connect(
             ObservationRequest(name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
-            to: Calling.mainActorMethod(method), of: object, owner: owner)
+            of: object, owner: owner
+        ) { onMainActor($0, $1) { _ = method($0)($1) } }
     }
 
     /// Observes by calling a main-actor method without a parameter, on the main actor (P1).
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
-    ///   - method: The method, as `Type.method`.
-    ///   - object: The object whose method is called.
-    ///   - owner: The owner of the observer (O7); `object` if omitted.
-    ///   - target: The main actor; omit the argument.
-    ///   - once: Whether the observer ends after one run (R7).
-    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
@@ -128,12 +98,14 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         connect(
             ObservationRequest(name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
-            to: Calling.mainActorMethod(method), of: object, owner: owner)
+            of: object, owner: owner
+        ) { onMainActor($0, $1) { object, _ in _ = method(object)() } }
     }
 
     /// Registers the call of an object's method.
     private func connect<Object: AnyObject, Owner: AnyObject>(
-        _ request: ObservationRequest, to call: @escaping Calling<Object>.Body, of object: Object, owner: Owner
+        _ request: ObservationRequest, of object: Object, owner: Owner,
+        to call: @escaping @Sendable (Object, Notification) -> Void
     ) -> NotificationObserver {
         if Omitted.stands(for: owner) { return observe(request, for: object, call) }
         ObjectArgument.receiver.check(object, call: request.call)
@@ -145,39 +117,6 @@ extension NotifyingCenter {
             call(object, notification)
         }
         return observer
-    }
-}
-
-/// Handlers that call a method, given as `Type.method`.
-private enum Calling<Object: AnyObject> {
-    typealias Body = @Sendable (Object, Notification) -> Void
-
-    static func method<Result>(_ method: @escaping @Sendable (Object) -> (Notification) -> Result) -> Body {
-        { object, notification in _ = method(object)(notification) }
-    }
-
-    static func method<Result>(_ method: @escaping @Sendable (Object) -> () -> Result) -> Body {
-        { object, _ in _ = method(object)() }
-    }
-
-    /// Calls a main-actor method; the handler's target is the main queue.
-    static func mainActorMethod<Result>(_ method: @escaping @Sendable (Object) -> @MainActor (Notification) -> Result)
-        -> Body
-    {
-        { object, notification in
-            // SAFETY: the object stays on the calling thread; the target `.main` calls there with the main actor.
-            nonisolated(unsafe) let object = object
-            onMainActor(notification) { _ = unsafe method(object)($0) }
-        }
-    }
-
-    /// Calls a main-actor method without a parameter; the handler's target is the main queue.
-    static func mainActorMethod<Result>(_ method: @escaping @Sendable (Object) -> @MainActor () -> Result) -> Body {
-        { object, notification in
-            // SAFETY: the object stays on the calling thread; the target `.main` calls there with the main actor.
-            nonisolated(unsafe) let object = object
-            onMainActor(notification) { _ in _ = unsafe method(object)() }
-        }
     }
 }
 

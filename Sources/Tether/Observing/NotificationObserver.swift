@@ -19,7 +19,7 @@ internal import Synchronization
 /// *Delivery*: see ``DeliveryTarget``.
 ///
 /// *Thread safety*: any thread, also inside a handler. A token can be stored as `NSObjectProtocol`.
-@safe public final class NotificationObserver: NSObject, @unchecked Sendable {
+@safe public final class NotificationObserver: NSObject, NotifyingRegistration, @unchecked Sendable {
     /// The registration; `nil` in a refused observer. Written once, before the object is shared.
     ///
     /// The center retains the registration, and the token does not. A handler's captures are therefore released when
@@ -49,9 +49,7 @@ internal import Synchronization
     ///
     /// A second call does nothing. A handler that had begun on another thread may still run when `cancel()` returns,
     /// but not when `cancelAndWait()` returns. Never waits. Complexity: O(1) amortised, O(p) for p pending deliveries.
-    public func cancel() {
-        reference?.take()?.end()
-    }
+    public func cancel() { reference?.take()?.end() }
 
     /// The outcome of waiting for an observer's handlers.
     public enum WaitResult: Sendable {
@@ -124,12 +122,8 @@ internal import Synchronization
     /// The target is fixed for an isolated handler (`.mainActor` too), an async handler, and the observer of an async
     /// sequence (P1, S2). Setting a fixed target stops the program with a sentence (X1).
     public var target: DeliveryTarget {
-        get {
-            live?.pending?.target ?? .postingThread
-        }
+        get { live?.pending?.target ?? .postingThread }
         set {
-            guard isActive else { return }
-            let bound = BoundTarget.bind(newValue)
             guard let registration = live else { return }
             let site = registration.site
             let isFixed = registration.isIsolated || registration.keeper != nil
@@ -140,7 +134,7 @@ internal import Synchronization
                 )
             }
             if Events.areTraced { Events.report(.switched(to: newValue, at: site)) }
-            (bound.isPostingThread ? registration.pending : registration.madePending)?.redirect(to: bound)
+            (newValue.isPoster ? registration.pending : registration.madePending)?.redirect(to: .bind(newValue))
         }
     }
 

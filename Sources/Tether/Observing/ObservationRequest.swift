@@ -81,12 +81,9 @@ struct ObservationRequest {
         let foreign = ownCore == nil ? ForeignSubscription(of: core) : nil
         if foreign != nil { ProgramEnvironment.isFollowed }
         var senderRecord: OwnerRecord?
-        if case .object(let object) = sender {
+        if let object = sender.object {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)
-            guard senderRecord != nil else {
-                if let foreignCenter = core.foreignCenter { ForeignCenters.shared.release(foreignCenter) }
-                return
-            }
+            guard senderRecord != nil else { return core.foreignCenter.map(ForeignCenters.shared.release) ?? () }
         }
         var hooks = hooks
         if let foreign { hooks = foreign.followed(by: hooks) }
@@ -105,14 +102,7 @@ struct ObservationRequest {
         guard isAttached else { return registration.end() }
         Events.registered(registration, name: name, by: observer)
         core.add(registration, name: name, sender: sender.key)
-        if let foreign { connect(registration, with: center, through: foreign) }
-    }
-
-    private func connect(
-        _ registration: Registration, with center: any NotifyingCenter, through foreign: ForeignSubscription
-    ) {
-        let sender: AnyObject? = if case .object(let object) = sender { object } else { nil }
-        foreign.connect(Unowned(registration), with: center, name: name, sender: sender)
+        foreign?.connect(Unowned(registration), with: center, name: name, sender: sender.object)
     }
 }
 
@@ -153,6 +143,8 @@ enum SenderFilter {
     case any
     case object(AnyObject)
     case value(TypedValue)
+
+    var object: AnyObject? { if case .object(let object) = self { object } else { nil } }
 
     var key: SenderKey? {
         switch self {

@@ -51,16 +51,6 @@ extension NotifyingCenter {
     ///
     /// A post on the main queue calls the handler inline, unless a delivery of the observer is pending (D3). All else
     /// is as for `observe(_:from:on:once:key:backlog:fileID:line:_:)`.
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained, whose end ends the observer (M5); any sender if omitted.
-    ///   - target: The main actor, as `.mainActor`.
-    ///   - once: Whether the observer ends after one run (R7).
-    ///   - key: The key; the new observer replaces the center's live observer with an equal key (M7).
-    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run on the main actor, released when the observer ends (R8).
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
@@ -71,24 +61,13 @@ extension NotifyingCenter {
             ObservationRequest(
                 name, from: sender, on: .main, isIsolated: true, once: once, key: key, backlog: backlog, at: fileID,
                 line)
-        ) { notification in
-            onMainActor(notification) { handler($0) }
-        }
+        ) { onMainActor($0, handler) }
     }
 
     /// Observes with an async handler until the returned token is released or cancelled.
     ///
-    /// The handler is called in posting order, one call at a time. Cancelling the observer cancels a call under way
-    /// (P4), as for an async handler with an owner.
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained, whose end ends the observer (M5); any sender if omitted.
-    ///   - once: Whether the observer ends after one run (R7).
-    ///   - key: The key; the new observer replaces the center's live observer with an equal key (M7).
-    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run in a task of the observer's own, released when the observer ends (R8).
+    /// The handler runs in the observer's own task, in posting order, one call at a time. Cancelling the observer
+    /// cancels a call under way (P4). See `observe(_:from:owner:once:key:backlog:fileID:line:_:)`.
     @_disfavoredOverload
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
@@ -125,25 +104,14 @@ extension NotifyingCenter {
     /// The handler may receive an owner that is not `Sendable` on another thread. The caller answers for the access, as
     /// with target/action. The compiler checks `on: .mainActor`, and `connect` with a main-actor method.
     ///
-    /// Complexity: O(1) amortised. Any thread.
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
-    ///   - owner: The object whose life bounds the observer.
-    ///   - target: Where the handler runs; on the posting thread, inside the post, if omitted.
-    ///   - once: Whether the observer ends after one run (R7).
-    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
-    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run, with the owner and the notification.
+    /// A key is unique for the owner and the center (M7). The other parameters are as for
+    /// `observe(_:from:on:once:key:backlog:fileID:line:_:)`. Complexity: O(1) amortised. Any thread.
     /// - Returns: The token, which need not be kept; inactive if `owner` or `sender` is being deinitialised.
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
-        backlog: BufferingPolicy = .unbounded,
-        fileID: StaticString = #fileID, line: UInt = #line,
+        backlog: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
         // The fast path.
@@ -161,23 +129,11 @@ extension NotifyingCenter {
     }
 
     /// Observes on the main actor as long as an object, the owner, lives (P1).
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
-    ///   - owner: The object whose life bounds the observer.
-    ///   - target: The main actor, as `.mainActor`.
-    ///   - once: Whether the observer ends after one run (R7).
-    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
-    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run on the main actor, with the owner and the notification.
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
-        backlog: BufferingPolicy = .unbounded,
-        fileID: StaticString = #fileID, line: UInt = #line,
+        backlog: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
         observe(
@@ -185,11 +141,7 @@ extension NotifyingCenter {
                 name, from: sender, on: .main, isIsolated: true, once: once, key: key, backlog: backlog, at: fileID,
                 line),
             for: owner
-        ) { owner, notification in
-            // SAFETY: the owner stays on the calling thread, which has the main actor; the target `.main` upholds that.
-            nonisolated(unsafe) let owner = owner
-            onMainActor(notification) { unsafe handler(owner, $0) }
-        }
+        ) { onMainActor($0, $1, handler) }
     }
 
     /// Observes with an async handler as long as an object, the owner, lives.
@@ -209,16 +161,6 @@ extension NotifyingCenter {
     /// waits for the actor is pending, and never reaches the handler after a stop on the actor (R1). The owner is
     /// retained from the handler's call to the return, and released on the actor (O9). The token's `target` cannot be
     /// switched.
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
-    ///   - owner: The object whose life bounds the observer.
-    ///   - once: Whether the observer ends after one run (R7).
-    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
-    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run in a task of the observer's own, with the owner and the notification.
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(
@@ -257,20 +199,7 @@ extension NotifyingCenter {
     /// posted before the release of the last other reference are delivered. Then the actor is deallocated.
     ///
     /// With a target (`on:`), a closure is not isolated and runs on the target. `connect` takes a `nonisolated` method.
-    /// An isolated method is called in a closure, as above.
-    ///
-    /// Complexity: O(1) amortised. Any thread.
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
-    ///   - owner: The actor that bounds the observer's life and runs the handler.
-    ///   - once: Whether the observer ends after one run (R7).
-    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
-    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
-    ///   - handler: The code to run on the actor, with the actor and the notification.
-    /// - Returns: The token, which need not be kept; inactive if `owner` or `sender` is being deinitialised.
+    /// An isolated method is called in a closure, as above. All else is as for any owner.
     @discardableResult
     public func observe<Owner: Actor, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
@@ -346,7 +275,14 @@ extension NotifyingCenter {
 
 /// Calls a main-actor function from the main queue.
 func onMainActor(_ notification: Notification, _ body: @MainActor (Notification) -> Void) {
-    // SAFETY: the notification stays on the calling thread; `assumeIsolated` checks for the main actor.
-    nonisolated(unsafe) let notification = notification
-    MainActor.assumeIsolated { unsafe body(notification) }
+    onMainActor((), notification) { body($1) }
+}
+
+/// Calls a main-actor function with an object, from the main queue.
+func onMainActor<Object>(
+    _ object: Object, _ notification: Notification, _ body: @MainActor (Object, Notification) -> Void
+) {
+    // SAFETY: both stay on the calling thread; `assumeIsolated` checks for the main actor.
+    nonisolated(unsafe) let (object, notification) = (object, notification)
+    MainActor.assumeIsolated { unsafe body(object, notification) }
 }

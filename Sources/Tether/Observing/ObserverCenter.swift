@@ -64,9 +64,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     ///   - name: The name.
     ///   - object: The object that the post speaks for; `nil` for none.
     public func post(name: Notification.Name, object: Any? = nil) {
-        core.post(
-            name: name, isBare: object == nil, sender: { object.flatMap(SenderKey.init(any:)) },
-            notify: { $0(Notification(name: name, object: object)) })
+        post(name: name, object: object, userInfo: nil)
     }
 
     /// Makes a notification with further values, and posts it.
@@ -74,6 +72,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     ///   - name: The name.
     ///   - object: The object that the post speaks for; `nil` for none.
     ///   - userInfo: The notification's values; `nil` for none.
+    @inline(__always)
     public func post(name: Notification.Name, object: Any? = nil, userInfo: [AnyHashable: Any]?) {
         core.post(
             name: name, isBare: object == nil && userInfo == nil, sender: { object.flatMap(SenderKey.init(any:)) },
@@ -149,19 +148,12 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
         let sender = sender.map { SenderFilter.given($0, call: "ObserverCenter.register(name:sender:handler:)") }
-        return OwnRegistration(
-            observer: observe(
-                ObservationRequest(
-                    name: name, sender: sender ?? .any, target: .postingThread,
-                    site: RegistrationSite(file: #fileID, line: #line)),
-                handler))
+        return observe(
+            ObservationRequest(
+                name: name, sender: sender ?? .any, target: .postingThread,
+                site: RegistrationSite(file: #fileID, line: #line)),
+            handler)
     }
-}
-
-private struct OwnRegistration: NotifyingRegistration {
-    let observer: NotificationObserver
-
-    func cancel() { observer.cancel() }
 }
 
 // MARK: What every center has
@@ -176,17 +168,13 @@ extension NotifyingCenter {
 
     /// The center's core, or the core beside a foreign center with observers.
     var knownCore: CenterCore? { ownCore ?? ForeignCenters.shared.knownCore(of: self) }
-}
 
-extension NotifyingCenter {
     /// The center's observers, in registration order (L1).
     public func audit() -> Audit {
         let core = knownCore
         return Audit(core?.registrations() ?? [], ledgers: core.map { [$0.ledger] } ?? [])
     }
-}
 
-extension NotifyingCenter {
     /// Ends every observer that matches all arguments, observers with a block included (R9).
     ///
     /// ```swift

@@ -3,13 +3,13 @@ internal import Foundation
 
 /// The link between an observer and a foreign center. The observer ends without a call of the center (F2).
 ///
-/// The center gets only a closure with a box. The observer's end empties the box. `DeferredUnsubscriber` removes the
-/// closure later, where no lock of the center can be held. A box that is deallocated before it was emptied reports that
-/// the center released the closure on its own.
+/// The center gets only a closure with a box. The observer's end empties the box. `unsubscriber` removes the closure
+/// later, where no lock of the center can be held. A box that is deallocated before it was emptied ends the observer:
+/// the center, or other code by mistake, released the closure.
 ///
 /// SAFETY: the lock protects all state of the subclass.
 final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
-    private struct State: ~Copyable, Sendable {
+    struct State: ~Copyable, Sendable {
         /// The box, which lives as long as the center has the closure.
         var box: OwnerReference<ForeignClosure>?
         /// The removal of the closure, called at most once, by the thread that takes `cancellation` from here.
@@ -17,43 +17,32 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         var hasEnded = false
     }
 
+    /// Runs what must not run under a lock of a foreign center.
+    static let unsubscriber = DispatchQueue(label: "Tether.ForeignSubscription")
+
     private let core: CenterCore
-    private let state = Locked(State())
+    let state = Locked(State())
 
-    init(of core: CenterCore) {
-        self.core = core
-    }
+    init(of core: CenterCore) { self.core = core }
 
-    /// Whether the center has a closure, with a full or an emptied box.
-    var isKept: Bool { state.withLock { $0.box?.take() } != nil }
-
-    /// Registers with the center, unless the observer has ended or the center has a closure of the observer. Such a
-    /// closure was taken over, or replaced a lost closure.
+    /// Registers with the center, unless the observer has ended or has taken a closure over.
     func connect(
         _ registration: Unowned<Registration>, with center: any NotifyingCenter, name: Notification.Name?,
         sender: AnyObject?
     ) {
         let box = ForeignClosure(registration, of: core)
-        // An earlier box and the cancellation of a lost closure are released without the lock.
-        let (isOpen, forgone) = state.withLock { state -> (Bool, (ForeignClosure?, (any NotifyingRegistration)?)) in
-            let known = state.box?.take()
-            if state.hasEnded || known != nil { return (false, (known, nil)) }
+        let isOpen = state.withLock { state in
+            guard !state.hasEnded, state.box == nil else { return false }
             state.box = OwnerReference(box)
-            return (true, (nil, state.cancellation.take()))
+            return true
         }
-        withExtendedLifetime(forgone) {}
-        guard isOpen else { return box.empty() }
-        let cancellation = center.register(name: name, sender: sender) { [box] notification in
-            box.receive(notification)
-        }
+        guard isOpen else { return box.set(nil) }
+        let cancellation = center.register(name: name, sender: sender) { [box] in box.receive($0) }
         let hasEnded = state.withLock { state in
             state.cancellation = cancellation
             return state.hasEnded
         }
-        if hasEnded { DeferredUnsubscriber.shared.add(.emptied(self)) }
-        // The box lives until the cancellation is stored. Otherwise a closure lost meanwhile would be removed in its
-        // successor's place.
-        withExtendedLifetime(box) {}
+        if hasEnded { unsubscribeLater() }
     }
 
     /// The link of a registration with a foreign center.
@@ -65,18 +54,14 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     override func takeOver(from old: Registration, for registration: Registration) {
         guard let old = ForeignSubscription.of(old) else { return }
         let (box, cancellation) = old.state.withLock { state -> (ForeignClosure?, (any NotifyingRegistration)?) in
-            // An old observer that is still registering gets an empty closure, and removes the closure itself.
-            guard !state.hasEnded, state.cancellation != nil, let box = state.box?.take() else { return (nil, nil) }
-            // Its end follows, and until then it is not to register another closure, which its thread may come to just now.
+            // An old observer that is still registering removes its closure itself.
+            guard !state.hasEnded, state.cancellation != nil else { return (nil, nil) }
+            // Its end follows. Until then its thread must not register another closure.
             state.hasEnded = true
-            state.box = nil
-            return (box, state.cancellation.take())
+            return (state.box.take()?.take(), state.cancellation.take())
         }
         guard let box, let cancellation else { return }
-        state.withLock { state in
-            state.box = OwnerReference(box)
-            state.cancellation = cancellation
-        }
+        state.withLock { ($0.box, $0.cancellation) = (OwnerReference(box), cancellation) }
         box.set(Unowned(registration))
     }
 
@@ -91,12 +76,15 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
             state.hasEnded = true
             return (state.box?.take(), state.cancellation != nil)
         }
-        box?.empty()
-        if isRegistered { DeferredUnsubscriber.shared.add(.emptied(self)) }
+        box?.set(nil)
+        if isRegistered { unsubscribeLater() }
     }
 
-    /// Removes the closure if the center still has it. Otherwise the removal might remove a stranger's closure.
-    func takeOff() {
+    private func unsubscribeLater() { ForeignSubscription.unsubscriber.async { [self] in unsubscribe() } }
+
+    /// Removes the closure if the center still has it. Otherwise the removal might remove a stranger's closure, because
+    /// Foundation reuses the keys of its tokens.
+    private func unsubscribe() {
         let (cancellation, box) = state.withLock { ($0.cancellation.take(), $0.box?.take()) }
         if box != nil { cancellation?.cancel() }
     }
@@ -120,8 +108,8 @@ final class ForeignClosure: Sendable {
             // No thread can be inside a center that is being deallocated.
             Events.centerEnds(core) { core.close() }
         } else {
-            // The center may hold its lock here, so `DeferredUnsubscriber` handles a registration that is still live.
-            DeferredUnsubscriber.shared.add(.lost(lost, of: core))
+            // The center may hold its lock here.
+            ForeignSubscription.unsubscriber.async { lost.live?.end() }
         }
     }
 
@@ -130,63 +118,7 @@ final class ForeignClosure: Sendable {
         CenterCore.deliver(notification, to: registration)
     }
 
-    func empty() { set(nil) }
-
     func set(_ registration: Unowned<Registration>?) { content.withLock { $0 = registration } }
-}
-
-/// Calls foreign centers about ended observers, on a queue where no lock of a center can be held (F2).
-final class DeferredUnsubscriber: Sendable {
-    static let shared = DeferredUnsubscriber()
-
-    enum Removal: Sendable {
-        /// An observer has ended, and the closure is to be removed.
-        case emptied(ForeignSubscription)
-        /// A center released the closure of an observer that had not ended.
-        case lost(Unowned<Registration>, of: CenterCore)
-    }
-
-    let queue = DispatchQueue(label: "Tether.DeferredUnsubscriber")
-    private let removals = Locked<[Removal]>([])
-
-    /// Adds a removal to the queue. A burst costs one wake-up.
-    func add(_ removal: Removal) {
-        let isFirst = removals.withLock { removals in
-            removals.append(removal)
-            return removals.count == 1
-        }
-        if isFirst { queue.async { [self] in run() } }
-    }
-
-    /// Makes all removals, on the queue.
-    func run() {
-        let removals = removals.withLock { removals in
-            let taken = removals
-            removals = []
-            return taken
-        }
-        for removal in removals {
-            switch removal {
-            case .emptied(let receiver): receiver.takeOff()
-            case .lost(let registration, let core): DeferredUnsubscriber.recover(registration, of: core)
-            }
-        }
-    }
-
-    /// Registers a live observer again if Foundation's center lost the closure. On any other center, ends the observer.
-    ///
-    /// Foundation reuses the keys of its tokens, so code that removes a token twice may remove a token of Tether.
-    private static func recover(_ lost: Unowned<Registration>, of core: CenterCore) {
-        guard let registration = lost.live else { return }
-        guard let subject = core.subject(of: registration),
-            let center = ForeignCenters.shared.center(of: core) as? NotificationCenter
-        else { return registration.end() }
-        let watched = registration.details?.sender
-        let sender = watched?.reference.take()
-        // A sender that is being deinitialised posts only in its `deinit`, and ends the observer.
-        if watched != nil, sender == nil { return }
-        ForeignSubscription.of(registration)?.connect(lost, with: center, name: subject.name, sender: sender)
-    }
 }
 
 /// The cores beside foreign centers, for keys, removal and audits. A core is listed while the center has observers.
@@ -238,11 +170,6 @@ final class ForeignCenters: Sendable {
     /// The cores of all foreign centers with observers.
     var cores: [CenterCore] { entries.withLock { $0.values.map(\.core) } }
 
-    /// The center beside a core; `nil` if the center was, or is being, deallocated.
-    func center(of core: CenterCore) -> (any NotifyingCenter)? {
-        entry(of: core)?.center.take() as? any NotifyingCenter
-    }
-
     /// Whether the center beside a core was, or is being, deallocated.
     func hasEnded(_ core: CenterCore) -> Bool { entry(of: core)?.center.hasEnded ?? true }
 
@@ -254,11 +181,7 @@ final class ForeignCenters: Sendable {
     }
 
     private func entry(of core: CenterCore) -> Entry? {
-        entries.withLock { entries in
-            guard let identity = core.foreignCenter, let entry = entries[identity], entry.core === core else {
-                return nil
-            }
-            return entry
-        }
+        let entry = core.foreignCenter.flatMap { identity in entries.withLock { $0[identity] } }
+        return entry?.core === core ? entry : nil
     }
 }

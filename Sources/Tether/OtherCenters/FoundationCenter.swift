@@ -24,19 +24,15 @@ extension NotificationCenter: NotifyingCenter {
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
         FoundationRegistration(
-            center: self, token: addObserver(forName: name, object: sender, queue: nil, using: handler))
+            center: OwnerReference(self),
+            token: addObserver(forName: name, object: sender, queue: nil, using: handler))
     }
 }
 
 /// SAFETY: the token never changes, and is only passed back to the center.
-private final class FoundationRegistration: NotifyingRegistration, @unchecked Sendable {
-    private let center: OwnerReference<NotificationCenter>
-    private let token: any NSObjectProtocol
-
-    init(center: NotificationCenter, token: any NSObjectProtocol) {
-        self.center = OwnerReference(center)
-        self.token = token
-    }
+private struct FoundationRegistration: NotifyingRegistration, @unchecked Sendable {
+    let center: OwnerReference<NotificationCenter>
+    let token: any NSObjectProtocol
 
     func cancel() { center.take()?.removeObserver(token) }
 }

@@ -122,7 +122,7 @@ final class LibraryForeignCenter: NotifyingCenter {
 
     /// How many closures it has, and how often it was asked to remove one that it had not.
     var closures: (Int, Int) {
-        DeferredUnsubscriber.shared.settle()
+        ForeignSubscription.settle()
         return list.state.withLock { ($0.entries.count, $0.strangers) }
     }
 }

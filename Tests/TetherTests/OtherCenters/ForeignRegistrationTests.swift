@@ -103,7 +103,7 @@ import Testing
     @Test func `F1 an observer whose center lets its closure go unasked ends`() {
         let token = center.observe(.sample) { _ in }
         center.forgetAll()
-        DeferredUnsubscriber.shared.settle()
+        ForeignSubscription.settle()
         #expect(!token.isActive)
         #expect(center.audit().isEmpty)
         #expect(center.cancelled == [])

@@ -34,20 +34,19 @@ extension NotificationObserver {
 extension [ForeignSubscription] {
     /// How many of the closures the foreign center still has, when all that is to be taken off has been.
     func kept() -> Int {
-        DeferredUnsubscriber.shared.settle()
-        return count(where: \.isKept)
+        ForeignSubscription.settle()
+        return count { $0.state.withLock { $0.box?.take() } != nil }
     }
 }
 
-extension DeferredUnsubscriber {
-    /// Returns when all removals have been run that were left before: by this, too, because the thread that left the first
-    /// of them may not have called the queue yet.
-    func settle() { queue.sync { run() } }
+extension ForeignSubscription {
+    /// Returns when all closures have been removed whose observers had ended before.
+    static func settle() { unsubscriber.sync {} }
 
     /// Keeps the queue from running any removal from now on until a gate opens: what other tests left is behind it.
-    func hold(until gate: Latch) {
+    static func hold(until gate: Latch) {
         let isHeld = Latch()
-        queue.async {
+        unsubscriber.async {
             isHeld.open()
             gate.pass()
         }
