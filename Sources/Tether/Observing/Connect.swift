@@ -30,18 +30,13 @@ extension NotifyingCenter {
     /// }
     /// ```
     ///
+    /// The other parameters are as for `observe(_:from:owner:on:once:key:backlog:fileID:line:_:)`.
+    ///
     /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained (M5); any sender if omitted.
     ///   - method: The method, as `Type.method`.
     ///   - object: The object whose method is called.
     ///   - owner: The owner of the observer (O7); `object` if omitted.
-    ///   - target: Where the method runs; on the posting thread, inside the post, if omitted.
-    ///   - once: Whether the observer ends after one run (R7).
-    ///   - key: The key; the new observer replaces the owner's live observer with an equal key on the center (M7).
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
     /// - Returns: The token, inactive if one of the objects is being deinitialised; the caller need not keep the token.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
@@ -112,11 +107,10 @@ extension NotifyingCenter {
         let observer = NotificationObserver()
         if isBeingDeinitialised(object) { return observer }
         let receiver = OwnerReference(object)
-        request.register(observer, with: self, owner: owner) { [weak observer] (_: Owner, notification) in
+        return observe(request, for: owner, by: observer) { [weak observer] _, notification in
             guard let object = receiver.take() else { return observer?.cancel() ?? () }
             call(object, notification)
         }
-        return observer
     }
 }
 
@@ -131,10 +125,9 @@ extension NotifyingCenter {
 // order, and across files in the order of the build. When the compiler tried these methods first, and the name was
 // `.init("…")`, the compiler chose the conversion.
 
+@_documentation(visibility: internal)
 extension NotifyingCenter {
-    @_documentation(visibility: internal)
-    @discardableResult
-    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
+    @discardableResult public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
         owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
@@ -142,9 +135,7 @@ extension NotifyingCenter {
         callTheMethodInAClosureOfObserve _: Never? = nil
     ) -> NotificationObserver { NotificationObserver() }
 
-    @_documentation(visibility: internal)
-    @discardableResult
-    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
+    @discardableResult public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
         owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
@@ -152,40 +143,33 @@ extension NotifyingCenter {
         callTheMethodInAClosureOfObserve _: () = ()
     ) -> NotificationObserver { NotificationObserver() }
 
-    @_documentation(visibility: internal)
-    @discardableResult
     @available(
         *, unavailable,
         message: "call an actor's method in a closure: 'observe(name, owner: cache) { cache, note in cache.clear() }'"
     )
-    public func connect<Object: Actor, Method, Owner: AnyObject, Sender: AnyObject>(
+    @discardableResult public func connect<Object: Actor, Method, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (isolated Object) -> Method, of object: Object,
         owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+        key: (any Hashable)? = nil
     ) -> NotificationObserver { NotificationObserver() }
 
-    @_documentation(visibility: internal)
     @available(
         *, unavailable,
         message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
     )
-    @discardableResult
-    public func connect<Object: AnyObject, Method, Owner: AnyObject>(
+    @discardableResult public func connect<Object: AnyObject, Method, Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Any?, to method: @escaping @Sendable (Object) -> Method,
         of object: Object, owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
-        once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+        once: Bool = false, key: (any Hashable)? = nil
     ) -> NotificationObserver { NotificationObserver() }
 
-    @_documentation(visibility: internal)
     @available(
         *, unavailable, message: "name the method by its type, and its object apart: 'to: Sidebar.reload, of: sidebar'"
     )
-    @discardableResult
-    public func connect<Object: AnyObject, Sender: AnyObject>(
+    @discardableResult public func connect<Object: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, to method: (Notification) -> Void,
         of object: Object, owner: Any? = nil, on target: DeliveryTarget = .postingThread, once: Bool = false,
-        key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+        key: (any Hashable)? = nil
     ) -> NotificationObserver { NotificationObserver() }
 }

@@ -6,7 +6,7 @@ struct ObservationRequest {
     let sender: SenderFilter
     /// The target; `nil` for the posting thread.
     private let target: BoundTarget?
-    private let flags: UInt32
+    fileprivate let flags: UInt32
     let key: ObserverKey?
     private let backlog: BufferingPolicy
     let site: RegistrationSite
@@ -49,30 +49,7 @@ struct ObservationRequest {
     /// Puts a hook in front of the others.
     mutating func add(_ hook: RegistrationHook) { hooks = hook.followed(by: hooks) }
 
-    /// Registers a handler for an observer with a token and no owner. The observer stays inactive if the sender is
-    /// being deinitialised (M5).
-    func register(
-        _ observer: NotificationObserver, with center: any NotifyingCenter,
-        handler: @escaping @Sendable (Notification) -> Void
-    ) {
-        register(observer, with: center, owner: nil) { [flags, site] core, details in
-            PlainRegistration(center: core, details: details, flags: flags, site: site, handler: handler)
-        }
-    }
-
-    /// Registers a handler for an observer with an owner. The observer stays inactive if the owner or the sender is
-    /// being deinitialised (O8, M5).
-    func register<Owner: AnyObject>(
-        _ observer: NotificationObserver, with center: any NotifyingCenter, owner: Owner,
-        handler: @escaping OwnedRegistration.Handler<Owner>
-    ) {
-        ObjectArgument.owner.check(owner, call: call)
-        register(observer, with: center, owner: owner) { [flags, site] core, details in
-            OwnedRegistration(center: core, details: details, flags: flags, site: site, handler: handler)
-        }
-    }
-
-    private func register(
+    fileprivate func register(
         _ observer: NotificationObserver, with center: any NotifyingCenter, owner: AnyObject?,
         making make: (CenterCore, Registration.Details?) -> Registration
     ) {
@@ -103,6 +80,56 @@ struct ObservationRequest {
         Events.registered(registration, name: name, by: observer)
         core.add(registration, name: name, sender: sender.key)
         foreign?.connect(Unowned(registration), with: center, name: name, sender: sender.object)
+    }
+}
+
+extension NotifyingCenter {
+    /// Registers a handler. The observer stays inactive if the sender is being deinitialised (M5).
+    func observe(
+        _ request: ObservationRequest, _ handler: @escaping @Sendable (Notification) -> Void
+    ) -> NotificationObserver {
+        let observer = NotificationObserver()
+        request.register(observer, with: self, owner: nil) { core, details in
+            PlainRegistration(
+                center: core, details: details, flags: request.flags, site: request.site, handler: handler)
+        }
+        return observer
+    }
+
+    /// Registers a handler with an owner. The observer stays inactive if the owner or the sender is being deinitialised
+    /// (O8, M5).
+    func observe<Owner: AnyObject>(
+        _ request: ObservationRequest, for owner: Owner, by observer: NotificationObserver = NotificationObserver(),
+        _ handler: @escaping OwnedRegistration.Handler<Owner>
+    ) -> NotificationObserver {
+        ObjectArgument.owner.check(owner, call: request.call)
+        request.register(observer, with: self, owner: owner) { core, details in
+            OwnedRegistration(
+                center: core, details: details, flags: request.flags, site: request.site, handler: handler)
+        }
+        return observer
+    }
+}
+
+extension CenterCore {
+    /// Adds a registration for posts of any sender, without a key, on the posting thread; takes the reference over.
+    func observeFastPath(
+        _ name: Notification.Name?, _ registration: Unmanaged<Registration>, owner: AnyObject? = nil
+    ) -> NotificationObserver {
+        let observer = NotificationObserver()
+        // SAFETY: the caller's reference keeps the registration until the end of the observer, or the last line here.
+        let isAttached = unsafe registration._withUnsafeGuaranteedRef { registration in
+            observer.set(registration)
+            if let owner, let owned = registration.owned,
+                !OwnerTable.shared.attach(observer, to: owner, as: owned, exactly: usesExactLifetimes)
+            {
+                return false
+            }
+            Events.registered(registration, name: name, by: observer)
+            return true
+        }
+        if isAttached { unsafe add(registration, name: name) } else { unsafe registration.takeRetainedValue().end() }
+        return observer
     }
 }
 
@@ -205,9 +232,12 @@ package enum ObjectArgument {
                     + "pass a class instance.")
         }
         #if canImport(ObjectiveC)
+        // Bits that are a value instead of an address, as in Objective-C's tagged pointers, have the highest bit set, or,
+        // on a Mac with an Intel processor, the lowest. 32-bit addresses have no tagged pointers.
         // SAFETY: only the bits of the reference are read, not the memory; the caller holds the object.
         let bits = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
-        guard self == .sender || !ObjectArgument.isTagged(bits) else {
+        let isTagged = UInt.bitWidth == 64 && (bits & 1 != 0 || bits.leadingZeroBitCount == 0)
+        guard self == .sender || !isTagged else {
             fatalError(
                 "\(call): \(object), of \(type(of: object)), is stored in its reference and "
                     + "never ends; \(instead), or pass an object that ends.")
@@ -228,13 +258,6 @@ package enum ObjectArgument {
     private static let box: AnyClass = type(of: Boxed() as AnyObject)
 
     private struct Boxed {}
-
-    /// Whether a reference's bits are a value instead of an address, as in Objective-C's tagged pointers. Such bits
-    /// have the highest bit set, or, on a Mac with an Intel processor, the lowest. 32-bit addresses have no tagged
-    /// pointers.
-    static func isTagged(_ bits: UInt) -> Bool {
-        UInt.bitWidth == 64 && (bits & 1 != 0 || bits.leadingZeroBitCount == 0)
-    }
 }
 
 /// Stands for an omitted argument of a class type: a sender, or an owner.

@@ -1,8 +1,8 @@
 public import Foundation
 
 // The forms of `observe`. A form with a token or an owner takes a synchronous, a main-actor or an async handler. The
-// form for an actor as owner takes a handler isolated to the actor. All forms call `ObservationRequest.register`,
-// except the fast path, `ObserverCenter.observeAtOnce`.
+// form for an actor as owner takes a handler isolated to the actor. All forms make an `ObservationRequest`, except the
+// fast path, `CenterCore.observeFastPath`.
 
 extension NotifyingCenter {
     // MARK: Held by a token
@@ -35,11 +35,13 @@ extension NotifyingCenter {
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
         // The fast path of the usual case: a request would double the cost.
-        if target.isPoster, key == nil, backlog.limit == .max, isOwn, Omitted.stands(for: sender) {
-            // SAFETY: `isOwn` compared the type with `ObserverCenter`.
-            return unsafe unsafeDowncast(self, to: ObserverCenter.self).observeAtOnce(
-                name, flags: once ? Registration.State.once : 0, site: RegistrationSite(file: fileID, line: line),
-                handler)
+        if target.isPoster, key == nil, backlog.limit == .max, let core = ownCore, Omitted.stands(for: sender) {
+            return unsafe core.observeFastPath(
+                name,
+                .passRetained(
+                    PlainRegistration(
+                        center: core, flags: once ? Registration.State.once : 0,
+                        site: RegistrationSite(file: fileID, line: line), handler: handler)))
         }
         return observe(
             ObservationRequest(
@@ -114,13 +116,15 @@ extension NotifyingCenter {
         backlog: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
-        // The fast path.
-        if target.isPoster, key == nil, backlog.limit == .max, isOwn, Omitted.stands(for: sender) {
+        if target.isPoster, key == nil, backlog.limit == .max, let core = ownCore, Omitted.stands(for: sender) {
             ObjectArgument.owner.check(owner, call: #function)
-            // SAFETY: `isOwn` compared the type with `ObserverCenter`.
-            return unsafe unsafeDowncast(self, to: ObserverCenter.self).observeAtOnce(
-                name, owner: owner, flags: once ? Registration.State.once : 0,
-                site: RegistrationSite(file: fileID, line: line), handler)
+            return unsafe core.observeFastPath(
+                name,
+                .passRetained(
+                    OwnedRegistration(
+                        center: core, details: nil, flags: once ? Registration.State.once : 0,
+                        site: RegistrationSite(file: fileID, line: line), handler: handler)),
+                owner: owner)
         }
         return observe(
             ObservationRequest(
@@ -250,26 +254,6 @@ extension NotifyingCenter {
         return observe(
             name, from: sender, owner: owner, once: once, key: key, backlog: backlog, fileID: fileID, line: line, called
         )
-    }
-
-    // MARK: Registering
-
-    /// Registers a handler for an observer with a token and no owner.
-    func observe(
-        _ request: ObservationRequest, _ handler: @escaping @Sendable (Notification) -> Void
-    ) -> NotificationObserver {
-        let observer = NotificationObserver()
-        request.register(observer, with: self, handler: handler)
-        return observer
-    }
-
-    /// Registers a handler for an observer with an owner.
-    func observe<Owner: AnyObject>(
-        _ request: ObservationRequest, for owner: Owner, _ handler: @escaping @Sendable (Owner, Notification) -> Void
-    ) -> NotificationObserver {
-        let observer = NotificationObserver()
-        request.register(observer, with: self, owner: owner, handler: handler)
-        return observer
     }
 }
 

@@ -97,48 +97,6 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
         core.hasObservers(of: name, from: Omitted.stands(for: sender) ? nil : SenderKey(sender))
     }
 
-    // MARK: NotifyingCenter
-
-    /// Registers a handler for posts of any sender, without an owner or a key, on the posting thread.
-    func observeAtOnce(
-        _ name: Notification.Name?, flags: UInt32, site: RegistrationSite,
-        _ handler: @escaping @Sendable (Notification) -> Void
-    ) -> NotificationObserver {
-        let observer = NotificationObserver()
-        // SAFETY: the core takes the reference over, and passes it to the thread that ends the registration.
-        let registration = unsafe Unmanaged<Registration>.passRetained(
-            PlainRegistration(center: core, flags: flags, site: site, handler: handler))
-        unsafe registration._withUnsafeGuaranteedRef {
-            observer.set($0)
-            Events.registered($0, name: name, by: observer)
-        }
-        unsafe core.add(registration, name: name)
-        return observer
-    }
-
-    /// Registers a handler for posts of any sender, with an owner and without a key, on the posting thread.
-    func observeAtOnce<Owner: AnyObject>(
-        _ name: Notification.Name?, owner: Owner, flags: UInt32, site: RegistrationSite,
-        _ handler: @escaping OwnedRegistration.Handler<Owner>
-    ) -> NotificationObserver {
-        let observer = NotificationObserver()
-        // SAFETY: `core.add` takes the reference over; without an attachment, the last branch releases it.
-        let registration = unsafe Unmanaged.passRetained(
-            OwnedRegistration(center: core, details: nil, flags: flags, site: site, handler: handler))
-        let isAttached = unsafe registration._withUnsafeGuaranteedRef {
-            observer.set($0)
-            let isAttached = OwnerTable.shared.attach(observer, to: owner, as: $0, exactly: core.usesExactLifetimes)
-            if isAttached { Events.registered($0, name: name, by: observer) }
-            return isAttached
-        }
-        if isAttached {
-            unsafe core.add(.fromOpaque(registration.toOpaque()), name: name)
-        } else {
-            unsafe registration.takeRetainedValue().end()
-        }
-        return observer
-    }
-
     /// Registers a closure. Prefer the `observe` methods.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
@@ -159,12 +117,12 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 // MARK: What every center has
 
 extension NotifyingCenter {
-    /// The center's core, if the center is an `ObserverCenter`. The class is final, so comparing the type is enough.
+    /// The center's core, if the center is an `ObserverCenter`.
     @inline(__always)
-    var ownCore: CenterCore? { isOwn ? unsafe unsafeDowncast(self, to: ObserverCenter.self).core : nil }
-
-    @inline(__always)
-    var isOwn: Bool { type(of: self) == ObserverCenter.self }
+    var ownCore: CenterCore? {
+        // SAFETY: the class is final, so comparing the type is enough.
+        type(of: self) == ObserverCenter.self ? unsafe unsafeDowncast(self, to: ObserverCenter.self).core : nil
+    }
 
     /// The center's core, or the core beside a foreign center with observers.
     var knownCore: CenterCore? { ownCore ?? ForeignCenters.shared.knownCore(of: self) }

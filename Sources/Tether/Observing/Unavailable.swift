@@ -20,15 +20,13 @@ extension NotifyingCenter {
         _ handler: @escaping @MainActor @Sendable (Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult
-    public func observe<Owner: AnyObject>(
+    @discardableResult public func observe<Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Any?, owner: Owner, on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         _ handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult
-    public func observe<Owner: AnyObject>(
+    @discardableResult public func observe<Owner: AnyObject>(
         _ name: Notification.Name?, from sender: Any?, owner: Owner, on target: MainActorTarget, once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         _ handler: @escaping @MainActor @Sendable (Owner, Notification) -> Void
@@ -43,8 +41,7 @@ extension NotifyingCenter {
         _ handler: @escaping @Sendable (Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult
-    public func observe<Owner: AnyObject, Sender: AnyObject>(
+    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner, queue: OperationQueue?,
         _ handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
@@ -58,8 +55,7 @@ extension NotifyingCenter {
         key: (any Hashable)?, once: Bool, _ handler: @escaping @Sendable (Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult
-    public func observe<Owner: AnyObject, Sender: AnyObject>(
+    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .postingThread, key: (any Hashable)?, once: Bool,
         _ handler: @escaping @Sendable (Owner, Notification) async -> Void
@@ -73,8 +69,7 @@ extension NotifyingCenter {
         message:
             "an owner is a class instance or an actor, and not optional; without one, leave out 'owner:' and keep the token"
     )
-    @discardableResult
-    public func observe<Owner, Sender: AnyObject>(
+    @discardableResult public func observe<Owner, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded, _ handler: @escaping @Sendable (Owner, Notification) async -> Void
@@ -93,8 +88,7 @@ extension NotifyingCenter {
     ) -> NotificationObserver { NotificationObserver() }
 
     @available(*, unavailable, message: "a handler does not throw: write 'do { try await … } catch { … }' in it")
-    @discardableResult
-    public func observe<Owner: AnyObject, Sender: AnyObject>(
+    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         _ handler: @escaping @Sendable (Owner, Notification) async throws -> Void
     ) -> NotificationObserver { NotificationObserver() }
@@ -115,8 +109,7 @@ extension ObserverCenter {
         key: (any Hashable)? = nil, _ handler: @escaping (Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult
-    public func observe<Message, Owner: AnyObject>(
+    @discardableResult public func observe<Message, Owner: AnyObject>(
         of subject: Any? = nil, for type: Message.Type, owner: Owner, on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, _ handler: @escaping (Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
@@ -131,8 +124,7 @@ extension ObserverCenter {
         _ handler: @escaping (Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult
-    public func observe<Message, Owner: AnyObject>(
+    @discardableResult public func observe<Message, Owner: AnyObject>(
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>, from subject: Any?, owner: Owner,
         _ handler: @escaping (Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
@@ -150,8 +142,7 @@ extension ObserverCenter {
         _ handler: @escaping (Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult
-    public func observe<Message, Owner: AnyObject>(
+    @discardableResult public func observe<Message, Owner: AnyObject>(
         of subject: Any?, for identifier: NotificationCenter.BaseMessageIdentifier<Message>, owner: Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         _ handler: @escaping (Owner, Message) async -> Void

@@ -35,11 +35,14 @@ extension [ForeignSubscription] {
     /// How many of the closures the foreign center still has, when all that is to be taken off has been.
     func kept() -> Int {
         ForeignSubscription.settle()
-        return count { $0.state.withLock { $0.box?.take() } != nil }
+        return count(where: \.isKept)
     }
 }
 
 extension ForeignSubscription {
+    /// Whether the center has a closure, with a full or an emptied box.
+    var isKept: Bool { state.withLock { $0.box?.take() } != nil }
+
     /// Returns when all closures have been removed whose observers had ended before.
     static func settle() { unsubscriber.sync {} }
 
