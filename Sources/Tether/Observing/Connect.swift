@@ -47,7 +47,7 @@ extension NotifyingCenter {
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
-            ObservationRequest(name, from: sender, on: target, once: once, key: key, at: fileID, line),
+            ObservationRequest(name, from: sender, on: target, once, key, .unbounded, fileID, line),
             of: object, owner: owner
         ) { object, notification in _ = method(object)(notification) }
     }
@@ -62,7 +62,7 @@ extension NotifyingCenter {
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
-            ObservationRequest(name, from: sender, on: target, once: once, key: key, at: fileID, line),
+            ObservationRequest(name, from: sender, on: target, once, key, .unbounded, fileID, line),
             of: object, owner: owner
         ) { object, _ in _ = method(object)() }
     }
@@ -77,7 +77,7 @@ extension NotifyingCenter {
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
-            ObservationRequest(name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
+            ObservationRequest(name, from: sender, on: .main, isIsolated: true, once, key, .unbounded, fileID, line),
             of: object, owner: owner
         ) { onMainActor($0, $1) { _ = method($0)($1) } }
     }
@@ -92,7 +92,7 @@ extension NotifyingCenter {
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
-            ObservationRequest(name, from: sender, on: .main, isIsolated: true, once: once, key: key, at: fileID, line),
+            ObservationRequest(name, from: sender, on: .main, isIsolated: true, once, key, .unbounded, fileID, line),
             of: object, owner: owner
         ) { onMainActor($0, $1) { object, _ in _ = method(object)() } }
     }

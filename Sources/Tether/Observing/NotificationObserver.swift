@@ -69,9 +69,7 @@ internal import Synchronization
     /// - an actor, for an async handler of the actor;
     /// - a thread of Swift's tasks, for an async handler: there are only as many as processors.
     ///
-    /// On Linux, except on ARM64, the call uses the system call `membarrier`, if available when the program starts. If
-    /// a sandbox forbids `membarrier` later, start the program with `TETHER_WITHOUT_MEMBARRIER=1` in the environment.
-    /// Every call of a handler then costs some nanoseconds more.
+    /// For a sandbox that forbids the system call `membarrier` on Linux, see [Misuse](doc:Misuse).
     /// - Returns: `.wouldDeadlock`, at once, if the wait could not end.
     @available(
         *, noasync,
@@ -142,10 +140,6 @@ internal import Synchronization
 
     /// How many deliveries may wait for the observer on the target. The default is no limit.
     ///
-    /// ```swift
-    /// token.backlog = .newest(1)
-    /// ```
-    ///
     /// Setting a limit on a live observer drops the deliveries beyond the limit at once. The audit counts dropped
     /// deliveries. A `once` observer is not affected, because the first delivery is the only delivery (R7). On an ended
     /// observer, the setter does nothing and the getter returns `.unbounded`.
@@ -162,13 +156,6 @@ internal import Synchronization
     public var isMuted: Bool { live?.pending?.isMuted ?? false }
 
     /// Mutes the observer: posts do not reach it until `unmute()` was called as often as `mute(keepingNewest:)`.
-    ///
-    /// ```swift
-    /// token.mute(keepingNewest: true)
-    /// defer { token.unmute() }
-    /// // Many posts; the handler runs once.
-    /// for row in rows { model.insert(row) }
-    /// ```
     ///
     /// Notifications posted meanwhile are dropped, and counted in the audit. With `keepingNewest` the newest
     /// notification is kept, and delivered at the last `unmute()`. The kept notification is pending until then, retains
@@ -192,9 +179,6 @@ internal import Synchronization
     ///     for row in rows { model.insert(row) }     // the handler runs once
     /// }
     /// ```
-    /// - Parameters:
-    ///   - keepingNewest: Whether the newest notification posted meanwhile is delivered at the end.
-    ///   - body: The closure, whose posts do not reach the observer.
     public func muted<Result, Failure>(
         keepingNewest: Bool = false, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -36,8 +36,8 @@ struct ObservationRequest {
     @inline(__always)
     init<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: borrowing Sender, on target: borrowing DeliveryTarget,
-        isIsolated: Bool = false, once: Bool, key: borrowing (any Hashable)?, backlog: BufferingPolicy = .unbounded,
-        at file: StaticString, _ line: UInt, call: StaticString = #function
+        isIsolated: Bool = false, _ once: Bool, _ key: borrowing (any Hashable)?, _ backlog: BufferingPolicy,
+        _ file: StaticString, _ line: UInt, call: StaticString = #function
     ) {
         // Compared first, because a copy of `nil` costs a call, too.
         let observerKey: ObserverKey? = if key == nil { nil } else { ObserverKey((copy key)!) }
@@ -152,13 +152,11 @@ struct AsyncObservationRequest {
 
     /// A request for notifications.
     init<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender, once: Bool, key: (any Hashable)?, backlog: BufferingPolicy,
-        at file: StaticString, _ line: UInt, call: StaticString = #function
+        _ name: Notification.Name?, from sender: Sender, _ once: Bool, _ key: (any Hashable)?,
+        _ backlog: BufferingPolicy, _ file: StaticString, _ line: UInt, call: StaticString = #function
     ) {
         self.init {
-            ObservationRequest(
-                name, from: sender, on: $0, isIsolated: true, once: once, key: key, backlog: backlog, at: file, line,
-                call: call)
+            ObservationRequest(name, from: sender, on: $0, isIsolated: true, once, key, backlog, file, line, call: call)
         }
     }
 }

@@ -43,10 +43,7 @@ extension NotifyingCenter {
                         center: core, flags: once ? Registration.State.once : 0,
                         site: RegistrationSite(file: fileID, line: line), handler: handler)))
         }
-        return observe(
-            ObservationRequest(
-                name, from: sender, on: target, once: once, key: key, backlog: backlog, at: fileID, line),
-            handler)
+        return observe(ObservationRequest(name, from: sender, on: target, once, key, backlog, fileID, line), handler)
     }
 
     /// Observes on the main actor until the returned token is released or cancelled (P1).
@@ -59,11 +56,9 @@ extension NotifyingCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Notification) -> Void
     ) -> NotificationObserver {
-        observe(
-            ObservationRequest(
-                name, from: sender, on: .main, isIsolated: true, once: once, key: key, backlog: backlog, at: fileID,
-                line)
-        ) { onMainActor($0, handler) }
+        observe(ObservationRequest(name, from: sender, on: .main, isIsolated: true, once, key, backlog, fileID, line)) {
+            onMainActor($0, handler)
+        }
     }
 
     /// Observes with an async handler until the returned token is released or cancelled.
@@ -77,8 +72,7 @@ extension NotifyingCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable @isolated(any) (Notification) async -> Void
     ) -> NotificationObserver {
-        let request = AsyncObservationRequest(
-            name, from: sender, once: once, key: key, backlog: backlog, at: fileID, line)
+        let request = AsyncObservationRequest(name, from: sender, once, key, backlog, fileID, line)
         return observe(request.request) { [hook = request.hook(on: handler.isolation)] notification in
             // SAFETY: the notification passes to the handler's task, as to any target's thread; the caller answers for
             // that.
@@ -127,8 +121,7 @@ extension NotifyingCenter {
                 owner: owner)
         }
         return observe(
-            ObservationRequest(
-                name, from: sender, on: target, once: once, key: key, backlog: backlog, at: fileID, line),
+            ObservationRequest(name, from: sender, on: target, once, key, backlog, fileID, line),
             for: owner, handler)
     }
 
@@ -141,9 +134,7 @@ extension NotifyingCenter {
         _ handler: @escaping @MainActor @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
         observe(
-            ObservationRequest(
-                name, from: sender, on: .main, isIsolated: true, once: once, key: key, backlog: backlog, at: fileID,
-                line),
+            ObservationRequest(name, from: sender, on: .main, isIsolated: true, once, key, backlog, fileID, line),
             for: owner
         ) { onMainActor($0, $1, handler) }
     }
@@ -173,8 +164,7 @@ extension NotifyingCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable @isolated(any) (Owner, Notification) async -> Void
     ) -> NotificationObserver {
-        let request = AsyncObservationRequest(
-            name, from: sender, once: once, key: key, backlog: backlog, at: fileID, line)
+        let request = AsyncObservationRequest(name, from: sender, once, key, backlog, fileID, line)
         return observe(request.request, for: owner) {
             [hook = request.hook(on: handler.isolation)] owner, notification in
             // SAFETY: both pass to the handler's task, as to any target's thread; the caller answers for the transfer.
@@ -213,8 +203,7 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         observe(
             ObservationRequest(
-                name, from: sender, on: .actor(owner), isIsolated: true, once: once, key: key,
-                backlog: backlog, at: fileID, line),
+                name, from: sender, on: .actor(owner), isIsolated: true, once, key, backlog, fileID, line),
             for: owner
         ) { owner, notification in
             // SAFETY: the notification stays on the calling thread, which has the actor; `ActorTarget` upholds that.

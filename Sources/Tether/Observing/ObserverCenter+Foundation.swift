@@ -20,7 +20,6 @@ extension ObserverCenter {
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     ///   - block: The code to run.
-    /// - Returns: The token, which can be stored as `NSObjectProtocol`.
     public func addObserver(
         forName name: Notification.Name?, object: Any?, queue: OperationQueue?,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -40,14 +39,8 @@ extension ObserverCenter {
     ///
     /// The object is not retained, and the observer ends with the object. The method runs on the posting thread, inside
     /// the post. For `connect(_:from:to:of:owner:on:once:key:fileID:line:)`, the compiler checks the method.
-    /// - Parameters:
-    ///   - observer: The `NSObject` whose method is called; any other value stops the program with a sentence.
-    ///   - selector: The method, which takes a notification or nothing.
-    ///   - name: The name to observe; `nil` for any.
-    ///   - object: The sender to observe; `nil` for any.
-    public func addObserver(
-        _ observer: Any, selector: Selector, name: Notification.Name?, object: Any?
-    ) {
+    /// An `observer` that is no `NSObject` stops the program with a sentence.
+    public func addObserver(_ observer: Any, selector: Selector, name: Notification.Name?, object: Any?) {
         let call: StaticString = "ObserverCenter.addObserver(_:selector:name:object:)"
         guard let observer = observer as? NSObject else {
             fatalError("\(call): the observer, of \(type(of: observer)), is no NSObject; use connect(_:to:of:).")
@@ -65,29 +58,18 @@ extension ObserverCenter {
     }
     #else
     @_documentation(visibility: internal)
-    @available(
-        *, unavailable, message: "there are no selectors here: 'connect(name, to: Sidebar.changed, of: self)'"
-    )
-    public func addObserver<Selector>(
-        _ observer: Any, selector: Selector, name: Notification.Name?, object: Any?
-    ) {}
+    @available(*, unavailable, message: "there are no selectors here: 'connect(name, to: Sidebar.changed, of: self)'")
+    public func addObserver<Selector>(_ observer: Any, selector: Selector, name: Notification.Name?, object: Any?) {}
     #endif
 
     /// Removes the observer of a token of the center, and all observers attached to an object, which may be a token.
     ///
     /// A token of another center, or an object without observers here, changes nothing (M8).
-    /// - Parameter observer: A token, or an object that has observers.
-    public func removeObserver(_ observer: Any) {
-        removeObserver(observer, name: nil, object: nil)
-    }
+    public func removeObserver(_ observer: Any) { removeObserver(observer, name: nil, object: nil) }
 
-    /// Removes the observers of a token or an object that were registered for a name and a sender.
+    /// Removes the observers of a token or an object that were registered for a name and a sender; `nil` for every one.
     ///
     /// Complexity: O(observers of the object).
-    /// - Parameters:
-    ///   - observer: A token, or an object that has observers.
-    ///   - name: The name of the registration; `nil` for every name.
-    ///   - object: The sender of the registration; `nil` for every sender.
     public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
         guard case .object(let instance) = Unwrapped(observer) else { return }
         let sender = object.map(Unwrapped.init) ?? .nothing

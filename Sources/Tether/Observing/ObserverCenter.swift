@@ -68,10 +68,6 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     }
 
     /// Makes a notification with further values, and posts it.
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - object: The object that the post speaks for; `nil` for none.
-    ///   - userInfo: The notification's values; `nil` for none.
     @inline(__always)
     public func post(name: Notification.Name, object: Any? = nil, userInfo: [AnyHashable: Any]?) {
         core.post(
@@ -87,21 +83,15 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// }
     /// ```
     ///
-    /// Observers of any name count. Complexity: O(1), without an allocation. Any thread.
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - sender: The sender of the post; if omitted, observers of every sender count.
+    /// Observers of any name count. If `sender` is omitted, observers of every sender count. Complexity: O(1), without an
+    /// allocation. Any thread.
     public func hasObservers<Sender: AnyObject>(
         of name: Notification.Name, from sender: Sender = Omitted.argument
     ) -> Bool {
         core.hasObservers(of: name, from: Omitted.stands(for: sender) ? nil : SenderKey(sender))
     }
 
-    /// Registers a closure. Prefer the `observe` methods.
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained; `nil` for any.
-    ///   - handler: The code to run, on the posting thread, inside the post.
+    /// Registers a closure, called on the posting thread, inside the post. Prefer the `observe` methods.
     public func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
@@ -141,12 +131,8 @@ extension NotifyingCenter {
     /// center.removeObservers(named: .modelDidChange, owner: self)
     /// ```
     ///
-    /// An observer of any name or any sender does not match a given name or sender.
+    /// An observer of any name or any sender does not match a given name or sender. An omitted argument matches all.
     /// Complexity: O(observers of the narrower of owner and sender, or of the name).
-    /// - Parameters:
-    ///   - name: The name that they were registered for.
-    ///   - sender: The sender of the observers; all senders if omitted.
-    ///   - owner: The owner of the observers; all owners, and none, if omitted.
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
         named name: Notification.Name, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument
     ) {
@@ -154,9 +140,6 @@ extension NotifyingCenter {
     }
 
     /// Ends every observer of a sender, with any name (R9).
-    /// - Parameters:
-    ///   - sender: The sender of the observers.
-    ///   - owner: The owner of the observers; all owners, and none, if omitted.
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
         from sender: Sender, owner: Owner = Omitted.argument
     ) {
@@ -164,7 +147,6 @@ extension NotifyingCenter {
     }
 
     /// Ends every observer of an owner on the center, with any name and sender (R9).
-    /// - Parameter owner: The owner of the observers.
     public func removeObservers<Owner: AnyObject>(owner: Owner) { removeObservers(nil, Omitted.argument, owner) }
 
     /// Ends every observer of the center. On a foreign center, only observers registered with Tether end (R9).

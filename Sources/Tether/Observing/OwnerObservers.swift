@@ -9,23 +9,15 @@
 /// ```
 ///
 /// Each call reads the owner's present observers. The owner is not retained. An owner that was deallocated, or is being
-/// deinitialised, has no observers.
-///
-/// Complexity: O(observers of the owner) for each call, unless the call says otherwise.
-///
-/// *Thread safety*: any thread.
+/// deinitialised, has no observers. Complexity: O(observers of the owner), unless the call says otherwise. Any thread.
 public struct OwnerObservers: Sequence, Sendable {
     private let owner: OwnerReference<AnyObject>
 
     /// Makes the sequence of an owner's observers, which may be empty.
     /// - Parameter owner: The owner, which is not retained.
-    public init(of owner: AnyObject) {
-        self.owner = OwnerReference(owner)
-    }
+    public init(of owner: AnyObject) { self.owner = OwnerReference(owner) }
 
     private var attached: [NotificationObserver] { owner.take().map(OwnerTable.shared.observers) ?? [] }
-
-    // MARK: Listing
 
     /// The number of live observers.
     public var count: Int { attached.count(where: \.isActive) }
@@ -41,8 +33,6 @@ public struct OwnerObservers: Sequence, Sendable {
     /// The live observers, in order of attachment, each with its name, sender and place of registration (L1).
     public func audit() -> Audit { Audit(attached.compactMap(\.reference)) }
 
-    // MARK: Ending
-
     /// Ends all observers.
     public func cancel() {
         for observer in attached { observer.cancel() }
@@ -54,16 +44,11 @@ public struct OwnerObservers: Sequence, Sendable {
     ///
     /// Mutings by the owner and by the token are counted apart: either mutes. For an owner that is being deinitialised,
     /// the call does nothing. See `NotificationObserver.mute(keepingNewest:)`.
-    /// - Parameter keepingNewest: Whether each observer keeps the newest notification posted meanwhile for the last
-    ///   `unmute()`.
     public func mute(keepingNewest: Bool = false) {
         for observer in attached { observer.live?.madePending.mute(by: .owner, keepingNewest: keepingNewest) }
     }
 
     /// Mutes all present observers of the owner while a closure runs.
-    /// - Parameters:
-    ///   - keepingNewest: Whether each observer delivers the newest notification posted meanwhile at the end.
-    ///   - body: The closure, whose posts do not reach the observers.
     public func muted<Result, Failure>(
         keepingNewest: Bool = false, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -139,10 +139,8 @@ final class ForeignCenters: Sendable {
     func core(of center: any NotifyingCenter) -> CenterCore {
         let identity = ObjectIdentifier(center)
         return entries.withLock { entries in
-            if let known = entries[identity] {
-                entries[identity]?.uses += 1
-                return known.core
-            }
+            entries[identity]?.uses += 1
+            if let known = entries[identity] { return known.core }
             let core = CenterCore(usesExactLifetimes: true, face: .foreign(identity))
             if !isBeingDeinitialised(center) {
                 let reference = OwnerReference<AnyObject>(center)
@@ -153,14 +151,12 @@ final class ForeignCenters: Sendable {
     }
 
     func release(_ center: ObjectIdentifier) {
-        let unused = entries.withLock { entries -> Entry? in
+        // The entry is released without the lock.
+        _ = entries.withLock { entries -> Entry? in
             entries[center]?.uses -= 1
             return entries[center]?.uses == 0 ? entries.removeValue(forKey: center) : nil
         }
-        withExtendedLifetime(unused) {}
     }
-
-    // MARK: Looking
 
     /// The core of a center with observers.
     func knownCore(of center: any NotifyingCenter) -> CenterCore? {

@@ -13,13 +13,7 @@ public import Foundation
 /// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks work here (F1), despite the
 /// center's own rules. The article [One layer over every center](doc:Centers) has the table of the exceptions.
 extension NotificationCenter: NotifyingCenter {
-    /// Registers a closure. Prefer the `observe` methods.
-    ///
-    /// The closure is called on the posting thread, inside the post.
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe; `nil` for any.
-    ///   - handler: The code to run, on the posting thread, inside the post.
+    /// Registers a closure, called on the posting thread, inside the post. Prefer the `observe` methods.
     public func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {

@@ -10,12 +10,9 @@ public protocol NotifyingCenter: AnyObject, Sendable {
     /// Called without a lock of Tether. The closure may be called on any thread, also after its removal, and does
     /// nothing after the observer's end.
     ///
-    /// A center keeps the closure until the removal. An earlier release, as in the center's `deinit`, ends the
-    /// observer. The returned registration should refer to the center weakly. Otherwise the observers keep the center.
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not to be retained; `nil` for any.
-    ///   - handler: The closure to call with each matching notification.
+    /// A center keeps the closure until the removal, and does not retain the sender. An earlier release of the closure,
+    /// as in the center's `deinit`, ends the observer. The returned registration should refer to the center weakly.
+    /// Otherwise the observers keep the center.
     func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration
