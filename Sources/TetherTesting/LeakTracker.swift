@@ -217,7 +217,7 @@ public final class LeakTracker: Sendable {
         /// The path of holders, as a flow chart for Mermaid, which Markdown on many hosts draws; see `dot()`.
         public func mermaid() -> String { picture.mermaid }
 
-        /// The path of holders, as an SVG picture, for places that draw no graphs; see `dot()`.
+        /// The path of holders, as an SVG picture, with the repair above the first holder; see `dot()`.
         public func svg() -> String { picture.svg }
     }
 

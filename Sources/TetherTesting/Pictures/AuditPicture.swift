@@ -16,11 +16,15 @@ extension Audit {
     /// The audit as a flow chart for Mermaid, which Markdown on many hosts draws; see `dot()`.
     public func mermaid() -> String { diagram.mermaid }
 
-    /// The audit as an SVG picture, for places that draw no graphs; see `dot()`.
+    /// The audit as an SVG picture, with titles of the columns and a legend; see `dot()`.
     public func svg() -> String { diagram.svg }
 
     var diagram: Diagram {
         var diagram = Diagram(mainColumn: 1)
+        diagram.heads = ["posted", "owner, and where it observes", "runs on"]
+        diagram.legend = [
+            (.yellow, "deliveries wait"), (.red, "deliveries were dropped"), (.grey, "muted"),
+        ]
         let (subjects, targets) = (subjects, rows.map(\.target))
         let subjectBoxes = Audit.numbers(of: subjects) { diagram.add(Diagram.Box($0, .pill, .green, column: 0)) }
         let targetBoxes = Audit.numbers(of: targets) { diagram.add(Diagram.Box([$0], .cylinder, .violet, column: 2)) }

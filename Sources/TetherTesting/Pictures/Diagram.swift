@@ -17,14 +17,16 @@ package struct Diagram: Sendable {
     enum Tint: String, Sendable, CaseIterable {
         case red, yellow, green, violet, grey, white
 
-        var color: String {
+        var color: String { colors.light }
+
+        fileprivate var colors: (light: String, dark: String) {
             switch self {
-            case .red: "#ffd0c7"
-            case .yellow: "#ffe9b3"
-            case .green: "#e4f3e4"
-            case .violet: "#f1e6f7"
-            case .grey: "#dcdcdc"
-            case .white: "#ffffff"
+            case .red: ("#ffd0c7", "#6e2b25")
+            case .yellow: ("#ffe9b3", "#5c4813")
+            case .green: ("#e4f3e4", "#1f4027")
+            case .violet: ("#f1e6f7", "#432a57")
+            case .grey: ("#dcdcdc", "#3d444d")
+            case .white: ("#ffffff", "#0d1117")
             }
         }
     }
@@ -39,6 +41,9 @@ package struct Diagram: Sendable {
         init(_ lines: [String], _ shape: Shape = .box, _ tint: Tint = .white, column: Int) {
             (self.lines, self.shape, self.tint, self.column) = (lines, shape, tint, column)
         }
+
+        /// The height in the picture.
+        fileprivate var height: Int { 14 + 12 * lines.count }
     }
 
     /// An arrow between two boxes, by number.
@@ -57,6 +62,10 @@ package struct Diagram: Sendable {
     /// Whether the diagram shows a path from the place of the repair to the object left behind.
     package var hasPath: Bool { boxes.first?.tint == .red && !arrows.isEmpty }
 
+    /// Titles of columns, meanings of tints, and the repair at the first box: in the picture only.
+    var heads: [String] = []
+    var legend: [(tint: Tint, meaning: String)] = []
+    var repair = ""
     private(set) var boxes: [Box] = []
     private(set) var arrows: [Arrow] = []
     private(set) var frames: [Frame] = []
@@ -178,16 +187,22 @@ extension Unicode.Scalar {
 // MARK: The picture
 
 extension Diagram {
-    /// The picture.
+    /// The picture. Its style replaces the colors in dark mode.
     package var svg: String {
         let places = Places(self)
-        var shapes: [String] = []
+        var shapes = zip(heads, places.columns.indices).map { head, column in
+            text(head, places.columns[column].left - (column == mainColumn ? places.inset : 0), 22, Diagram.bold)
+        }
+        if !repair.isEmpty {
+            shapes.append(text("▾ \(repair)", 24, 22, "class=\"repair\" fill=\"#b3261e\" font-weight=\"bold\""))
+        }
         for frame in frames {
             let (left, width) = places.columns[mainColumn]
-            let (top, end) = (places.tops[frame.boxes.lowerBound] - 30, places.tops[frame.boxes.upperBound - 1])
+            let (top, last) = (places.tops[frame.boxes.lowerBound] - 5, frame.boxes.upperBound - 1)
+            let height = places.tops[last] + boxes[last].height + 5 - top
             shapes.append(
-                rectangle(left - 14, top, width + 28, end + Diagram.rowHeight - top, Diagram.frameColor, round: 8)
-                    + text(frame.title, left - 4, top + 20, "font-weight=\"bold\""))
+                rectangle(left - places.inset, top, width + places.inset + 5, height, "frame", Diagram.frameColor, 7)
+                    + text(frame.title, left - places.inset + 10, top + height / 2 + 5, Diagram.bold))
         }
         shapes += arrows.map { arrow($0, places) }
         for (box, top) in zip(boxes, places.tops) {
@@ -195,85 +210,104 @@ extension Diagram {
             shapes.append(drawn(box, left, top, width))
         }
         let (width, height) = places.size
+        var left = 24
+        for (tint, meaning) in legend {
+            shapes.append(
+                rectangle(left, height - 28, 14, 14, "\(tint)", tint.color, 3)
+                    + text(meaning, left + 20, height - 17, Diagram.small))
+            left += meaning.count * 6 + 52
+        }
         return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\" "
-            + "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\">\n"
-            + "<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"white\"/>\n" + shapes.joined(separator: "\n")
-            + "\n</svg>\n"
+            + "viewBox=\"0 0 \(width) \(height)\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"14\">\n"
+            + "<style>@media (prefers-color-scheme: dark) {\(Diagram.darkStyle)}</style>\n"
+            + "<rect width=\"100%\" height=\"100%\" rx=\"8\" class=\"white\" fill=\"#ffffff\"/>\n"
+            + shapes.joined(separator: "\n") + "\n</svg>\n"
     }
 
-    fileprivate static let (boxHeight, rowHeight) = (38, 50)
+    fileprivate static let rowGap = 8
     fileprivate static let frameColor = "#eef3fb"
+    private static let bold = "font-weight=\"bold\""
+    private static let small = "class=\"small\" fill=\"#555\" font-size=\"12\""
+    private static let darkStyle =
+        Tint.allCases.map { " .\($0) {fill: \($0.colors.dark)}" }.joined()
+        + " .frame {fill: #1c2633} text {fill: #e6edf3} .small {fill: #a9b4c0} .repair {fill: #ff9d91} "
 
-    private func rectangle(_ x: Int, _ y: Int, _ width: Int, _ height: Int, _ fill: String, round: Int) -> String {
-        "<rect x=\"\(x)\" y=\"\(y)\" width=\"\(width)\" height=\"\(height)\" rx=\"\(round)\" fill=\"\(fill)\" "
-            + "stroke=\"#777\"/>"
+    private func rectangle(
+        _ x: Int, _ y: Int, _ width: Int, _ height: Int, _ name: String, _ fill: String, _ round: Int
+    ) -> String {
+        "<rect x=\"\(x)\" y=\"\(y)\" width=\"\(width)\" height=\"\(height)\" rx=\"\(round)\" "
+            + "class=\"\(name)\" fill=\"\(fill)\" stroke=\"#888\"/>"
     }
 
-    private func text(_ text: String, _ x: Int, _ y: Int, _ style: String = "") -> String {
+    private func text(_ text: String, _ x: Int, _ y: Int, _ style: String) -> String {
         "<text x=\"\(x)\" y=\"\(y)\" \(style)>\(text.escapedForMarkup)</text>"
     }
 
     private func drawn(_ box: Box, _ x: Int, _ y: Int, _ width: Int) -> String {
-        let (first, step) = box.lines.count == 1 ? (23, 0) : box.lines.count == 2 ? (16, 15) : (12, 11)
-        return rectangle(x, y, width, Diagram.boxHeight, box.tint.color, round: box.shape == .pill ? 18 : 4)
+        let round = box.shape == .pill ? 13 : 4
+        return rectangle(x, y, width, box.height, "\(box.tint)", box.tint.color, round)
             + box.lines.enumerated().map { line, words in
-                text(words, x + 12, y + first + step * line, line > 0 ? "fill=\"#555\" font-size=\"11\"" : "")
+                text(words, x + 12, y + 17 + 13 * line, line > 0 ? Diagram.small : "")
             }.joined()
     }
 
     /// Leads from the right side of a box to the left side of a box of a later column, and below both to any other box.
     private func arrow(_ arrow: Arrow, _ places: Places) -> String {
-        let (from, to) = (places.columns[boxes[arrow.from].column], places.columns[boxes[arrow.to].column])
+        let boxes = (from: boxes[arrow.from], to: boxes[arrow.to])
+        let (from, to) = (places.columns[boxes.from.column], places.columns[boxes.to.column])
         let isForward = from.left < to.left
         let (x, toX) =
             isForward
-            ? (from.left + from.width, to.left) : (from.left + from.width / 2 + 16, to.left + to.width / 2 - 16)
-        let edge = isForward ? Diagram.boxHeight / 2 : Diagram.boxHeight
-        let (y, toY) = (places.tops[arrow.from] + edge, places.tops[arrow.to] + edge)
+            ? (from.left + from.width, to.left - (boxes.to.column == mainColumn ? places.inset : 0))
+            : (from.left + from.width / 2 + 16, to.left + to.width / 2 - 16)
+        let y = places.tops[arrow.from] + boxes.from.height / (isForward ? 2 : 1)
+        let toY = places.tops[arrow.to] + boxes.to.height / (isForward ? 2 : 1)
         let middle = isForward ? (x + toX) / 2 : max(y, toY) + 44
         let curve =
             isForward
             ? "C\(middle) \(y) \(middle) \(toY) \(toX - 6) \(toY)"
             : "C\(x) \(middle) \(toX) \(middle) \(toX) \(toY + 6)"
         let (labelX, labelY) = ((x + toX) / 2, isForward ? (y + toY) / 2 - 6 : middle + 3)
-        return "<path d=\"M\(x) \(y) \(curve)\" fill=\"none\" stroke=\"#777\"/>"
-            + "<path d=\"M\(toX) \(toY) \(isForward ? "l-8 -4 v8 z" : "l-4 8 h8 z")\" fill=\"#777\"/>"
-            + (arrow.label.isEmpty ? "" : text(arrow.label, labelX, labelY, "text-anchor=\"middle\" font-size=\"11\""))
+        let color = boxes.from.shape == .pill ? "#5a9a5a" : boxes.to.shape == .cylinder ? "#9a6fb5" : "#888"
+        return "<path d=\"M\(x) \(y) \(curve)\" fill=\"none\" stroke=\"\(color)\"/>"
+            + "<path d=\"M\(toX) \(toY) \(isForward ? "l-8 -4 v8 z" : "l-4 8 h8 z")\" fill=\"\(color)\"/>"
+            + (arrow.label.isEmpty ? "" : text(arrow.label, labelX, labelY, "text-anchor=\"middle\" font-size=\"12\""))
     }
 }
 
 /// The places of the boxes in the picture.
 private struct Places {
-    let columns: [(left: Int, width: Int)]
+    /// The left side and the width of the boxes of each column.
+    private(set) var columns: [(left: Int, width: Int)] = []
     private(set) var tops: [Int]
-    /// The height below the last row, where arrows lead back.
-    private let foot: Int
+    /// The width of the frames' titles, on the left of the main column's boxes.
+    let inset: Int
+    private(set) var size = (width: 0, height: 0)
 
     init(_ diagram: Diagram) {
         let boxes = diagram.boxes
         let last = boxes.map(\.column).reduce(diagram.mainColumn, max)
-        var (columns, left) = ([(left: Int, width: Int)](), 24)
+        inset = diagram.frames.map { $0.title.count * 8 + 22 }.max() ?? 0
+        var left = 24
         for column in 0...last {
             // All lines but the first are in a smaller type.
             let lines = boxes.filter { $0.column == column }.flatMap { box in
                 box.lines.enumerated().map { ($0 == 0 ? 8 : 7) * $1.count }
             }
             let labels = diagram.arrows.filter { boxes[$0.from].column == column }.map(\.label.count)
+            if column == diagram.mainColumn { left += inset }
             columns.append((left, lines.reduce(0, max) + 24))
             left += columns[column].width + max(90, labels.reduce(0, max) * 6 + 40)
         }
-        self.columns = columns
-        foot = diagram.arrows.contains { boxes[$0.from].column >= boxes[$0.to].column } ? 54 : 14
         tops = boxes.map { _ in 0 }
-        var (top, placed) = (24, Set<Int>())
+        let first = diagram.heads.isEmpty && diagram.repair.isEmpty ? 24 : 40
+        var (top, placed) = (first, Set<Int>())
         let begins = Set(diagram.frames.map(\.boxes.lowerBound))
-        let ends = Set(diagram.frames.map(\.boxes.upperBound))
         for number in boxes.indices where boxes[number].column == diagram.mainColumn {
-            if begins.contains(number) { top += 30 }
+            if begins.contains(number) { top += 6 }
             tops[number] = top
             placed.insert(number)
-            top += Diagram.rowHeight
-            if ends.contains(number + 1) { top += 18 }
+            top += boxes[number].height + Diagram.rowGap
         }
         var joined = boxes.map { _ in [Int]() }
         for arrow in diagram.arrows {
@@ -281,25 +315,33 @@ private struct Places {
             joined[arrow.to].append(arrow.from)
         }
         for column in (0...last).sorted(by: { abs($0 - diagram.mainColumn) < abs($1 - diagram.mainColumn) }) {
-            spread(boxes.indices.filter { boxes[$0].column == column && !placed.contains($0) }, joined, &placed)
+            let numbers = boxes.indices.filter { boxes[$0].column == column && !placed.contains($0) }
+            spread(numbers, of: boxes, below: first, joined, &placed)
         }
+        // Below the boxes, arrows lead back, and the legend stands.
+        let bottom = zip(tops, boxes).map { $0 + $1.height }.max() ?? first
+        let leadsBack = diagram.arrows.contains { boxes[$0.from].column >= boxes[$0.to].column }
+        let right = columns.map { $0.left + $0.width }.max() ?? 0
+        let legend = diagram.legend.reduce(0) { $0 + $1.meaning.count * 6 + 52 }
+        size = (
+            max(right, 24 + diagram.repair.count * 8, legend) + 24,
+            bottom + (leadsBack ? 56 : 20) + (legend > 0 ? 26 : 0)
+        )
     }
 
     /// Puts each box beside the middle of its joined boxes, or below the last box placed in the column.
-    private mutating func spread(_ numbers: [Int], _ joined: [[Int]], _ placed: inout Set<Int>) {
+    private mutating func spread(
+        _ numbers: [Int], of boxes: [Diagram.Box], below first: Int, _ joined: [[Int]], _ placed: inout Set<Int>
+    ) {
         let wishes = numbers.map { number in
-            let beside = joined[number].filter(placed.contains).map { tops[$0] }
-            return beside.reduce(0, +) / max(1, beside.count)
+            let beside = joined[number].filter(placed.contains).map { tops[$0] + boxes[$0].height / 2 }
+            return beside.reduce(0, +) / max(1, beside.count) - boxes[number].height / 2
         }
-        var free = 0
+        var free = first
         for index in wishes.indices.sorted(by: { wishes[$0] < wishes[$1] }) {
             tops[numbers[index]] = max(wishes[index], free)
-            free = tops[numbers[index]] + Diagram.rowHeight
+            free = tops[numbers[index]] + boxes[numbers[index]].height + Diagram.rowGap
             placed.insert(numbers[index])
         }
-    }
-
-    var size: (width: Int, height: Int) {
-        (columns.reduce(0) { max($0, $1.left + $1.width) } + 24, tops.reduce(0, max) + Diagram.rowHeight + foot)
     }
 }

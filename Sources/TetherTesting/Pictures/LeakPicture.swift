@@ -5,7 +5,7 @@ internal import Tether
 ///
 /// The first box is red: the repair belongs there. The object left behind is yellow.
 struct LeakPicture {
-    private(set) var diagram = Diagram()
+    var diagram = Diagram()
 
     /// Begins with the outermost holder.
     init(_ lines: [String], _ tint: Diagram.Tint = .red) {
@@ -28,6 +28,7 @@ struct LeakPicture {
     /// This picture, followed by a path to the object left behind; from `.itself` the path leads back to the first box.
     func following(_ path: ReferencePath, from root: ReferencePath.Root, to lines: [String]) -> LeakPicture {
         var picture = self
+        if root == .closure { picture.diagram.repair = "Mend here: capture \(path.firstHolder ?? "it") weakly" }
         for leg in path.legs(from: root) {
             if let type = leg.type {
                 picture.hold([type.name], leg.label, .box, .white)
@@ -58,7 +59,12 @@ extension WatchedRegistration {
     /// A handler that holds an object. If the object is the owner, the picture shows that the owner holds the handler.
     func picture(_ path: ReferencePath, to object: HeapObject, _ lines: [String]) -> Diagram {
         var picture = LeakPicture(handlerOf: self).following(path, from: .closure, to: lines)
-        if owner == object.address { picture.close("keeps, while it lives") }
+        if owner == object.address {
+            if path.firstHolder == nil {
+                picture.diagram.repair = "Mend here: use the owner that the handler is handed"
+            }
+            picture.close("keeps, while it lives")
+        }
         return picture.diagram
     }
 }

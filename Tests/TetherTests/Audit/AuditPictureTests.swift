@@ -84,10 +84,12 @@ import Testing
         }
         let token = center.observe(.sample, from: owners[0]) { _ in }
         let picture = center.audit().svg()
-        let boxes = try picture.matches(of: #/<rect x="(\d+)" y="(\d+)" width="(\d+)" height="38"/#).map { box in
-            try CGRect(
-                x: #require(Int(box.1)), y: #require(Int(box.2)), width: #require(Int(box.3)), height: 38)
-        }
+        let boxes = try picture.matches(of: #/<rect x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)" rx="(?:4|13)"/#)
+            .map { box in
+                try CGRect(
+                    x: #require(Int(box.1)), y: #require(Int(box.2)), width: #require(Int(box.3)),
+                    height: #require(Int(box.4)))
+            }
         // Seven observers, of four subjects, with two targets.
         #expect(boxes.count == 7 + 4 + 2)
         let size = try #require(picture.firstMatch(of: #/<svg .* width="(\d+)" height="(\d+)"/#))
