@@ -3,7 +3,7 @@ import Foundation
 /// What the command line asks for; a mistake in it ends the program with a sentence.
 struct Options {
     static let usage = """
-        use [--filter TEXT] [--list] [--quick] [--busy N] [--instructions] [--json FILE] [--compare FILE] [--chart FILE]
+        use [--filter TEXT] [--list] [--quick] [--busy N] [--instructions] [--json FILE] [--compare FILE] [--chart FOLDER]
         """
 
     private(set) var filter: String?

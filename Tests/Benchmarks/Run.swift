@@ -28,7 +28,7 @@ struct Run {
         summarize(rows)
         if let earlier { Comparison(earlier: earlier, later: rows).print() }
         if let file = options.json { named(file) { try Row.write(rows, to: file) } }
-        if let file = options.chart { named(file) { try Data(Chart(rows).svg.utf8).write(to: file) } }
+        if let file = options.chart { named(file) { try Chart.write(rows, to: file) } }
     }
 
     /// Reads or writes a file; a failure ends the program with the file's name.
