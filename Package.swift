@@ -42,6 +42,11 @@ let package = Package(
         .executableTarget(name: "Notes", dependencies: ["Tether"], path: "Examples/Notes", exclude: ["Tests"]),
         .testTarget(
             name: "NotesTests", dependencies: ["Notes", "Tether", "TetherVerification"], path: "Examples/Notes/Tests"),
+        .executableTarget(
+            name: "BookList", dependencies: ["Tether"], path: "Examples/BookList", exclude: ["Tests"]),
+        .testTarget(
+            name: "BookListTests", dependencies: ["BookList", "Tether", "TetherVerification"],
+            path: "Examples/BookList/Tests"),
         .executableTarget(name: "TypedMessages", dependencies: ["Tether"], path: "Examples/TypedMessages"),
         .executableTarget(name: "Trace", dependencies: ["Tether"], path: "Examples/Trace"),
         .executableTarget(name: "AsyncSequences", dependencies: ["Tether"], path: "Examples/AsyncSequences"),

@@ -149,6 +149,21 @@ extension Notification.Name {
     // MARK: The code
 
     #if os(Linux)
+    @Test func `the lines on the page of examples are printed by the examples`() throws {
+        let page = Package.root.appending(path: "Sources/Tether/Tether.docc/Examples.md")
+        let blocks = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "$ swift run ").dropFirst()
+        #expect(blocks.count > 5)
+        for lines in blocks.map({ $0.components(separatedBy: "```")[0].split(separator: "\n") }) {
+            let folder = Package.root.appending(path: "Examples/\(lines[0])")
+            // `.ci/run` checks that an example prints the lines that its comments promise.
+            let sources = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+                .filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }
+            for line in lines.dropFirst() {
+                #expect(sources.contains { $0.contains("// Prints: \(line)\n") }, "\(lines[0]): \(line)")
+            }
+        }
+    }
+
     @Test func `all code in the documentation that prints is run`() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         let run = try ["DocumentedPrintTests.swift", "ReadmeTests.swift"].flatMap { name in
