@@ -21,7 +21,7 @@ documentation() {
     docc merge "${archives[@]}" --synthesized-landing-page-name Tether --synthesized-landing-page-kind Package \
         --output-path "$folder/site"
     # A site's root shows nothing of its own; an address that is relative leads on under any host and folder.
-    echo '<!doctype html><title>Tether</title><meta http-equiv="refresh" content="0; url=documentation/">' \
+    echo '<!doctype html><title>Tether</title><meta http-equiv="refresh" content="0; url=documentation/tether/">' \
         >"$folder/site/index.html"
 }
 

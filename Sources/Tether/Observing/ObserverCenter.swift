@@ -79,7 +79,8 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     ///
     /// ```swift
     /// if center.hasObservers(of: .modelDidChange, from: model) {
-    ///     center.post(name: .modelDidChange, object: model, userInfo: ["rows": Array(rows)])
+    ///     let payload = ["rows": Array(rows)]
+    ///     center.post(name: .modelDidChange, object: model, userInfo: payload)
     /// }
     /// ```
     ///
