@@ -1,110 +1,119 @@
 internal import Tether
 
-/// Searches, when a center ends, for owners kept by handlers of the center. A test with a center of its own would
-/// otherwise miss the leak, because the owners end with the center.
-struct CenterEndSearch {
-    private struct Candidate {
-        let registration: WatchedRegistration
-        let owner: WatchedObject
-        let handler: ValueBytes
+// A test with a center of its own would miss the leak of an owner that a handler captures, because such an owner ends
+// with the center. So a scope looks for such owners when a center ends:
+//
+// - Before the end, near captures are searched. An owner on a circle of captures is reported, even if a local variable
+//   of the test still holds the owner: only the end of an observer opens the circle.
+// - An owner that its handler reaches over a property is reported if the center's end released the owner. The test may
+//   be about to set the property.
+// - Any other owner that ended with the release of its handler is reported without a path.
 
-        var heap: HeapObject { HeapObject(address: owner.address) }
-    }
+/// An owner alive at the end of its center, and perhaps kept alive by a handler of the center alone.
+struct KeptOwner: Sendable {
+    let owner: WatchedObject
+    /// Whether captures of handlers alone keep the owner.
+    let isCaptured: Bool
+    let finding: Finding
 
-    /// A connection from an owner to an owner that a handler of the first one reaches, and so keeps alive. There may be
-    /// a way for each pair of owners.
-    private struct Way {
-        /// The index of the candidate with the handler.
-        let start: Int
-        let end: UInt
-    }
-
-    /// The registrations with an owner that is alive and not kept on purpose.
-    private let candidates: [Candidate]
-    private let graph: ObjectGraph
-    private let limit: Duration
-
-    /// Prepares a search among the live registrations of a center.
-    init(
-        _ registrations: [WatchedRegistration], owners: [UInt: WatchedObject], keptOnPurpose: Set<UInt>, limit: Duration
+    /// An owner reached by its own handler, or by `other`, the handler of another kept owner.
+    fileprivate init(
+        _ owner: WatchedObject, of registration: WatchedRegistration, heldBy other: WatchedRegistration? = nil,
+        by path: ReferencePath
     ) {
-        self.limit = limit
-        graph = ObjectGraph(until: .after(limit))
-        candidates = registrations.compactMap { registration in
+        let tracked = LeakTracker.Tracked(
+            object: owner, label: "\(owner.type)", site: registration.site, isOwner: true)
+        let holder = other ?? registration
+        self.init(
+            owner, isCaptured: path.isCapture, of: registration,
+            "it was kept by \(holder.handlerDescription), which \(path.sentence(from: .closure))"
+                + (other == nil ? "" : ", and whose owner is kept, too"),
+            remedy: other == nil ? SelfCapture.remedy : "Capture it weakly there.",
+            holder.picture(path, to: HeapObject(address: owner.address), tracked.lines))
+    }
+
+    /// An owner that ended with the release of its handler, though the search found no path.
+    init(_ owner: WatchedObject, of registration: WatchedRegistration) {
+        self.init(
+            owner, isCaptured: true, of: registration,
+            Memory.isReadable
+                ? "it was kept by \(registration.handlerDescription), which captures it, or leads to it by a value that "
+                    + "cannot be looked into or by another handler"
+                : "something kept it that a handler of the center captures, or that such a capture leads to; what it is "
+                    + "is untold, because this process may not read its own memory",
+            remedy: SelfCapture.remedy, LeakPicture(handlerOf: registration).diagram)
+    }
+
+    private init(
+        _ owner: WatchedObject, isCaptured: Bool, of registration: WatchedRegistration, _ keeping: String,
+        remedy: String, _ picture: Diagram
+    ) {
+        self.owner = owner
+        self.isCaptured = isCaptured
+        finding = Finding(
+            message: "\(owner.type), an owner, observed for at \(registration.site), went only because its center did: "
+                + "until then \(keeping). With a center that stays, such as ObserverCenter.default, it leaks. "
+                + remedy,
+            site: registration.site, picture: picture)
+    }
+}
+
+extension KeptOwner {
+    private typealias Candidate = (registration: WatchedRegistration, owner: WatchedObject, handler: ValueBytes)
+    /// A handler that captures an owner.
+    private typealias Holder = (candidate: Candidate, path: ReferencePath)
+
+    /// The owners that a center may keep, in the order of its registrations. `owners` has the living ones by address.
+    static func search(
+        _ registrations: [WatchedRegistration], owners: [UInt: WatchedObject], keptOnPurpose: Set<UInt>, limit: Duration
+    ) -> [KeptOwner] {
+        let graph = ObjectGraph(until: .after(limit))
+        let candidates = registrations.compactMap { registration -> Candidate? in
             guard let owner = registration.owner.flatMap({ owners[$0] }), !owner.hasEnded,
                 !keptOnPurpose.contains(owner.address), let handler = registration.handler
             else { return nil }
-            return Candidate(registration: registration, owner: owner, handler: handler)
-        }
-    }
-
-    /// The owners that the center may keep, in the order of their registrations.
-    func keptOwners() -> [KeptOwner] {
-        var kept = [KeptOwner?](repeating: nil, count: candidates.count)
-        var known = Set<UInt>()
-        func keep(_ owner: KeptOwner, at index: Int) {
-            kept[index] = owner
-            known.insert(owner.owner.address)
+            return (registration, owner, handler)
         }
         // The near captures of every handler come first, because the search of a large model may use up the time.
-        for (index, candidate) in candidates.enumerated() {
-            if let near = graph.path(from: candidate.handler, to: candidate.heap, lookingInto: 32) {
-                keep(KeptOwner(candidate.owner, of: candidate.registration, by: near), at: index)
+        var captures: [UInt: [Holder]] = [:]
+        let targets = graph.targets(candidates.map { HeapObject(address: $0.owner.address) })
+        for candidate in candidates {
+            let paths = graph.paths(from: ReferencePath.roots(candidate.handler), to: targets, lookingInto: 32)
+            for (end, path) in paths where path.isCapture {
+                captures[end.address, default: []].append((candidate, path))
             }
         }
-        let left = candidates.enumerated().filter { !known.contains($0.element.owner.address) }
-        var ways: [Way] = []
-        let targets = graph.targets(left.map(\.element.heap))
-        for (index, candidate) in left {
-            // Paths are built only to the candidate's own owner, because the ways may be very many.
-            let paths = graph.paths(from: ReferencePath.roots(candidate.handler), to: targets) { end in
-                ways.append(Way(start: index, end: end.address))
-                return end == candidate.heap
-            }
-            if let path = paths[candidate.heap] {
-                keep(KeptOwner(candidate.owner, of: candidate.registration, by: path), at: index)
-            }
-        }
-        let lastWays = lastWays(ofCyclesIn: ways)
-        for (index, candidate) in left where !known.contains(candidate.owner.address) {
-            guard let last = lastWays[candidate.owner.address].map({ candidates[$0.start] }),
-                let path = graph.path(from: last.handler, to: candidate.heap)
-            else { continue }
-            let registration = candidate.registration
-            keep(KeptOwner(candidate.owner, of: registration, heldBy: last.registration, by: path), at: index)
-        }
-        if let reason = untold() {
-            for (index, candidate) in left where !known.contains(candidate.owner.address) {
-                keep(KeptOwner(candidate.owner, of: candidate.registration, untold: reason), at: index)
+        let circles = behindCircles(captures)
+        var kept: [UInt: KeptOwner] = [:]
+        for (registration, owner, handler) in candidates where kept[owner.address] == nil {
+            let holders = circles.contains(owner.address) ? captures[owner.address] ?? [] : []
+            if let own = holders.first(where: { $0.candidate.owner === owner }) {
+                kept[owner.address] = KeptOwner(owner, of: own.candidate.registration, by: own.path)
+            } else if let other = holders.first(where: { circles.contains($0.candidate.owner.address) }) {
+                kept[owner.address] = KeptOwner(
+                    owner, of: registration, heldBy: other.candidate.registration, by: other.path)
+            } else if let path = graph.path(from: handler, to: HeapObject(address: owner.address)) {
+                kept[owner.address] = KeptOwner(owner, of: registration, by: path)
             }
         }
         // An owner that ended meanwhile did not need the center's end.
-        return kept.compactMap(\.self).filter { !$0.owner.hasEnded }
+        return candidates.compactMap { kept.removeValue(forKey: $0.owner.address) }.filter { !$0.owner.hasEnded }
     }
 
-    /// For each owner on a cycle through captures of handlers, a way on the cycle that leads to the owner; empty after
-    /// the deadline.
-    private func lastWays(ofCyclesIn ways: [Way]) -> [UInt: Way] {
-        func start(of way: Way) -> UInt { candidates[way.start].owner.address }
-        var components = StrongComponents<UInt>()
-        for (number, way) in ways.enumerated() {
-            if number % 1024 == 0, graph.isOver() { return [:] }
-            components.connect(start(of: way), to: way.end)
+    /// The owners on circles of captures, or captured behind one: left over when, again and again, an owner that no
+    /// handler of a left owner captures is removed.
+    private static func behindCircles(_ captures: [UInt: [Holder]]) -> Set<UInt> {
+        var (captured, counts) = ([UInt: [UInt]](), captures.mapValues(\.count))
+        for (end, holders) in captures {
+            for holder in holders { captured[holder.candidate.owner.address, default: []].append(end) }
         }
-        let component = components.numbers()
-        return ways.reduce(into: [:]) { last, way in
-            let isOnCycle = component[start(of: way)] == component[way.end]
-            if isOnCycle, last[way.end] == nil { last[way.end] = way }
+        var removed = captured.keys.filter { counts[$0] == nil }
+        while let owner = removed.popLast() {
+            for end in captured[owner] ?? [] {
+                counts[end, default: 0] -= 1
+                if counts[end] == 0 { removed.append(end) }
+            }
         }
-    }
-
-    /// The reason why a search may have missed an owner; `nil` after a complete search.
-    private func untold() -> String? {
-        if !Memory.isReadable { return "this process may not read its own memory" }
-        if graph.isExhausted {
-            return "the limit for explanations, less what earlier centers of this test took of it, \(limit), was "
-                + "reached after \(graph.count) objects; set a longer one (explanation:)"
-        }
-        return nil
+        return Set(counts.lazy.filter { $0.value > 0 }.map(\.key))
     }
 }

@@ -22,11 +22,8 @@ public func findLeaks(
     within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
     _ body: () throws -> Void
 ) rethrows -> [LeakTracker.Leak] {
-    let scope = LeakTracker(explanation: explanation)
-    try LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try body() }
-    return scope.verifyBlocking(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map {
-        LeakTracker.Leak($0.message, $0.picture)
-    }
+    let limits = LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)
+    return try LeakTracker.run(limits, warns: false, body).1.findings.map { LeakTracker.Leak($0.message, $0.picture) }
 }
 
 /// Runs an asynchronous body in a new scope, and returns the leaks of the body; for programs other than tests.
@@ -43,9 +40,7 @@ public func findLeaks(
     isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Void
 ) async rethrows -> [LeakTracker.Leak] {
-    let scope = LeakTracker(explanation: explanation)
-    try await LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try await body() }
-    return await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)).map {
-        LeakTracker.Leak($0.message, $0.picture)
-    }
+    let limits = LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)
+    let (_, verdict) = try await LeakTracker.run(limits, warns: false, body)
+    return verdict.findings.map { LeakTracker.Leak($0.message, $0.picture) }
 }

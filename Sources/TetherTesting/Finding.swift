@@ -8,6 +8,11 @@ package struct Finding: Sendable {
     /// The picture of the holders.
     package let picture: Diagram
 
+    /// The first holder, the thing left behind, and the place of the repair. Like findings have equal ones.
+    fileprivate var kind: [String] {
+        (picture.boxes.first?.lines ?? []) + (picture.boxes.last?.lines ?? []) + ["\(site)"]
+    }
+
     /// Writes the finding to the standard error, in the form of a compiler's warning.
     package func print() {
         // Without the throwing form a closed standard error would stop the program.
@@ -17,6 +22,19 @@ package struct Finding: Sendable {
     /// Reports the finding while the program runs: in the running test, or else on the standard error.
     func tell() {
         if FindingRecorders.tests?.record(self) != true { print() }
+    }
+}
+
+extension [Finding] {
+    /// The first one of like findings, with their number.
+    func counted() -> [Finding] {
+        let counts = Dictionary(map { ($0.kind, 1) }, uniquingKeysWith: +)
+        var seen: Set<[String]> = []
+        return filter { seen.insert($0.kind).inserted }.map { finding in
+            let alike = counts[finding.kind, default: 1]
+            let message = finding.message + (alike == 1 ? "" : " (\(alike) alike)")
+            return Finding(message: message, site: finding.site, picture: finding.picture)
+        }
     }
 }
 

@@ -19,7 +19,41 @@ extension LeakTracker {
         }
     }
 
+    /// The findings of a verification.
+    package struct Verdict: Sendable {
+        package let findings: [Finding]
+        /// A finding for each observer without a scope on the centers of the scope; a warning.
+        package let unattributed: [Finding]
+
+        fileprivate init(_ findings: [Finding], _ scope: LeakTracker, warns: Bool) {
+            self.findings = findings
+            unattributed = warns ? scope.unattributed() : []
+        }
+    }
+
     // MARK: Verifying
+
+    /// Runs a body in a new scope, verifies the scope, and closes it. A body that throws is not verified.
+    @available(*, noasync)
+    package static func run<Result>(
+        _ limits: Limits, warns: Bool = true, _ body: () throws -> Result
+    ) rethrows -> (Result, Verdict) {
+        let scope = LeakTracker(explanation: limits.explanation)
+        defer { scope.close() }
+        let result = try $scope.withValue(Scope(scope), operation: body)
+        return (result, Verdict(scope.verifyBlocking(limits), scope, warns: warns))
+    }
+
+    /// Runs an asynchronous body as `run(_:warns:_:)` does, and blocks no thread.
+    package static func run<Result>(
+        _ limits: Limits, warns: Bool = true, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Result
+    ) async rethrows -> (Result, Verdict) {
+        let scope = LeakTracker(explanation: limits.explanation)
+        defer { scope.close() }
+        let result = try await $scope.withValue(Scope(scope), operation: body)
+        return (result, Verdict(await scope.verify(limits), scope, warns: warns))
+    }
 
     /// Waits for deliveries and releases, and returns a finding for everything left behind.
     package func verify(_ limits: Limits) async -> [Finding] {
@@ -162,19 +196,18 @@ extension LeakTracker {
 
     private func findings(_ unfinished: [Finding], _ limits: Limits) -> [Finding] {
         let diagnosis = Diagnosis(
-            registrations: state.withLock(\.registrations).filter(\.isActive), objects: leftObjects(),
-            limit: limits.explanation)
+            registrations: state.withLock(\.registrations), objects: leftObjects(), limit: limits.explanation)
         // The diagnosis reports the owners still alive.
         let hidden = state.withLock(\.keptUntilCenterEnded).filter { $0.owner.hasEnded }.map(\.finding)
-        return diagnosis.findings(observers: leftRegistrations()) + hidden + unfinished
+        return diagnosis.findings(observers: leftRegistrations()) + hidden.counted() + unfinished.counted()
     }
 
     /// Finds the owners kept alive by a center that is ending and has these registrations of the scope.
     func ownersKept(by registrations: [WatchedRegistration]) -> [KeptOwner] {
         let (objects, kept, limit) = state.withLock { ($0.objects, $0.kept, $0.timeForCenters) }
         let begin = ContinuousClock.now
-        let search = CenterEndSearch(registrations, owners: objects, keptOnPurpose: addresses(of: kept), limit: limit)
-        let owners = search.keptOwners()
+        let owners = KeptOwner.search(
+            registrations, owners: objects, keptOnPurpose: addresses(of: kept), limit: limit)
         state.withLock { $0.timeForCenters = max(.zero, $0.timeForCenters - (ContinuousClock.now - begin)) }
         return owners
     }
@@ -245,8 +278,8 @@ extension WatchedRegistration {
         guard isRunning else { return nil }
         picture.hold(["another thread"], "running on", .cylinder, .violet)
         return Finding(
-            message: "still waiting for \(handlerDescription) to return; it is running on another thread", site: site,
-            picture: picture.diagram)
+            message: "still waiting for \(handlerDescription) to return; it is running on another thread, or suspended",
+            site: site, picture: picture.diagram)
     }
 }
 

@@ -67,6 +67,8 @@ public final class LeakTracker: Sendable {
     }
 
     struct State: Sendable {
+        /// Whether the verdict was given. A later registration or tracked object is ignored.
+        var isClosed = false
         var tracked: [Tracked] = []
         /// The known objects by address. A new object may have the address of an ended object.
         var objects: [UInt: WatchedObject] = [:]
@@ -98,7 +100,21 @@ public final class LeakTracker: Sendable {
         state.withLock { $0.timeForCenters = explanation }
     }
 
-    deinit { Registrations.forget(state.withLock(\.registrations)) }
+    deinit { close() }
+
+    var isClosed: Bool { state.withLock(\.isClosed) }
+
+    /// Ends the scope. The last scope ends the listening.
+    package func close() {
+        let old = state.withLock { state in
+            let old = state
+            state = State(isClosed: true)
+            return old
+        }
+        if old.isClosed { return }
+        Registrations.forget(old.registrations)
+        Registrations.stopListening()
+    }
 
     // MARK: Being current
 
@@ -135,6 +151,7 @@ public final class LeakTracker: Sendable {
         _ object: Object, _ label: String? = nil, file: StaticString = #fileID, line: UInt = #line
     ) -> Object {
         ObjectArgument.tracked.check(object, call: "track(_:)")
+        if isClosed { return object }
         let site = Site(file: "\(file)", line: Int(line))
         let tracked = Tracked(
             object: watched(object), label: label ?? "\(type(of: object))", site: site, isOwner: false)
@@ -151,6 +168,7 @@ public final class LeakTracker: Sendable {
     public func keep<Object: AnyObject>(
         _ object: Object, file: StaticString = #fileID, line: UInt = #line
     ) -> Object {
+        if isClosed { return object }
         let kept = watched(object)
         state.withLock { $0.kept.append(kept) }
         return object
@@ -181,6 +199,10 @@ public final class LeakTracker: Sendable {
         let watched = WatchedObject(object)
         state.withLock { $0.objects[address] = watched }
         return watched
+    }
+
+    func add(_ center: RegistrationWatch.CenterNumber) {
+        state.withLock { if !$0.isClosed { $0.centers.insert(center) } }
     }
 
     func add(_ registration: WatchedRegistration, owner: AnyObject?) {

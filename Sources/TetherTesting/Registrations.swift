@@ -1,6 +1,6 @@
 internal import Tether
 
-/// Records the scope of each registration of the process, from the first scope on.
+/// Records the scope of each registration of the process, while a scope is open.
 final class Registrations: Sendable {
     private static let shared = Registrations()
 
@@ -14,7 +14,7 @@ final class Registrations: Sendable {
         var ending: [RegistrationWatch.CenterNumber: Ending] = [:]
         /// The registrations that end with their centers, with their owners, until the handlers are released.
         var beforeRelease: [WatchedRegistration.ID: (registration: WatchedRegistration, owner: WatchedObject)] = [:]
-        /// The scopes of registrations until the scope ends. A handler may run after its registration has ended.
+        /// The scopes of registrations until the scope closes. A handler may run after its registration has ended.
         var scopesOfHandlers: [WatchedRegistration.ID: WeakScope] = [:]
         /// The live registrations without a scope.
         var unattributed: [WatchedRegistration.ID: WatchedRegistration] = [:]
@@ -36,24 +36,57 @@ final class Registrations: Sendable {
 
     private let state = Locked(State())
 
-    private static let start: Void = RegistrationWatch.listen { event in
-        switch event {
-        case .registered(let registration, let owner):
-            shared.add(registration, owner: owner)
-            if let handler = registration.handler { SelfCapture.check(handler, of: owner, at: registration) }
-        case .ended(let id): shared.end(id)
-        case .released(let id): shared.released(id)
-        case .centerMade(let center): LeakTracker.current?.state.withLock { _ = $0.centers.insert(center) }
-        case .centerEnds(let center): shared.centerEnds(center)
-        case .centerEnded(let center): shared.centerEnded(center)
+    /// The number of open scopes, and one for the warning of self-captures. Locked around changes of the listener.
+    private static let listeners = Locked(0)
+
+    /// Receives the events of registrations until a call of `stopListening()`.
+    static func listen() {
+        listeners.withLock { count in
+            count += 1
+            guard count == 1 else { return }
+            shared.forgetEnded()
+            RegistrationWatch.listen { event in
+                switch event {
+                case .registered(let registration, let owner):
+                    shared.add(registration, owner: owner)
+                    if let handler = registration.handler { SelfCapture.check(handler, of: owner, at: registration) }
+                case .ended(let id): shared.end(id)
+                case .released(let id): shared.released(id)
+                case .centerMade(let center): LeakTracker.current?.add(center)
+                case .centerEnds(let center): shared.centerEnds(center)
+                case .centerEnded(let center): shared.centerEnded(center)
+                }
+            }
         }
     }
 
-    /// Starts to receive the events of registrations, once for the process.
-    static func listen() { start }
+    /// Ends one call of `listen()`.
+    static func stopListening() {
+        listeners.withLock { count in
+            count -= 1
+            if count == 0 { RegistrationWatch.stopListening() }
+        }
+    }
+
+    /// Forgets the registrations and centers that ended while nothing listened.
+    private func forgetEnded() {
+        let old = state.withLock { state in
+            let old = state
+            state.scopes = old.scopes.filter(\.value.registration.isActive)
+            state.onCenters = old.onCenters.compactMapValues { ids in
+                let live = ids.filter { state.scopes[$0] != nil }
+                return live.isEmpty ? nil : live
+            }
+            state.unattributed = old.unattributed.filter(\.value.isActive)
+            (state.ending, state.beforeRelease) = ([:], [:])
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
 
     private func add(_ registration: WatchedRegistration, owner: AnyObject?) {
         let current = LeakTracker.current
+        if current?.isClosed == true { return }
         state.withLock { state in
             if let current {
                 state.count += 1
@@ -102,7 +135,7 @@ final class Registrations: Sendable {
         shared.state.withLock { $0.scopes[id]?.scope ?? $0.scopesOfHandlers[id] }
     }
 
-    /// Forgets the registrations of a scope that is deallocated. The argument keeps the IDs unique until then.
+    /// Forgets the registrations of a scope that closes. The argument keeps the IDs unique until then.
     static func forget(_ registrations: [WatchedRegistration]) {
         shared.state.withLock { state in
             for registration in registrations { state.scopesOfHandlers[registration.id] = nil }

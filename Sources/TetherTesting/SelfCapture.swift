@@ -19,8 +19,8 @@ extension ObserverCenter {
     public static var warnsOfSelfCapture: Bool {
         get { SelfCapture.isReported.load(ordering: .relaxed) }
         set {
-            Registrations.listen()
-            SelfCapture.isReported.store(newValue, ordering: .relaxed)
+            guard SelfCapture.isReported.exchange(newValue, ordering: .relaxed) != newValue else { return }
+            if newValue { Registrations.listen() } else { Registrations.stopListening() }
         }
     }
 }

@@ -4,11 +4,7 @@ internal import Tether
 internal import TetherTesting
 internal import XCTest
 
-/// The outcome of a verification, for the framework that runs the test.
-struct Verdict {
-    let findings: [Finding]
-    let unattributed: [Finding]
-
+extension LeakTracker.Verdict {
     /// Records every finding once: at the finding's line, or at the test if the file is not on this machine.
     func report(at test: TestSite) {
         if Test.current != nil { return report(at: test.sourceLocation) }
@@ -19,7 +15,10 @@ struct Verdict {
     /// Records every finding once, in Swift Testing.
     func report(at test: SourceLocation) {
         for finding in findings { finding.recordInSwiftTesting(of: test) }
-        for finding in unattributed { finding.warnInSwiftTesting(of: test) }
+        for finding in unattributed {
+            let place = finding.site.sourceLocation(in: test)
+            Issue.record(Comment(rawValue: finding.message), severity: .warning, sourceLocation: place)
+        }
     }
 }
 
@@ -43,15 +42,6 @@ extension Finding {
         guard picture.hasPath else { return }
         let file = site.file.split(separator: "/").last ?? "leak"
         Attachment.record(picture.svg, named: "\(file)-\(site.line).svg", sourceLocation: test)
-    }
-
-    /// Records the finding in Swift Testing as a warning, which fails no test; prints the finding before Swift 6.3.
-    func warnInSwiftTesting(of test: SourceLocation) {
-        #if compiler(>=6.3)
-        Issue.record(Comment(rawValue: message), severity: .warning, sourceLocation: site.sourceLocation(in: test))
-        #else
-        print()
-        #endif
     }
 
     /// Records the finding in XCTest, as a failure.

@@ -18,10 +18,7 @@ public struct NoLeaksTrait: TestTrait, SuiteTrait, TestScoping {
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        let scope = LeakTracker(explanation: limits.explanation)
-        try await LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try await function() }
-        let findings = await scope.verify(limits)
-        Verdict(findings: findings, unattributed: scope.unattributed()).report(at: test.sourceLocation)
+        try await LeakTracker.run(limits, function).1.report(at: test.sourceLocation)
     }
 }
 

@@ -34,12 +34,9 @@ public func verifyNoLeaks<Result>(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column, _ body: () throws -> Result
 ) rethrows -> Result {
-    let scope = LeakTracker(explanation: explanation)
-    let result = try LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try body() }
-    let findings = scope.verifyBlocking(
-        LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation))
-    Verdict(findings: findings, unattributed: scope.unattributed())
-        .report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))
+    let limits = LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)
+    let (result, verdict) = try LeakTracker.run(limits, body)
+    verdict.report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))
     return result
 }
 
@@ -63,10 +60,8 @@ public func verifyNoLeaks<Result>(
     line: UInt = #line, column: UInt = #column, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Result
 ) async rethrows -> Result {
-    let scope = LeakTracker(explanation: explanation)
-    let result = try await LeakTracker.$scope.withValue(LeakTracker.Scope(scope)) { try await body() }
-    let findings = await scope.verify(LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation))
-    Verdict(findings: findings, unattributed: scope.unattributed())
-        .report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))
+    let limits = LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)
+    let (result, verdict) = try await LeakTracker.run(limits, body)
+    verdict.report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))
     return result
 }

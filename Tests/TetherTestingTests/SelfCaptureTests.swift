@@ -19,8 +19,7 @@ import Tether
     private func reports(
         _ register: @Sendable (ObserverCenter, Owner) -> Void
     ) -> (messages: [String], places: [String]) {
-        _ = LeakTracker()
-        let (center, owner, issues) = (ObserverCenter(), Owner(), Issues())
+        let (listening, center, owner, issues) = (LeakTracker(), ObserverCenter(), Owner(), Issues())
         withKnownIssue(isIntermittent: true) {
             SelfCapture.$isReportedHere.withValue(true) { register(center, owner) }
         } matching: { issue in
@@ -29,6 +28,7 @@ import Tether
         }
         OwnerObservers(of: owner).cancel()
         owner.helper = nil
+        withExtendedLifetime(listening) {}
         return (issues.messages, issues.places)
     }
 

@@ -132,7 +132,12 @@ package enum RegistrationWatch {
         return (ObjectIdentifier(thread), thread.calledRegistrations)
     }
 
-    /// Listens for the rest of the process. The listener is called with no lock held.
+    package static var isListening: Bool { Events.areWatched }
+
+    /// Ends the listening. A call of the listener may be under way.
+    package static func stopListening() { Events.setWatcher(nil) }
+
+    /// Listens until `stopListening()`. The listener is called with no lock held.
     package static func listen(_ listener: @escaping @Sendable (Event) -> Void) {
         Events.setWatcher { event in
             switch event {

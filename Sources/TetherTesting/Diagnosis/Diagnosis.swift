@@ -6,7 +6,7 @@ internal import Tether
 /// All explanations come from one graph of objects, read within the limit for explanations. A finding says if the limit
 /// ended the search.
 struct Diagnosis {
-    /// The live registrations of the scope, whose handlers may keep objects.
+    /// The registrations of the scope, whose handlers may keep objects.
     let registrations: [WatchedRegistration]
     /// The objects left behind.
     let objects: [LeakTracker.Tracked]
@@ -22,8 +22,8 @@ struct Diagnosis {
             targets: objects.map(\.1.heap) + observers.compactMap(\.token?.heap), limit: limit)
         let findings = objects.map { ($0.0, finding($0.0, $0.1, holders)) }
         // An object that ended during the search is not a leak.
-        return findings.filter { !$0.0.object.hasEnded }.map(\.1)
-            + observers.map { ($0.0, finding($0.0, token: $0.token, holders)) }.filter(\.0.isActive).map(\.1)
+        return findings.filter { !$0.0.object.hasEnded }.map(\.1).counted()
+            + observers.map { ($0.0, finding($0.0, token: $0.token, holders)) }.filter(\.0.isActive).map(\.1).counted()
     }
 
     // MARK: Objects
@@ -53,6 +53,13 @@ struct Diagnosis {
                 words: "it is kept by \(registration.handlerDescription), which \(path.sentence(from: .closure)). "
                     + Diagnosis.remedy(path, isOwner: registration.owner == object.heap.address),
                 site: registration.site, picture: registration.picture(path, to: object.heap, tracked.lines))
+        }
+        if let registration = holders.runningHandler(of: object.heap) {
+            var picture = LeakPicture(handlerOf: registration)
+            picture.hold(tracked.lines, "runs with")
+            return Reason(
+                words: "it is held by the running handler registered at \(registration.site) (\(registration.subject))",
+                site: registration.site, picture: picture.diagram)
         }
         if let (registration, name, path) = holders.notification(of: object.heap) {
             var picture = LeakPicture(handlerOf: registration)
@@ -130,9 +137,9 @@ struct Diagnosis {
 
     // MARK: Without an explanation
 
-    /// The sequences whose loops may hold an object.
+    /// Some of the sequences whose loops may hold an object.
     private var loops: String {
-        let sequences = registrations.filter(\.isSequence).map(\.description)
+        let sequences = registrations.lazy.filter { $0.isSequence && $0.isActive }.prefix(3).map(\.description)
         return sequences.isEmpty ? "" : ", such as the loop over \(sequences.joined(separator: ", or that over "))"
     }
 

@@ -87,6 +87,14 @@ final class Holders {
         handlers[target].flatMap { $0.own ?? $0.first }
     }
 
+    /// The registrations with an owner and a running handler, by the address of the owner.
+    private lazy var running: [UInt: WatchedRegistration] = Dictionary(
+        registrations.filter(\.isRunning).compactMap { registration in registration.owner.map { ($0, registration) } }
+    ) { first, _ in first }
+
+    /// The registration whose running handler holds an owner.
+    func runningHandler(of owner: HeapObject) -> WatchedRegistration? { running[owner.address] }
+
     // MARK: Pending notifications
 
     private lazy var notifications = find(

@@ -100,11 +100,12 @@ final class ObjectGraph {
 
     func targets(_ objects: some Sequence<HeapObject>) -> Targets { Targets(nodes: Set(objects.map(node))) }
 
-    /// The shortest paths from some references to each wanted target within reach, breadth first.
+    /// The shortest paths from some references to each wanted target among the nearest `count` objects, breadth first.
     func paths(
-        from roots: [HeapObject.Reference], to targets: Targets, where isWanted: (HeapObject) -> Bool = { _ in true }
+        from roots: [HeapObject.Reference], to targets: Targets, lookingInto count: Int = .max,
+        where isWanted: (HeapObject) -> Bool = { _ in true }
     ) -> [HeapObject: ReferencePath] {
-        search(roots.map(edge), for: targets.nodes, where: isWanted)
+        search(roots.map(edge), for: targets.nodes, lookingInto: count, where: isWanted)
     }
 
     /// The shortest paths from an object to each wanted target, which may be the object itself.
@@ -114,9 +115,9 @@ final class ObjectGraph {
         search(edges(of: node(object)), for: targets.nodes, where: isWanted)
     }
 
-    /// The shortest path from a handler to an object; `nil` without a path among the nearest `count` objects.
-    func path(from handler: ValueBytes, to object: HeapObject, lookingInto count: Int = .max) -> ReferencePath? {
-        search(ReferencePath.roots(handler).map(edge), for: [node(object)], lookingInto: count).values.first
+    /// The shortest path from a handler to an object.
+    func path(from handler: ValueBytes, to object: HeapObject) -> ReferencePath? {
+        search(ReferencePath.roots(handler).map(edge), for: [node(object)]).values.first
     }
 
     private func search(

@@ -48,7 +48,8 @@ import TetherVerification
         let findings = scope.verifyBlocking(
             LeakTracker.Limits(deliveries: .zero, release: .zero, explanation: .seconds(300)))
         let time = processorTime() - begin
-        #expect(findings.count == 60)
+        #expect(findings.count == 31)
+        #expect(findings.last?.message.hasSuffix(" (30 alike)") == true)
         #expect(findings.prefix(30).allSatisfy { $0.message.contains("none of them was found in what this scope's") })
         // Nobody promises this of a build with a sanitizer.
         if !isSanitized { #expect(time < .seconds(2)) }
@@ -74,6 +75,40 @@ import TetherVerification
         // The owners outlive their center.
         #expect(findings.count == 0)
         if !isSanitized { #expect(time < .seconds(2)) }
+    }
+
+    @Test func `L3 like findings are one finding with their number, whose text does not grow with them`() async {
+        let (center, keep, shelf) = (ObserverCenter(), Keep(), Item())
+        let leaks = await findLeaks(within: .zero) {
+            for _ in 0..<100 {
+                let owner = Item()
+                keep.add(owner)
+                keep.add(center.notifications(named: .modelDidChange, owner: owner))
+                // Each at another place of the same collection.
+                shelf.items.append(track(Item()))
+            }
+            center.observe(.modelDidChange, owner: center) { _, _ in withExtendedLifetime(shelf) {} }
+        }.map(\.description)
+        #expect(leaks.count { $0.hasSuffix(" (100 alike)") } == 2, "\(leaks)")
+        #expect(leaks.map(\.utf8.count).reduce(0, +) < 4000)
+        keep.drop()
+        OwnerObservers(of: center).cancel()
+    }
+
+    @Test func `L3 many like leaks are reported within the limit of time`() async {
+        let (center, keep) = (ObserverCenter(), Keep())
+        let begin = processorTime()
+        let messages = await planted(explanation: .milliseconds(200)) {
+            for _ in 0..<20_000 {
+                let owner = Item()
+                keep.add(owner)
+                center.observe(.modelDidChange, owner: owner) { _, _ in }
+            }
+        }
+        let time = processorTime() - begin
+        #expect(messages.count == 1)
+        if !isSanitized { #expect(time < .seconds(3)) }
+        keep.drop()
     }
 
     @Test func `L3 a reason not found within the limit for explanations is said to be untold`() async {

@@ -108,10 +108,10 @@ enum Events {
         hasTracer.store(tracer != nil, ordering: .sequentiallyConsistent)
     }
 
-    /// Starts the listening of leak checks, for the rest of the process.
-    static func setWatcher(_ watcher: @escaping Watcher) {
+    /// Begins or ends the listening of leak checks.
+    static func setWatcher(_ watcher: Watcher?) {
         listeners.withLock { $0.watcher = watcher }
-        hasWatcher.store(true, ordering: .releasing)
+        hasWatcher.store(watcher != nil, ordering: .releasing)
     }
 
     /// Reports an event, and returns its moment. Called if `areTraced` or `areWatched`.

@@ -1,0 +1,119 @@
+import Dispatch
+import Foundation
+import Testing
+import Tether
+
+@testable import TetherTesting
+
+/// What a scope leaves behind after its verdict, and verdicts that do not depend on the order of releases.
+@Suite struct ScopeEndTests {
+    final class Sidebar: Sendable {
+        func touch() {}
+    }
+
+    private let center = ObserverCenter()
+
+    @Test func `L4 a task that outlives its scope leaves nothing in it`() async {
+        let (center, scope, gate) = (center, LeakTracker(), AsyncStream<Void>.makeStream())
+        let task = scope.adopt {
+            Task {
+                for await _ in gate.stream { break }
+                let sidebar = LeakTracker.current?.keep(track(Sidebar())) ?? Sidebar()
+                for _ in 0..<100 { center.observe(.modelDidChange, owner: sidebar) { _, _ in } }
+                withExtendedLifetime((sidebar, ObserverCenter())) {}
+            }
+        }
+        scope.close()
+        gate.continuation.yield()
+        await task.value
+        let isEmpty = scope.state.withLock { state in
+            state.tracked.isEmpty && state.objects.isEmpty && state.registrations.isEmpty && state.centers.isEmpty
+        }
+        #expect(isEmpty)
+    }
+
+    @Test func `L4 the last scope ends the listening, unless a warning listens`() async {
+        await #expect(processExitsWith: .success) {
+            let center = ObserverCenter()
+            let leaks = await findLeaks(within: .zero) { _ = center.observe(.modelDidChange) { _ in } }
+            precondition(leaks.isEmpty && !RegistrationWatch.isListening)
+            do {
+                let scope = LeakTracker()
+                precondition(RegistrationWatch.isListening)
+                withExtendedLifetime(scope) {}
+            }
+            precondition(!RegistrationWatch.isListening)
+            for _ in 0..<2 { ObserverCenter.warnsOfSelfCapture = true }
+            precondition(RegistrationWatch.isListening)
+            ObserverCenter.warnsOfSelfCapture = false
+            precondition(!RegistrationWatch.isListening)
+        }
+    }
+
+    @Test func `L4 a body that throws ends the listening`() async {
+        struct Failure: Error {}
+        await #expect(processExitsWith: .success) {
+            let task = Locked<Task<Void, Never>?>(nil)
+            _ = try? await findLeaks {
+                task.withLock { $0 = Task { try? await Task.sleep(for: .seconds(300)) } }
+                throw Failure()
+            }
+            precondition(!RegistrationWatch.isListening)
+        }
+    }
+
+    @Test func `L2 L3 owners that capture each other are found, also if the center ends before their last use`() async {
+        let messages = await planted {
+            let (first, second, third) = (Sidebar(), Sidebar(), Sidebar())
+            do {
+                let center = ObserverCenter()
+                center.observe(.modelDidChange, owner: first) { _, _ in second.touch() }
+                center.observe(.modelDidClose, owner: second) { _, _ in first.touch() }
+                // Captures a leak, and is none.
+                center.observe(.modelDidClose, owner: third) { _, _ in first.touch() }
+            }
+            withExtendedLifetime((first, second, third)) {}
+        }
+        #expect(messages.count == 2)
+        for message in messages {
+            #expect(message.contains("went only because its center did: until then it was kept by the handler "))
+            #expect(message.contains("which captures it, and whose owner is kept, too"))
+        }
+    }
+
+    @Test(arguments: ["async", "queue", "once"])
+    func `L3 an owner that a running handler holds is said to be held by the handler`(kind: String) async {
+        let (center, entered, leave) = (center, AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+        let calls = AsyncStream<Void>.makeStream()
+        let messages = await planted {
+            func start() async {
+                let sidebar = Sidebar()
+                if kind == "async" {
+                    center.observe(.modelDidChange, owner: sidebar, fileID: "App/Sidebar.swift", line: 5) { _, _ in
+                        entered.continuation.yield()
+                        for await _ in calls.stream {}
+                    }
+                } else {
+                    center.observe(
+                        .modelDidChange, owner: sidebar, on: .dispatchQueue(DispatchQueue(label: "busy")),
+                        once: kind == "once", fileID: "App/Sidebar.swift", line: 5
+                    ) { _, _ in
+                        entered.continuation.yield()
+                        _ = leave.wait(timeout: .now() + 300)
+                    }
+                }
+                center.post(name: .modelDidChange, object: nil)
+                for await _ in entered.stream { break }
+                sidebar.touch()
+            }
+            await start()
+        }
+        #expect(
+            messages.first
+                == "Sidebar, an owner, observed for at App/Sidebar.swift:5, is still alive: it is held by the running "
+                + "handler registered at App/Sidebar.swift:5 (modelDidChange)")
+        #expect(messages.last?.hasSuffix("it is running on another thread, or suspended") == true)
+        calls.continuation.finish()
+        leave.signal()
+    }
+}
