@@ -48,17 +48,9 @@ struct HeapObject: Hashable {
             let found = container.elements(in: self, bytes, within: budget)
             return Contents(type: type, references: found.references, elements: found.count, isCut: found.isCut)
         case .context(let context):
-            // A context of unknown size is smaller than `size`, and the readable part includes all of it.
-            guard let bytes = whole(bytes, size: context.size, orLess: true) else {
-                return Contents(type: nil, references: [])
-            }
+            guard let bytes = whole(bytes, size: context.size) else { return Contents(type: nil, references: []) }
             return Contents(
                 type: nil, references: context.references(in: bytes), isVariable: context.isVariable)
-        case .box(let type, let offset):
-            guard let size = type.size, let bytes = whole(bytes, size: offset + size) else {
-                return Contents(type: nil, references: [])
-            }
-            return Contents(type: nil, references: TypeLayout.value(of: type).references(in: bytes, at: offset))
         }
     }
 
@@ -70,14 +62,10 @@ struct HeapObject: Hashable {
         return TypeLayout.value(of: type).references(in: value)
     }
 
-    /// The copy, or a larger copy with the same first word. With `orLess` the larger copy may end with the readable
-    /// memory.
-    private func whole(_ bytes: [UInt8], size: Int, orLess: Bool = false) -> [UInt8]? {
+    /// The copy, or a larger copy with the same first word.
+    private func whole(_ bytes: [UInt8], size: Int) -> [UInt8]? {
         if size <= bytes.count { return bytes }
-        guard let all = Memory.prefix(at: address, count: size), orLess || all.count == size,
-            all.prefix(8) == bytes.prefix(8)
-        else { return nil }
-        return all
+        return Memory.bytes(at: address, count: size).flatMap { $0.prefix(8) == bytes.prefix(8) ? $0 : nil }
     }
 }
 

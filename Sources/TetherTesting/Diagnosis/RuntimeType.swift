@@ -30,29 +30,25 @@ struct RuntimeType: @unchecked Sendable {
         self.init(metadata: metadata)
     }
 
-    /// The type of a word found in memory that may change; `nil` if the word is not proved to be a type.
-    init?(found metadata: UInt, depth: Int = 0) {
-        guard metadata & 7 == 0, depth < 8, let header = Memory.bytes(at: metadata &- 8, count: 24),
-            let kind = header.load(UInt.self, at: 8).flatMap(Kind.init(rawValue:)),
-            let descriptor = header.load(UInt.self, at: 16)
+    /// The type of a word found in memory that may change; `nil` if the word is not proved to be a class, a struct or an
+    /// enum.
+    init?(found metadata: UInt) {
+        guard metadata & 7 == 0, let header = Memory.bytes(at: metadata, count: 16),
+            let kind = header.load(UInt.self, at: 0).flatMap(Kind.init(rawValue:)),
+            let descriptor = header.load(UInt.self, at: 8)
         else { return nil }
-        let type = RuntimeType(metadata: metadata)
         let isType =
             switch kind {
             case .class: RuntimeType(class: metadata) != nil
             case .struct: RuntimeType.isDescriptor(descriptor, of: 17)
             case .enum, .optional: RuntimeType.isDescriptor(descriptor, of: 18)
-            case .tuple:
-                type.hasSoundWitnesses
-                    && type.elementWords.allSatisfy { RuntimeType(found: $0, depth: depth + 1) != nil }
-            case .function, .existential, .metatype, .existentialMetatype: type.hasSoundWitnesses
-            case .opaque: false
+            default: false
             }
         guard isType else { return nil }
-        self = type
+        self.init(metadata: metadata)
     }
 
-    private static func isDescriptor(_ address: UInt, of kind: UInt32) -> Bool {
+    static func isDescriptor(_ address: UInt, of kind: UInt32) -> Bool {
         CompiledRecords.isTypeDescriptor(address)
             && Memory.load(UInt32.self, at: address).map { $0 & 0x1F == kind } == true
     }
@@ -100,13 +96,6 @@ struct RuntimeType: @unchecked Sendable {
         return length.flatMap { (0...Memory.limit).contains($0) ? $0 : nil }
     }
 
-    /// Whether the supposed table of value witnesses describes values.
-    private var hasSoundWitnesses: Bool {
-        guard let size, let stride, let alignment else { return false }
-        return alignment <= 16 && alignment & (alignment - 1) == 0
-            && stride == max((size + alignment - 1) & ~(alignment - 1), 1)
-    }
-
     /// Whether an existential keeps a value of the type in a box.
     var isBoxedInExistential: Bool? { flags.map { $0 & 0x2_0000 != 0 } }
 
@@ -137,18 +126,14 @@ struct RuntimeType: @unchecked Sendable {
 
     /// The elements of a tuple.
     var elements: [Field] {
-        elementWords.enumerated().compactMap { index, metadata in
-            guard let offset = word(4 + 2 * index) else { return nil }
+        guard let count = word(1), count < 64 else { return [] }
+        return (0..<Int(count)).compactMap { index in
+            guard let metadata = word(3 + 2 * index), let offset = word(4 + 2 * index) else { return nil }
             // Without Objective-C the offset is half a word, and the other half is undefined.
             return Field(
                 name: String(index), type: RuntimeType(metadata: metadata), offset: Int(offset & 0xFFFF_FFFF),
                 isStrong: true)
         }
-    }
-
-    private var elementWords: [UInt] {
-        guard let count = word(1), count < 64 else { return [] }
-        return (0..<Int(count)).compactMap { word(3 + 2 * $0) }
     }
 
     // MARK: Nominal types
@@ -162,19 +147,18 @@ struct RuntimeType: @unchecked Sendable {
         }
     }
 
-    /// A generic argument.
+    /// A generic argument of a class, a struct or an enum.
     func genericArgument(_ index: Int) -> RuntimeType? {
-        guard let descriptor, let first = firstGenericArgument(descriptor) else { return nil }
+        guard let descriptor else { return nil }
+        var first = 2
+        if kind == .class {
+            // A class's own members, its generic arguments first, are the last words of its metadata.
+            guard let words = Memory.load(UInt32.self, at: descriptor &+ 28),
+                let members = Memory.load(UInt32.self, at: descriptor &+ 32), members <= words
+            else { return nil }
+            first = Int(words - members)
+        }
         return word(first + index).flatMap { $0 == 0 ? nil : RuntimeType(metadata: $0) }
-    }
-
-    private func firstGenericArgument(_ descriptor: UInt) -> Int? {
-        guard kind == .class else { return 2 }
-        // A class's own members, its generic arguments first, are the last words of its metadata.
-        guard let words = Memory.load(UInt32.self, at: descriptor &+ 28),
-            let members = Memory.load(UInt32.self, at: descriptor &+ 32), members <= words
-        else { return nil }
-        return Int(words - members)
     }
 
     // MARK: Enums
@@ -182,74 +166,34 @@ struct RuntimeType: @unchecked Sendable {
     /// The payload of an enum's value: the payload's type, and the bytes without the bits of the case.
     ///
     /// `bytes` begin with the value.
-    func payload(of bytes: [UInt8]) -> (type: RuntimeType, bytes: [UInt8], isIndirect: Bool)? {
-        guard let flags, flags & 0x20_0000 != 0, let witnesses,
+    func payload(of bytes: [UInt8]) -> (type: RuntimeType, bytes: [UInt8])? {
+        guard let size, bytes.count >= size, let flags, flags & 0x20_0000 != 0, let witnesses,
             let getTag = Memory.load(UInt.self, at: witnesses &+ 88),
-            let project = Memory.load(UInt.self, at: witnesses &+ 96),
-            let tag = callGetTag(getTag, bytes), let payload = payload(ofCase: tag)
+            let project = Memory.load(UInt.self, at: witnesses &+ 96)
         else { return nil }
-        return (payload.type, projected(project, bytes), payload.isIndirect)
-    }
-
-    private struct EnumCase: Hashable {
-        let metadata: UInt
-        let tag: UInt32
-    }
-
-    private struct Payload {
-        let type: RuntimeType
-        let isIndirect: Bool
-    }
-
-    private static let payloads = Locked<[EnumCase: Payload?]>([:])
-
-    private func payload(ofCase tag: UInt32) -> Payload? {
-        let enumCase = EnumCase(metadata: metadata, tag: tag)
-        if let known = RuntimeType.payloads.withLock({ $0[enumCase] }) { return known }
-        let found = findPayload(ofCase: tag)
-        RuntimeType.payloads.withLock { $0[enumCase] = .some(found) }
-        return found
-    }
-
-    private func findPayload(ofCase tag: UInt32) -> Payload? {
-        // The case with the payload comes first.
-        if kind == .optional { return tag == 0 ? genericArgument(0).map { Payload(type: $0, isIndirect: false) } : nil }
-        guard let descriptor, let payloads = Memory.load(UInt32.self, at: descriptor &+ 20), tag < payloads & 0xFF_FFFF,
-            let fields = Memory.relative(at: descriptor &+ 16)
-        else { return nil }
-        let record = fields &+ 16 &+ 12 * UInt(tag)
-        guard let flags = Memory.load(UInt32.self, at: record),
-            let name = MangledName(at: Memory.relative(at: record &+ 4))
-        else { return nil }
-        if flags & 1 != 0 { return Payload(type: RuntimeType(AnyObject.self), isIndirect: true) }
-        guard let arguments = firstGenericArgument(descriptor) else { return nil }
-        return name.type(context: descriptor, arguments: metadata &+ 8 * UInt(arguments))
-            .map { Payload(type: $0, isIndirect: false) }
-    }
-
-    private func callGetTag(_ function: UInt, _ bytes: [UInt8]) -> UInt32? {
-        guard let size, bytes.count >= size else { return nil }
         typealias GetTag = @convention(c) (UnsafeRawPointer, UInt) -> UInt32
-        // SAFETY: the function is a value witness of this type, which only reads the bits of the copy.
-        let getTag = unsafe unsafeBitCast(function, to: GetTag.self)
-        return unsafe aligned(bytes) { unsafe getTag($0, metadata) }
-    }
-
-    private func projected(_ function: UInt, _ bytes: [UInt8]) -> [UInt8] {
         typealias Project = @convention(c) (UnsafeMutableRawPointer, UInt) -> Void
-        // SAFETY: the function is a value witness of this type, which only changes bits of the copy.
-        let project = unsafe unsafeBitCast(function, to: Project.self)
-        return unsafe aligned(bytes) { copy in
-            unsafe project(copy, metadata)
-            return unsafe [UInt8](UnsafeRawBufferPointer(start: copy, count: bytes.count))
-        }
-    }
-
-    private func aligned<Result>(_ bytes: [UInt8], _ body: (UnsafeMutableRawPointer) -> Result) -> Result {
         let copy = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 16), alignment: 16)
         defer { unsafe copy.deallocate() }
         unsafe copy.copyMemory(from: bytes, byteCount: bytes.count)
-        return unsafe body(copy)
+        // SAFETY: both functions are value witnesses of this type, which only read and change the bits of the copy.
+        guard let type = payload(ofCase: unsafe unsafeBitCast(getTag, to: GetTag.self)(copy, metadata)) else {
+            return nil
+        }
+        unsafe unsafeBitCast(project, to: Project.self)(copy, metadata)
+        return unsafe (type, [UInt8](UnsafeRawBufferPointer(start: copy, count: bytes.count)))
+    }
+
+    /// The type of a case's payload; `nil` for an indirect case, and for a generic enum other than an optional.
+    private func payload(ofCase tag: UInt32) -> RuntimeType? {
+        // The case with the payload comes first.
+        if kind == .optional { return tag == 0 ? genericArgument(0) : nil }
+        guard let descriptor, let flags = Memory.load(UInt32.self, at: descriptor), flags & 0x80 == 0,
+            let payloads = Memory.load(UInt32.self, at: descriptor &+ 20), tag < payloads & 0xFF_FFFF,
+            let fields = Memory.relative(at: descriptor &+ 16), case let record = fields &+ 16 &+ 12 * UInt(tag),
+            let caseFlags = Memory.load(UInt32.self, at: record), caseFlags & 1 == 0
+        else { return nil }
+        return MangledName(at: Memory.relative(at: record &+ 4))?.type
     }
 }
 

@@ -87,9 +87,7 @@ indirect enum TypeLayout: Sendable {
             guard let size = type.size, offset + size <= bytes.count,
                 let payload = type.payload(of: Array(bytes[offset..<offset + size]))
             else { return [] }
-            return payload.isIndirect
-                ? reference(payload.bytes.load(UInt.self, at: 0))
-                : TypeLayout.value(of: payload.type).references(in: payload.bytes)
+            return TypeLayout.value(of: payload.type).references(in: payload.bytes)
         case .none: return []
         }
     }

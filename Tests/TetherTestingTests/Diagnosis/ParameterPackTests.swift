@@ -41,6 +41,8 @@ import Tether
 
         func strongly() -> Handler { { _ in print(self.values) } }
 
+        func strongly(and other: Owner) -> Handler { { _ in print(self.values, other) } }
+
         func byValue(and other: Owner) -> Handler { { [values, optional] _ in print(values, optional as Any, other) } }
 
         func weakly(and other: Owner) -> Handler { { [weak self] _ in print(self?.values as Any, other) } }
@@ -83,6 +85,9 @@ import Tether
         let pair = Pair(1, owner)
         #expect(words(pair, pair.weakly()) == nil)
         #expect(words(other, pair.weakly(and: other)) == "captures it")
+        #expect(words(pair, pair.strongly()) == "captures it")
+        #expect(words(pair, pair.strongly(and: other)) == "captures it")
+        #expect(words(other, pair.strongly(and: other)) == "captures it")
         for handler in [pair.strongly(), pair.byValue(and: other)] {
             let isNothingElse = words(owner, handler)?.hasPrefix("captures") != false
             #expect(isNothingElse)

@@ -130,7 +130,7 @@ import Tether
         expectProperty("`byName[…]` is it") { $0.byName = ["a": Owner(), "b": $1] }
         expectProperty("`choice.1` is it") { $0.choice = .one(2, $1) }
         expectProperty("`any` is it") { $0.any = $1 }
-        expectProperty("`any.3` is it") { $0.any = (1, 2, 3, $1) }
+        expectProperty("`any.owner` is it") { $0.any = Model.Delegates(owner: $1) }
         expectProperty("`box` is it") { $0.box = $1 }
         expectProperty("`later` is it") { $0.later = $1 }
         // Its type is hidden by the runtime.
