@@ -58,84 +58,55 @@ extension LeakTracker {
     /// Waits for deliveries and releases, and returns a finding for everything left behind.
     package func verify(_ limits: Limits) async -> [Finding] {
         let deadline = DispatchTime.after(limits.deliveries)
-        var unfinished: [Finding] = []
+        var isLate = false
         defer { endWaits() }
-        while let (waitGroup, describe) = deliveries() {
+        while !isLate, let waitGroup = deliveries() {
             await waitGroup.wait(until: deadline)
-            if !waitGroup.isEmpty || DispatchTime.now() >= deadline {
-                unfinished = describe()
-                break
-            }
+            isLate = DispatchTime.now() >= deadline
         }
-        if let waitGroup = releases(), unfinished.isEmpty { await waitGroup.wait(until: .after(limits.release)) }
+        let unfinished = isLate ? unfinished() : []
+        if unfinished.isEmpty, let waitGroup = releases() { await waitGroup.wait(until: .after(limits.release)) }
         return findings(unfinished, limits)
     }
 
     /// Verifies as `verify(_:)` does, but blocks the calling thread.
     @available(*, noasync)
     package func verifyBlocking(_ limits: Limits) -> [Finding] {
-        let runsLoop = Thread.isMainThread || hasRunLoopTargets
+        let runsLoop = Thread.isMainThread || state.withLock(\.registrations).contains(where: \.usesRunLoop)
         let deadline = DispatchTime.after(limits.deliveries)
-        var unfinished: [Finding] = []
+        var isLate = false
         defer { endWaits() }
-        while let (waitGroup, describe) = deliveries() {
+        while !isLate, let waitGroup = deliveries() {
             waitGroup.wait(until: deadline, runningLoop: runsLoop)
-            if !waitGroup.isEmpty || DispatchTime.now() >= deadline {
-                unfinished = describe()
-                break
-            }
+            isLate = DispatchTime.now() >= deadline
         }
-        if let waitGroup = releases(), unfinished.isEmpty {
+        let unfinished = isLate ? unfinished() : []
+        if unfinished.isEmpty, let waitGroup = releases() {
             waitGroup.wait(until: .after(limits.release), runningLoop: runsLoop)
         }
         return findings(unfinished, limits)
     }
 
-    private var hasRunLoopTargets: Bool {
-        state.withLock(\.registrations).contains(where: \.usesRunLoop)
-    }
-
     // MARK: Waiting for deliveries
 
-    /// The wait for pending deliveries and running handlers, with the findings if unfinished; `nil` if there are none.
-    private func deliveries() -> (WaitGroup, describe: @Sendable () -> [Finding])? {
+    /// The wait for pending deliveries and running handlers; `nil` if there are none.
+    private func deliveries() -> WaitGroup? {
         let waitGroup = WaitGroup()
-        let registrations = state.withLock(\.registrations)
-        let running = Locked<Set<WatchedRegistration.ID>>([])
-        // Registrations with unfinished deliveries. A handler may start after the call of `whenQuiescent` below.
-        let delivering = Locked<Set<WatchedRegistration.ID>>([])
-        for registration in registrations {
-            let delivered = waitGroup.add()
-            delivering.withLock { _ = $0.insert(registration.id) }
-            let signal = AtRelease {
-                delivering.withLock { _ = $0.remove(registration.id) }
-                delivered()
-            }
+        for registration in state.withLock(\.registrations) {
             // Without a pending delivery nothing retains `signal`, and its release ends the wait at once.
+            let signal = AtRelease(waitGroup.add())
             if let cancel = registration.retainUntilIdle(signal) {
                 state.withLock { $0.waits[registration.id] = cancel }
                 // The registration may have ended meanwhile.
                 if !registration.isActive { endWait(registration.id) }
             }
-            let returned = waitGroup.add()
-            running.withLock { _ = $0.insert(registration.id) }
-            registration.whenQuiescent {
-                running.withLock { _ = $0.remove(registration.id) }
-                returned()
-            }
+            registration.whenQuiescent(waitGroup.add())
         }
-        if waitGroup.isEmpty { return nil }
-        return (
-            waitGroup,
-            {
-                let (running, delivering) = (running.withLock(\.self), delivering.withLock(\.self))
-                return registrations.compactMap { registration in
-                    let isDelivered = delivering.contains(registration.id) && registration.isRunning
-                    return registration.unfinished(isRunning: running.contains(registration.id) || isDelivered)
-                }
-            }
-        )
+        return waitGroup.isEmpty ? nil : waitGroup
     }
+
+    /// A finding for each registration with a pending delivery or a running handler.
+    private func unfinished() -> [Finding] { state.withLock(\.registrations).compactMap { $0.unfinished() } }
 
     /// Ends the wait for the deliveries of an ended registration, because the target may never run them.
     private func endWait(_ id: WatchedRegistration.ID) {
@@ -260,7 +231,7 @@ extension WatchedRegistration {
     var handlerDescription: String { "the handler registered at \(site) (\(subject))" }
 
     /// The finding about deliveries or handlers not finished within the limit; `nil` if all are finished.
-    fileprivate func unfinished(isRunning: Bool) -> Finding? {
+    fileprivate func unfinished() -> Finding? {
         let pending = pending
         var picture = LeakPicture(handlerOf: self)
         if pending.count > 0 {

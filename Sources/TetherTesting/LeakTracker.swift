@@ -267,11 +267,7 @@ public final class LeakTracker: Sendable {
 /// ```swift
 /// let sidebar = track(Sidebar())
 /// ```
-/// - Parameters:
-///   - object: The object, which is not retained.
-///   - label: The name in findings; the object's type, if left out.
-///   - file: The file of the call, which findings name.
-///   - line: The line of the call.
+/// See ``LeakTracker/track(_:_:file:line:)``.
 /// - Returns: The object.
 @discardableResult
 public func track<Object: AnyObject>(

@@ -1,9 +1,7 @@
 internal import Tether
 
 /// Records the scope of each registration of the process, while a scope is open.
-final class Registrations: Sendable {
-    private static let shared = Registrations()
-
+enum Registrations {
     private struct State: Sendable {
         /// The live registrations, each with its scope and its place in the order of registration.
         var scopes: [WatchedRegistration.ID: (registration: WatchedRegistration, scope: WeakScope, order: Int)] = [:]
@@ -34,7 +32,7 @@ final class Registrations: Sendable {
     /// A scope, retained by the test.
     struct WeakScope: Sendable { weak var tracker: LeakTracker? }
 
-    private let state = Locked(State())
+    private static let state = Locked(State())
 
     /// The number of open scopes, and one for the warning of self-captures. Locked around changes of the listener.
     private static let listeners = Locked(0)
@@ -44,17 +42,17 @@ final class Registrations: Sendable {
         listeners.withLock { count in
             count += 1
             guard count == 1 else { return }
-            shared.forgetEnded()
+            forgetEnded()
             RegistrationWatch.listen { event in
                 switch event {
                 case .registered(let registration, let owner):
-                    shared.add(registration, owner: owner)
+                    add(registration, owner: owner)
                     if let handler = registration.handler { SelfCapture.check(handler, of: owner, at: registration) }
-                case .ended(let id): shared.end(id)
-                case .released(let id): shared.released(id)
+                case .ended(let id): end(id)
+                case .released(let id): released(id)
                 case .centerMade(let center): LeakTracker.current?.add(center)
-                case .centerEnds(let center): shared.centerEnds(center)
-                case .centerEnded(let center): shared.centerEnded(center)
+                case .centerEnds(let center): centerEnds(center)
+                case .centerEnded(let center): centerEnded(center)
                 }
             }
         }
@@ -69,7 +67,7 @@ final class Registrations: Sendable {
     }
 
     /// Forgets the registrations and centers that ended while nothing listened.
-    private func forgetEnded() {
+    private static func forgetEnded() {
         let old = state.withLock { state in
             let old = state
             state.scopes = old.scopes.filter(\.value.registration.isActive)
@@ -84,7 +82,7 @@ final class Registrations: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    private func add(_ registration: WatchedRegistration, owner: AnyObject?) {
+    private static func add(_ registration: WatchedRegistration, owner: AnyObject?) {
         let current = LeakTracker.current
         if current?.isClosed == true { return }
         state.withLock { state in
@@ -102,7 +100,7 @@ final class Registrations: Sendable {
         if !registration.isActive { end(registration.id) }
     }
 
-    private func end(_ id: WatchedRegistration.ID) {
+    private static func end(_ id: WatchedRegistration.ID) {
         let (known, endsWithCenter, unattributed) = state.withLock { state in
             let known = state.scopes.removeValue(forKey: id)
             var endsWithCenter = false
@@ -123,7 +121,7 @@ final class Registrations: Sendable {
 
     /// Records the owner if it was alive before its center released the handler, and has ended since. Such an
     /// owner was kept by the captures of the handler alone.
-    private func released(_ id: WatchedRegistration.ID) {
+    private static func released(_ id: WatchedRegistration.ID) {
         guard let (registration, owner) = state.withLock({ $0.beforeRelease.removeValue(forKey: id) }), owner.hasEnded
         else { return }
         let kept = KeptOwner(owner, of: registration)
@@ -132,17 +130,17 @@ final class Registrations: Sendable {
 
     /// The scope of a registration, even after the registration has ended; `nil` if none is known.
     static func scope(of id: WatchedRegistration.ID) -> WeakScope? {
-        shared.state.withLock { $0.scopes[id]?.scope ?? $0.scopesOfHandlers[id] }
+        state.withLock { $0.scopes[id]?.scope ?? $0.scopesOfHandlers[id] }
     }
 
     /// Forgets the registrations of a scope that closes. The argument keeps the IDs unique until then.
     static func forget(_ registrations: [WatchedRegistration]) {
-        shared.state.withLock { state in
+        state.withLock { state in
             for registration in registrations { state.scopesOfHandlers[registration.id] = nil }
         }
     }
 
-    private func centerEnds(_ center: RegistrationWatch.CenterNumber) {
+    private static func centerEnds(_ center: RegistrationWatch.CenterNumber) {
         let all = state.withLock { state in (state.onCenters[center] ?? []).compactMap { state.scopes[$0] } }
         // Owners of busy registrations are left out: a delivery might still end the owner's observers.
         let busy = Set(all.filter(\.registration.isBusy).compactMap(\.registration.owner))
@@ -159,7 +157,7 @@ final class Registrations: Sendable {
         }
     }
 
-    private func centerEnded(_ center: RegistrationWatch.CenterNumber) {
+    private static func centerEnded(_ center: RegistrationWatch.CenterNumber) {
         let ending = state.withLock { state in
             state.beforeRelease = state.beforeRelease.filter { $0.value.registration.center != center }
             return state.ending.removeValue(forKey: center)
@@ -170,7 +168,7 @@ final class Registrations: Sendable {
 
     /// The live registrations without a scope on some centers, one for each site not reported before.
     static func newUnattributed(on centers: Set<RegistrationWatch.CenterNumber>) -> [WatchedRegistration] {
-        shared.state.withLock { state in
+        state.withLock { state in
             state.unattributed.values.filter { registration in
                 registration.isActive && centers.contains(registration.center)
                     && state.reported.insert("\(registration.site)").inserted

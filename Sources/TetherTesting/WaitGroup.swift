@@ -6,36 +6,29 @@ internal import Tether
 /// A wait for several events, which ends when all have come or at a deadline.
 final class WaitGroup: Sendable {
     private struct State: Sendable {
-        var open: Set<Int> = []
-        var last = 0
+        var open = 0
         var resume: (@Sendable () -> Void)?
         var isExpired = false
 
         /// Whether no call needs to wait any more.
-        var isOver: Bool { open.isEmpty || isExpired }
+        var isOver: Bool { open == 0 || isExpired }
     }
 
     private let state = Locked(State())
 
-    /// Adds an event, and returns the closure that reports the event.
+    /// Adds an event, and returns the closure that reports the event, to be called once.
     func add() -> @Sendable () -> Void {
-        let number = state.withLock { state in
-            state.last += 1
-            state.open.insert(state.last)
-            return state.last
+        state.withLock { $0.open += 1 }
+        return { [weak self] in
+            let resume = self?.state.withLock { state in
+                state.open -= 1
+                return state.open == 0 ? state.resume.take() : nil
+            }
+            resume??()
         }
-        return { [weak self] in self?.finish(number) }
     }
 
-    private func finish(_ number: Int) {
-        let resume = state.withLock { state in
-            state.open.remove(number)
-            return state.open.isEmpty ? state.resume.take() : nil
-        }
-        resume?()
-    }
-
-    var isEmpty: Bool { state.withLock(\.open.isEmpty) }
+    var isEmpty: Bool { state.withLock { $0.open == 0 } }
 
     /// Calls `resume` once, when all events have come or `expire()` is called.
     private func whenDone(_ resume: @escaping @Sendable () -> Void) {

@@ -6,31 +6,17 @@ internal import XCTest
 
 extension LeakTracker.Verdict {
     /// Records every finding once: at the finding's line, or at the test if the file is not on this machine.
-    func report(at test: TestSite) {
-        if Test.current != nil { return report(at: test.sourceLocation) }
-        for finding in findings { finding.recordInXCTest(of: test) }
-        for finding in unattributed { finding.print() }
-    }
-
-    /// Records every finding once, in Swift Testing.
     func report(at test: SourceLocation) {
+        guard Test.current != nil else {
+            for finding in findings { finding.recordInXCTest(of: test) }
+            for finding in unattributed { finding.print() }
+            return
+        }
         for finding in findings { finding.recordInSwiftTesting(of: test) }
         for finding in unattributed {
             let place = finding.site.sourceLocation(in: test)
             Issue.record(Comment(rawValue: finding.message), severity: .warning, sourceLocation: place)
         }
-    }
-}
-
-/// The place of a test in the source.
-struct TestSite {
-    let fileID: StaticString
-    let filePath: StaticString
-    let line: UInt
-    let column: UInt
-
-    fileprivate var sourceLocation: SourceLocation {
-        SourceLocation(fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column))
     }
 }
 
@@ -45,12 +31,9 @@ extension Finding {
     }
 
     /// Records the finding in XCTest, as a failure.
-    func recordInXCTest(of test: TestSite) {
-        if let path = SourcePaths.path(of: site.file, near: "\(test.filePath)") {
-            XCTFail(message, file: StaticString(forEver: path), line: UInt(site.line))
-        } else {
-            XCTFail(message, file: test.filePath, line: test.line)
-        }
+    fileprivate func recordInXCTest(of test: SourceLocation) {
+        let place = site.sourceLocation(in: test)
+        XCTFail(message, file: StaticString(forEver: place.filePath), line: UInt(place.line))
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Testing
 internal import TetherTesting
 
 /// Runs a body in a test of XCTest or of Swift Testing. The test fails if the body leaves behind an observer, an owner
@@ -36,7 +37,8 @@ public func verifyNoLeaks<Result>(
 ) rethrows -> Result {
     let limits = LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)
     let (result, verdict) = try LeakTracker.run(limits, body)
-    verdict.report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))
+    verdict.report(
+        at: SourceLocation(fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column)))
     return result
 }
 
@@ -62,6 +64,7 @@ public func verifyNoLeaks<Result>(
 ) async rethrows -> Result {
     let limits = LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)
     let (result, verdict) = try await LeakTracker.run(limits, body)
-    verdict.report(at: TestSite(fileID: fileID, filePath: filePath, line: line, column: column))
+    verdict.report(
+        at: SourceLocation(fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column)))
     return result
 }

@@ -58,52 +58,49 @@ struct Container: Sendable {
         }
     }
 
-    /// The references found in a collection.
-    struct Elements {
-        var references: [HeapObject.Reference] = []
-        /// The number of elements read.
-        var count = 0
-        /// Whether the collection has more elements.
-        var isCut = false
-    }
-
-    /// The references of the elements within a budget, given a copy of the storage's first bytes.
-    func elements(in storage: HeapObject, _ start: [UInt8], within budget: Budget) -> Elements {
-        switch kind {
-        case .array: array(storage, start, budget)
-        case .set, .dictionary: hashed(storage, start, budget)
+    /// Adds the references of the elements within a budget, given a copy of the storage's first bytes.
+    func addElements(
+        in storage: HeapObject, _ start: [UInt8], within budget: Budget, to found: inout HeapObject.Contents
+    ) {
+        if kind == .array {
+            addArray(storage, start, budget, &found)
+        } else {
+            addHashed(storage, start, budget, &found)
         }
     }
 
-    private func array(_ storage: HeapObject, _ start: [UInt8], _ budget: Budget) -> Elements {
+    private func addArray(
+        _ storage: HeapObject, _ start: [UInt8], _ budget: Budget, _ found: inout HeapObject.Contents
+    ) {
         let layout = TypeLayout.value(of: key)
         guard !layout.isNone, let all = start.load(Int.self, at: 16), all > 0, let alignment = key.alignment,
             let stride = key.stride
-        else { return Elements() }
+        else { return }
         let first = (32 + alignment - 1) & ~(alignment - 1)
         let elements = elements(
             budget.readable(all, stride), at: storage.address &+ UInt(first), layout, stride, until: budget.deadline)
-        let references = elements.enumerated().flatMap { index, references in
+        found.references = elements.enumerated().flatMap { index, references in
             references.map { $0.inside("[\(index)]") }
         }
-        return Elements(references: references, count: elements.count, isCut: elements.count < all)
+        (found.elements, found.isCut) = (elements.count, elements.count < all)
     }
 
     /// Keys and values are in two buffers; a bitmap behind the fields marks the places in use.
-    private func hashed(_ storage: HeapObject, _ start: [UInt8], _ budget: Budget) -> Elements {
+    private func addHashed(
+        _ storage: HeapObject, _ start: [UInt8], _ budget: Budget, _ found: inout HeapObject.Contents
+    ) {
         guard let scaleOffset = fields["_scale"], let keysOffset = fields["_rawKeys"] ?? fields["_rawElements"],
             let scale = start.load(UInt8.self, at: scaleOffset), scale < 48,
             let keys = start.load(UInt.self, at: keysOffset)
-        else { return Elements() }
+        else { return }
         let all = 1 << Int(scale)
         let end = (fields.values.max() ?? 0) + 8
         let words = (min(all, budget.elements) + 63) / 64
-        guard let bitmap = Memory.bytes(at: storage.address &+ UInt(end), count: words * 8) else { return Elements() }
+        guard let bitmap = Memory.bytes(at: storage.address &+ UInt(end), count: words * 8) else { return }
         var buffers = [(keys, key)]
         if let value, let values = fields["_rawValues"].flatMap({ start.load(UInt.self, at: $0) }) {
             buffers.append((values, value))
         }
-        var found = Elements()
         for (address, type) in buffers {
             let layout = TypeLayout.value(of: type)
             guard !layout.isNone, let stride = type.stride else { continue }
@@ -111,10 +108,9 @@ struct Container: Sendable {
                 budget.readable(all, stride), at: address, layout, stride, until: budget.deadline
             ) { bitmap[$0 / 8] >> UInt8($0 % 8) & 1 == 1 }
             found.references += elements.flatMap { references in references.map { $0.inside("[…]") } }
-            found.count += elements.count
+            found.elements += elements.count
             if elements.count < all { found.isCut = true }
         }
-        return found
     }
 
     /// The references of each element in a buffer, none for an unused place, as far as read before a deadline.

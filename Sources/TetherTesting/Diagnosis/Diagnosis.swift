@@ -69,15 +69,13 @@ struct Diagnosis {
                     + "\(registration.pending.target) for \(registration.handlerDescription)",
                 site: registration.site, picture: picture.following(path, from: .object, to: tracked.lines).diagram)
         }
-        if let cycle = holders.cycle(through: object.heap) {
-            return Reason(
-                words: "it keeps itself: \(cycle.sentence(from: .itself)). Make one of these weak.",
-                picture: LeakPicture(tracked.lines).following(cycle, from: .itself, to: tracked.lines).diagram)
-        }
         return holders.object(of: object.heap).map { other, path in
-            Reason(
-                words: "it is kept by \(other.label), \(path.sentence(from: .object)), and which is still alive",
-                picture: LeakPicture(other.lines).following(path, from: .object, to: tracked.lines).diagram)
+            let root: ReferencePath.Root = other.object === tracked.object ? .itself : .object
+            return Reason(
+                words: root == .itself
+                    ? "it keeps itself: \(path.sentence(from: root)). Make one of these weak."
+                    : "it is kept by \(other.label), \(path.sentence(from: root)), and which is still alive",
+                picture: LeakPicture(other.lines).following(path, from: root, to: tracked.lines).diagram)
         }
     }
 
@@ -156,12 +154,12 @@ struct Diagnosis {
         guard Memory.isReadable else {
             return "\(references); what they are cannot be found out, because this process may not read its own memory"
         }
-        if holders.isExhausted {
+        if holders.graph.isExhausted {
             return "\(references); what they are is untold, because the limit for explanations, \(limit), was reached "
-                + "after \(holders.count) objects. Set a longer one (explanation:), or look for it in what the handlers "
+                + "after \(holders.graph.count) objects. Set a longer one (explanation:), or look for it in what the handlers "
                 + "capture"
         }
-        if holders.isCut {
+        if holders.graph.isCut {
             return "\(references); what they are is untold, because only the first \(Container.limit) places, or the "
                 + "first megabyte, of a large collection are looked into. Look for it in the rest of such an array, set or "
                 + "dictionary, or in what the handlers capture"

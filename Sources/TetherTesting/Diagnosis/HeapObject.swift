@@ -20,7 +20,7 @@ struct HeapObject: Hashable {
     struct Contents {
         /// The class; `nil` for a closure's context and a box.
         let type: RuntimeType?
-        let references: [Reference]
+        var references: [Reference] = []
         /// The number of elements read from a collection.
         var elements = 0
         /// Whether the collection has more elements.
@@ -40,17 +40,15 @@ struct HeapObject: Hashable {
         else { return nil }
         switch metadata {
         case .instance(let type, let size, let layout):
-            guard !layout.isNone, let bytes = whole(bytes, size: size) else {
-                return Contents(type: type, references: [])
-            }
+            guard !layout.isNone, let bytes = whole(bytes, size: size) else { return Contents(type: type) }
             return Contents(type: type, references: layout.references(in: bytes))
         case .container(let type, let container):
-            let found = container.elements(in: self, bytes, within: budget)
-            return Contents(type: type, references: found.references, elements: found.count, isCut: found.isCut)
+            var contents = Contents(type: type)
+            container.addElements(in: self, bytes, within: budget, to: &contents)
+            return contents
         case .context(let context):
-            guard let bytes = whole(bytes, size: context.size) else { return Contents(type: nil, references: []) }
-            return Contents(
-                type: nil, references: context.references(in: bytes), isVariable: context.isVariable)
+            guard let bytes = whole(bytes, size: context.size) else { return Contents(type: nil) }
+            return Contents(type: nil, references: context.references(in: bytes), isVariable: context.isVariable)
         }
     }
 

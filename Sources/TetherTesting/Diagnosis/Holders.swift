@@ -23,7 +23,7 @@ struct LeftObject {
 ///
 /// All objects share one graph, and one search from each holder.
 final class Holders {
-    private let graph: ObjectGraph
+    let graph: ObjectGraph
     private let registrations: [WatchedRegistration]
     private let objects: [(LeakTracker.Tracked, LeftObject)]
     private let targets: ObjectGraph.Targets
@@ -38,38 +38,21 @@ final class Holders {
         self.targets = graph.targets(targets)
     }
 
-    /// The places whose searches reached a target: the first place, and the target's own place, if there is one.
-    private struct Found<Place> {
-        var first: (place: Place, path: ReferencePath)?
-        var own: (place: Place, path: ReferencePath)?
-    }
+    private typealias Found<Place> = [HeapObject: (place: Place, path: ReferencePath)]
 
-    /// Searches in order from each place, which may have a target of its own.
+    /// Searches in order from each place, which may have a target of its own. Finds for each target its own place, or
+    /// else the first place.
     private func find<Place>(
         from places: [(place: Place, own: HeapObject?)],
         _ search: (Place, _ isWanted: (HeapObject) -> Bool) -> [HeapObject: ReferencePath]
-    ) -> [HeapObject: Found<Place>] {
-        var found: [HeapObject: Found<Place>] = [:]
-        for (place, ownTarget) in places {
-            for (target, path) in search(place, { $0 == ownTarget ? found[$0]?.own == nil : found[$0]?.first == nil }) {
-                if target == ownTarget {
-                    found[target, default: Found()].own = (place, path)
-                } else {
-                    found[target, default: Found()].first = (place, path)
-                }
-            }
+    ) -> Found<Place> {
+        var found: Found<Place> = [:]
+        for (place, own) in places {
+            let paths = search(place) { $0 == own || found[$0] == nil }
+            found.merge(paths.mapValues { (place, $0) }) { _, new in new }
         }
         return found
     }
-
-    /// Whether something was left out because the budget was spent.
-    var isExhausted: Bool { graph.isExhausted }
-
-    /// Whether something was left out because a collection exceeds the limit of elements.
-    var isCut: Bool { graph.isCut }
-
-    /// The number of objects read.
-    var count: Int { graph.count }
 
     // MARK: Handlers
 
@@ -84,7 +67,7 @@ final class Holders {
 
     /// The handler that holds a target, and the path. A token's own handler has precedence over the first handler.
     func handler(of target: HeapObject) -> (WatchedRegistration, ReferencePath)? {
-        handlers[target].flatMap { $0.own ?? $0.first }
+        handlers[target].map { ($0.place, $0.path) }
     }
 
     /// The registrations with an owner and a running handler, by the address of the owner.
@@ -110,7 +93,7 @@ final class Holders {
 
     /// The first pending notification that holds a target, and the path.
     func notification(of target: HeapObject) -> (WatchedRegistration, Notification.Name, ReferencePath)? {
-        notifications[target]?.first.map { ($0.place.0, $0.place.1.name, $0.path) }
+        notifications[target].map { ($0.place.0, $0.place.1.name, $0.path) }
     }
 
     // MARK: Objects
@@ -120,11 +103,8 @@ final class Holders {
         graph.paths(from: place.1.heap, to: targets, where: isWanted)
     }
 
-    /// The path from a target back to the target.
-    func cycle(through target: HeapObject) -> ReferencePath? { holding[target]?.own?.path }
-
-    /// The first other object that holds a target, and the path.
+    /// The object that holds a target, and the path: the target itself, or else the first other object.
     func object(of target: HeapObject) -> (LeakTracker.Tracked, ReferencePath)? {
-        holding[target]?.first.map { ($0.place.0, $0.path) }
+        holding[target].map { ($0.place.0, $0.path) }
     }
 }

@@ -176,7 +176,6 @@ final class ObjectGraph {
             let isClosure = reference.isClosure && !node.isVariable
             return ReferencePath.Step(label: reference.label, isClosure: isClosure, type: type)
         }
-        places.reverse()
-        return ReferencePath(of: places.count) { step(places[$0]) }
+        return ReferencePath(places.reversed().map(step))
     }
 }

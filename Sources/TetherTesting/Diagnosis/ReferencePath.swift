@@ -15,23 +15,16 @@ struct ReferencePath {
     /// The references from the root to the object in question. One step stands for the middle of a long path.
     let steps: [Step]
 
-    /// The number of steps shown at each end of a long path.
-    private static let told = 20
-
-    init(steps: [Step]) { self.steps = steps }
-
-    /// Makes a path of `count` steps, and asks for the shown steps alone.
-    init(of count: Int, step: (Int) -> Step) {
-        let left = count - 2 * ReferencePath.told
+    /// Shows at most 20 steps at each end of a long path.
+    init(_ all: [Step]) {
+        let left = all.count - 40
         guard left > 1 else {
-            steps = (0..<count).map(step)
+            steps = all
             return
         }
-        let last = step(count - ReferencePath.told - 1)
-        steps =
-            (0..<ReferencePath.told).map(step)
-            + [Step(label: "(\(left) more)", isClosure: last.isClosure, type: last.type)]
-            + (count - ReferencePath.told..<count).map(step)
+        let last = all[all.count - 21]
+        let middle = Step(label: "(\(left) more)", isClosure: last.isClosure, type: last.type)
+        steps = all.prefix(20) + [middle] + all.suffix(20)
     }
 
     /// Whether closures alone lead to the object, which is captured as long as the closures are alive. A property on
