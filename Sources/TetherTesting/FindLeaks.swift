@@ -26,19 +26,13 @@ public func findLeaks(
     return try LeakTracker.run(limits, warns: false, body).1.findings.map { LeakTracker.Leak($0.message, $0.picture) }
 }
 
-/// Runs an asynchronous body in a new scope, and returns the leaks of the body; for programs other than tests.
+/// Runs an asynchronous body, and blocks no thread.
 ///
-/// See `findLeaks(within:release:explanation:_:)`. This form blocks no thread.
-/// - Parameters:
-///   - limit: The longest wait for deliveries that are pending when the body returns.
-///   - release: The longest wait, at most `limit`, for the release of the things left behind.
-///   - explanation: The time limit of the whole search for holders.
-///   - isolation: The actor of the caller, which runs the body; leave the argument out.
-///   - body: The code to run, with the new scope as `LeakTracker.current`.
+/// See `findLeaks(within:release:explanation:_:)`. The actor of the caller, `isolation`, runs the body: leave the
+/// argument out.
 public func findLeaks(
     within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
-    isolation: isolated (any Actor)? = #isolation,
-    _ body: () async throws -> Void
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
 ) async rethrows -> [LeakTracker.Leak] {
     let limits = LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)
     let (_, verdict) = try await LeakTracker.run(limits, warns: false, body)

@@ -20,7 +20,7 @@ package struct Finding: Sendable {
     }
 
     /// Reports the finding while the program runs: in the running test, or else on the standard error.
-    func tell() {
+    func report() {
         if FindingRecorders.tests?.record(self) != true { print() }
     }
 }

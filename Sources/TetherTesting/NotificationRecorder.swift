@@ -113,10 +113,6 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// On the main thread, or for a recorder with a run loop target, the run loop of this thread runs meanwhile, so
     /// that deliveries to the thread can run. In a turn of the main queue, such as a test on the main actor, deliveries
     /// to `.main` cannot run before the return: make the test async, and write `await`.
-    /// - Parameters:
-    ///   - count: The number of deliveries, of all since the recorder was made or last cleared.
-    ///   - limit: The longest wait.
-    /// - Returns: Whether `count` notifications were delivered within the limit.
     @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) -> Bool {

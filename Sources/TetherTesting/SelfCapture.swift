@@ -51,7 +51,7 @@ enum SelfCapture {
             message: "\(type(of: owner)) will be kept by its own handler registered at \(registration.site) "
                 + "(\(registration.subject)), which \(path.sentence(from: .closure)). \(remedy)",
             site: registration.site, picture: registration.picture(path, to: HeapObject(owner), ["\(type(of: owner))"]))
-        finding.tell()
+        finding.report()
         #endif
     }
 }

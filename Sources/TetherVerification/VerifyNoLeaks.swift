@@ -42,20 +42,10 @@ public func verifyNoLeaks<Result>(
     return result
 }
 
-/// Runs an asynchronous body in a test of XCTest or of Swift Testing. The test fails if the body leaves behind an
-/// observer, an owner of an observer, or an object given to `track(_:)`.
+/// Runs an asynchronous body, and blocks no thread.
 ///
-/// See `verifyNoLeaks(within:release:explanation:fileID:filePath:line:column:_:)`. This form blocks no thread.
-/// - Parameters:
-///   - limit: The longest wait for deliveries that are pending when the body returns.
-///   - release: The longest wait, at most `limit`, for the release of the things left behind.
-///   - explanation: The time limit of the whole search for holders.
-///   - fileID: The file of the call, which audits and reports name.
-///   - filePath: The path of that file, which a failure opens.
-///   - line: The line of the call.
-///   - column: The column of the call.
-///   - isolation: The actor of the caller, which runs the body; leave the argument out.
-///   - body: The code to run, with the new scope as `LeakTracker.current`.
+/// See `verifyNoLeaks(within:release:explanation:fileID:filePath:line:column:_:)`. The actor of the caller,
+/// `isolation`, runs the body: leave the argument out.
 public func verifyNoLeaks<Result>(
     within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
     fileID: StaticString = #fileID, filePath: StaticString = #filePath,
