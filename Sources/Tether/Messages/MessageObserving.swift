@@ -81,10 +81,7 @@ extension ObserverCenter {
         for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, _ handler: @escaping @MainActor (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
-        observe(
-            ObservationRequest(
-                .of(Identifier.MessageType.self), subject, on: .mainActorMessages, once, key, fileID, line),
-            onMainActor: handler)
+        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), onMainActor: handler)
     }
 
     /// Observes main-actor messages as long as an object, the owner, lives.
@@ -104,10 +101,7 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
-        observe(
-            ObservationRequest(
-                .of(Identifier.MessageType.self), subject, on: .mainActorMessages, once, key, fileID, line),
-            for: owner, onMainActor: handler)
+        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner, onMainActor: handler)
     }
 }
 
@@ -134,19 +128,10 @@ extension ObserverCenter {
         for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, _ handler: @escaping @Sendable @isolated(any) (Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(
-            AsyncObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
-            inTask: handler)
+        observe(AsyncObservationRequest(.of(identifier), subject, once, key, fileID, line), inTask: handler)
     }
 
     /// Observes async messages with an async handler as long as an object, the owner, lives.
-    ///
-    /// ```swift
-    /// center.observe(of: download, for: .didEnd, owner: library) {
-    ///     library, message in
-    ///     await library.add(message)
-    /// }
-    /// ```
     ///
     /// The owner is retained from the handler's call to the return (O1-O4, O9). An owner that is not `Sendable` passes
     /// to another thread, and the caller answers for the transfer. The caller need not keep the token. All else is as
@@ -158,18 +143,10 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable @isolated(any) (Owner, Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(
-            AsyncObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
-            for: owner, inTask: handler)
+        observe(AsyncObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner, inTask: handler)
     }
 
     /// Observes async messages on the main actor until the returned token is released or cancelled.
-    ///
-    /// ```swift
-    /// let token = center.observe(for: .didEnd, on: .mainActor) {
-    ///     message in sidebar.title = "ended"
-    /// }
-    /// ```
     ///
     /// *Delivery*: a post on the main queue calls the handler inline, unless a delivery of the observer is pending
     /// (D3). A message posted elsewhere is delivered later. The target cannot be switched.
@@ -179,10 +156,7 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(
-            ObservationRequest(
-                .of(Identifier.MessageType.self), subject, on: .main, isIsolated: true, once, key, fileID, line),
-            onMainActor: handler)
+        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), onMainActor: handler)
     }
 
     /// Observes async messages on the main actor as long as an object, the owner, lives, as for main-actor messages.
@@ -193,21 +167,10 @@ extension ObserverCenter {
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(
-            ObservationRequest(
-                .of(Identifier.MessageType.self), subject, on: .main, isIsolated: true, once, key, fileID, line),
-            for: owner, onMainActor: handler)
+        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner, onMainActor: handler)
     }
 
     /// Observes async messages on a target until the returned token is released or cancelled.
-    ///
-    /// ```swift
-    /// let token = center.observe(
-    ///     of: download, for: .didEnd, on: .dispatchQueue(work)
-    /// ) { message in
-    ///     …
-    /// }
-    /// ```
     ///
     /// *Delivery*: see `DeliveryTarget`; `.postingThread` calls the handler inside the post. The target can be
     /// switched. All else is as for an async handler.
@@ -217,9 +180,7 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(
-            ObservationRequest(.of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line),
-            message: handler)
+        observe(ObservationRequest(.of(identifier), subject, on: target, once, key, fileID, line), message: handler)
     }
 
     /// Observes async messages on a target as long as an object, the owner, lives, as for main-actor messages.
@@ -231,8 +192,8 @@ extension ObserverCenter {
         _ handler: @escaping @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(
-            ObservationRequest(.of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line),
-            for: owner, message: handler)
+            ObservationRequest(.of(identifier), subject, on: target, once, key, fileID, line), for: owner,
+            message: handler)
     }
 
     // Named async functions of a module with the upcoming feature `NonisolatedNonsendingByDefault`, as in
@@ -246,9 +207,7 @@ extension ObserverCenter {
         line: UInt = #line, nonsending _: Never? = nil,
         _ handler: nonisolated(nonsending) @escaping @Sendable (Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(
-            AsyncObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
-            inTask: { await handler($0) })
+        observe(AsyncObservationRequest(.of(identifier), subject, once, key, fileID, line)) { await handler($0) }
     }
 
     @_documentation(visibility: internal)
@@ -260,9 +219,9 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line, nonsending _: Never? = nil,
         _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(
-            AsyncObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
-            for: owner, inTask: { await handler($0, $1) })
+        observe(AsyncObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner) {
+            await handler($0, $1)
+        }
     }
 }
 
@@ -279,10 +238,7 @@ extension ObserverCenter {
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @MainActor (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
-        observe(
-            ObservationRequest(
-                .of(Identifier.MessageType.self), subject, on: .mainActorMessages, false, nil, fileID, line),
-            onMainActor: observer)
+        observe(ObservationRequest(.of(identifier), subject, false, nil, fileID, line), onMainActor: observer)
     }
 
     /// Adds an observer of async messages, as in Foundation; see `observe(of:for:once:key:fileID:line:_:)`.
@@ -291,9 +247,7 @@ extension ObserverCenter {
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @Sendable (Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(
-            AsyncObservationRequest(.of(Identifier.MessageType.self), subject, false, nil, fileID, line),
-            inTask: observer)
+        observe(AsyncObservationRequest(.of(identifier), subject, false, nil, fileID, line), inTask: observer)
     }
 }
 
@@ -328,33 +282,30 @@ extension ObserverCenter {
         for identifier: Identifier, owner: Owner = Omitted.argument, buffering policy: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationSequence<Identifier.MessageType> where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        let kind = MessageKind.of(Identifier.MessageType.self)
+        let kind = MessageKind.of(identifier)
         return NotificationSequence(
             SequenceSource(
                 self, kind.name, from: AnySubject.filter(subject, call: #function), owner: owner, policy,
-                at: RegistrationSite(file: fileID, line: line), prepare: { kind.delivery(of: $0) })
+                at: RegistrationSite(file: fileID, line: line), hook: { MessageHook(kind) })
         ) { $0.carriedMessage?.box(of: Identifier.MessageType.self)?.message }
     }
 }
 
 // MARK: Requests
 
-extension DeliveryTarget {
-    /// The target of main-actor messages: inside a post there, also if a delivery is pending (T3).
-    fileprivate static let mainActorMessages = DeliveryTarget(kind: .mainAlwaysInline)
-}
-
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObservationRequest {
-    /// A request for messages of a kind. All main-actor messages are isolated.
+    /// A request for messages of a kind. Without a target the handler is the main actor's: a main-actor message is
+    /// delivered inside the post (T3), an async message as `.main` delivers.
     fileprivate init<Subject>(
-        _ kind: MessageKind, _ subject: () throws(AnySubject) -> Subject, on target: DeliveryTarget,
+        _ kind: MessageKind, _ subject: () throws(AnySubject) -> Subject, on target: DeliveryTarget? = nil,
         isIsolated: Bool = false, _ once: Bool, _ key: (any Hashable)?, _ file: StaticString, _ line: UInt,
         call: StaticString = #function
     ) {
         self.init(
-            name: kind.name, sender: AnySubject.filter(subject, call: call), target: target,
-            isIsolated: isIsolated || kind.isOnMainActor, once: once, key: key.map { ObserverKey($0) },
+            name: kind.name, sender: AnySubject.filter(subject, call: call),
+            target: target ?? (kind.isOnMainActor ? DeliveryTarget(kind: .mainAlwaysInline) : .main),
+            isIsolated: isIsolated || target == nil, once: once, key: key.map { ObserverKey($0) },
             site: RegistrationSite(file: file, line: line), call: call)
         add(MessageHook(kind))
     }
@@ -406,27 +357,23 @@ extension ObserverCenter {
         }
     }
 
-    private func observe<Message>(
+    private func observe<Message: Sendable>(
         _ request: AsyncObservationRequest, inTask handler: @escaping @Sendable @isolated(any) (Message) async -> Void
     ) -> NotificationObserver {
         let hook = request.hook(on: handler.isolation)
-        return observe(request.request) { delivery in
-            guard let box = delivery.carriedMessage?.box(of: Message.self) else { return }
-            hook.call { _ in await handler(box.message) }
-        }
+        return observe(request.request, message: { message in hook.call { _ in await handler(message) } })
     }
 
-    private func observe<Message, Owner: AnyObject>(
+    private func observe<Message: Sendable, Owner: AnyObject>(
         _ request: AsyncObservationRequest, for owner: Owner,
         inTask handler: @escaping @Sendable @isolated(any) (Owner, Message) async -> Void
     ) -> NotificationObserver {
         let hook = request.hook(on: handler.isolation)
-        return observe(request.request, for: owner) { owner, delivery in
-            guard let box = delivery.carriedMessage?.box(of: Message.self) else { return }
-            // SAFETY: the owner passes to the handler's task, as to any target's thread; the caller answers for the
-            // transfer.
+        let call: @Sendable (Owner, Message) -> Void = { owner, message in
+            // SAFETY: the owner passes to the handler's task, as to any target's thread; the caller answers for that.
             nonisolated(unsafe) let owner = owner
-            hook.call { _ in unsafe await handler(owner, box.message) }
+            hook.call { _ in unsafe await handler(owner, message) }
         }
+        return observe(request.request, for: owner, message: call)
     }
 }

@@ -37,10 +37,7 @@ extension ObserverCenter {
         post(.of(Message.self), about: subject, MessageBox(message))
     }
 
-    /// Posts a main-actor message without a subject, which reaches observers of any subject.
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - subject: The type of the subject; omit the argument.
+    /// Posts a main-actor message without a subject, which reaches observers of any subject. Omit `subject`.
     @MainActor
     public func post<Message: NotificationCenter.MainActorMessage>(
         _ message: Message, subject: Message.Subject.Type = Message.Subject.self
@@ -59,10 +56,7 @@ extension ObserverCenter {
         post(.of(Message.self), about: subject, MessageBox(message))
     }
 
-    /// Posts an async message without a subject, which reaches observers of any subject.
-    /// - Parameters:
-    ///   - message: The message, which observers' tasks take to other threads.
-    ///   - subject: The type of the subject; omit the argument.
+    /// Posts an async message without a subject, which reaches observers of any subject. Omit `subject`.
     public func post<Message: NotificationCenter.AsyncMessage>(
         _ message: Message, subject: Message.Subject.Type = Message.Subject.self
     ) {
@@ -70,9 +64,13 @@ extension ObserverCenter {
     }
 
     private func post(_ kind: MessageKind, about subject: Any?, _ box: @autoclosure () -> CarriedMessage) {
-        core.post(
-            name: kind.name, sender: { subject.flatMap(SenderKey.init(any:)) },
-            notify: { $0(kind.notification(carrying: box(), about: subject)) })
+        func notification() -> Notification {
+            let box = box()
+            var userInfo = kind.makeUserInfo?(box) ?? [:]
+            userInfo[unsafe MessageKey.shared] = box
+            return Notification(name: kind.name, object: subject, userInfo: userInfo)
+        }
+        core.post(name: kind.name, sender: { subject.flatMap(SenderKey.init(any:)) }, notify: { $0(notification()) })
     }
 }
 
@@ -110,14 +108,10 @@ final class MessageBox<Message>: CarriedMessage, CustomStringConvertible, @unche
 }
 
 /// The key of the message in the `userInfo` of a posted notification.
-private final class MessageKey: Hashable, Sendable, CustomStringConvertible {
+private struct MessageKey: Hashable, CustomStringConvertible {
     // SAFETY: never changes, and its content is `Sendable`.
     nonisolated(unsafe) static let shared = AnyHashable(MessageKey())
-
     var description: String { "message" }
-
-    static func == (one: MessageKey, other: MessageKey) -> Bool { one === other }
-    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 extension Notification {
@@ -145,10 +139,16 @@ final class MessageHook: RegistrationHook, @unchecked Sendable {
     init(_ kind: MessageKind) { self.kind = kind }
 
     override var prepares: Bool { true }
-    override var convertsOnTarget: Bool { kind.isOnMainActor && kind.bridge != nil }
+    override var convertsOnTarget: Bool { kind.isOnMainActor && kind.makeMessage != nil }
 
     override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
-        kind.delivery(of: notification)
+        var carried = notification.carriedMessage
+        if carried?.type != kind.type {
+            guard let makeMessage = kind.makeMessage else { return nil }
+            if kind.isOnMainActor, !MainQueue.isCurrent { return notification }
+            carried = makeMessage(notification)
+        }
+        return carried.map { Notification(name: notification.name, object: $0) }
     }
 }
 
@@ -159,54 +159,46 @@ final class MessageHook: RegistrationHook, @unchecked Sendable {
 /// SAFETY: `next` is set before other threads find the kind; all else never changes.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 @safe final class MessageKind: @unchecked Sendable {
-    /// The functions by which a type exchanges messages with plain notifications, called on the type's actor.
-    struct Bridge {
-        fileprivate let message: (Notification) -> CarriedMessage?
-        fileprivate let userInfo: (CarriedMessage) -> [AnyHashable: Any]?
-    }
-
     let type: ObjectIdentifier
     let isOnMainActor: Bool
     /// The name of the type's notifications. The string is always the same, so a center finds the string by identity.
     let name: Notification.Name
-    /// `nil` if the type exchanges no messages.
-    let bridge: Bridge?
+    /// Makes a message of a plain notification, on the type's actor; `nil` if the type exchanges no messages.
+    let makeMessage: ((Notification) -> CarriedMessage?)?
+    /// Makes the `userInfo` of a message, on the type's actor.
+    let makeUserInfo: ((CarriedMessage) -> [AnyHashable: Any]?)?
     /// The next kind in the same list.
     private var next: MessageKind?
 
-    private init(
-        _ type: Any.Type, isOnMainActor: Bool, name: Notification.Name? = nil, bridge: Bridge? = nil
+    fileprivate init<Message>(
+        _ type: Message.Type, isOnMainActor: Bool, name: Notification.Name? = nil,
+        makeMessage: ((Notification) -> Message?)? = nil, makeNotification: ((Message) -> Notification)? = nil
     ) {
         self.type = ObjectIdentifier(type)
         self.isOnMainActor = isOnMainActor
         self.name = name ?? Notification.Name(String(reflecting: type))
-        self.bridge = bridge
-    }
-
-    fileprivate convenience init<Message>(
-        _ type: Message.Type, isOnMainActor: Bool, name: Notification.Name,
-        _ makeMessage: @escaping (Notification) -> Message?, _ makeNotification: @escaping (Message) -> Notification
-    ) {
-        let bridge = Bridge(
-            message: { makeMessage($0).map(MessageBox.init) },
-            userInfo: { $0.box(of: type).flatMap { makeNotification($0.message).userInfo } })
-        self.init(type, isOnMainActor: isOnMainActor, name: name, bridge: bridge)
+        self.makeMessage = makeMessage.map { make in { make($0).map(MessageBox.init) } }
+        makeUserInfo = makeNotification.map { make in { $0.box(of: type).flatMap { make($0.message).userInfo } } }
     }
 
     static func of<Message: NotificationCenter.AsyncMessage>(_ type: Message.Type) -> MessageKind {
-        find(type, isOnMainActor: false) { ($0 as? any AsyncBridge.Type)?.kind }
+        find(type) { ($0 as? any AsyncBridge.Type)?.kind ?? MessageKind(type, isOnMainActor: false) }
     }
 
     static func of<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> MessageKind {
-        find(type, isOnMainActor: true) { ($0 as? any MainActorBridge.Type)?.kind }
+        find(type) { ($0 as? any MainActorBridge.Type)?.kind ?? MessageKind(type, isOnMainActor: true) }
     }
+
+    static func of<Identifier: NotificationCenter.MessageIdentifier>(_ identifier: Identifier) -> MessageKind
+    where Identifier.MessageType: NotificationCenter.AsyncMessage { of(Identifier.MessageType.self) }
+
+    static func of<Identifier: NotificationCenter.MessageIdentifier>(_ identifier: Identifier) -> MessageKind
+    where Identifier.MessageType: NotificationCenter.MainActorMessage { of(Identifier.MessageType.self) }
 
     /// The kinds, in lists by their types' addresses. A kind is added in front, and stays, because types stay.
     private static let lists = unsafe InlineArray<64, Atomic<Unmanaged<MessageKind>?>> { _ in unsafe Atomic(nil) }
 
-    private static func find(
-        _ type: Any.Type, isOnMainActor: Bool, bridged: (Any.Type) -> MessageKind?
-    ) -> MessageKind {
+    private static func find(_ type: Any.Type, make: (Any.Type) -> MessageKind) -> MessageKind {
         let identity = ObjectIdentifier(type)
         let list = Int((UInt64(UInt(bitPattern: identity)) &* 0x9E37_79B9_7F4A_7C15) >> 58)
         var made: MessageKind?
@@ -218,7 +210,7 @@ final class MessageHook: RegistrationHook, @unchecked Sendable {
             if let known { return known }
             // The list is searched again, because the type's own code may use the type's name.
             guard let made else {
-                made = bridged(type) ?? MessageKind(type, isOnMainActor: isOnMainActor)
+                made = make(type)
                 continue
             }
             made.next = unsafe first?.takeUnretainedValue()
@@ -228,25 +220,6 @@ final class MessageHook: RegistrationHook, @unchecked Sendable {
             }
             unsafe new.release()
         }
-    }
-
-    /// The notification that is posted for a message.
-    func notification(carrying box: CarriedMessage, about subject: Any?) -> Notification {
-        var userInfo = bridge?.userInfo(box) ?? [:]
-        userInfo[unsafe MessageKey.shared] = box
-        return Notification(name: name, object: subject, userInfo: userInfo)
-    }
-
-    /// The notification for an observer of messages: with the message that a posted notification carries or makes. A
-    /// notification that only the main actor can convert is returned as it is elsewhere; `nil` without a message.
-    func delivery(of notification: Notification) -> Notification? {
-        var carried = notification.carriedMessage
-        if carried?.type != type {
-            guard let bridge else { return nil }
-            if isOnMainActor, !MainQueue.isCurrent { return notification }
-            carried = bridge.message(notification)
-        }
-        return carried.map { Notification(name: notification.name, object: $0) }
     }
 }
 
@@ -269,7 +242,8 @@ private typealias MainActorBridge = BridgedMainActorMessage
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension AsyncBridge {
     fileprivate static var kind: MessageKind {
-        MessageKind(Self.self, isOnMainActor: false, name: name, makeMessage, makeNotification)
+        MessageKind(
+            Self.self, isOnMainActor: false, name: name, makeMessage: makeMessage, makeNotification: makeNotification)
     }
 }
 
@@ -277,11 +251,11 @@ extension AsyncBridge {
 extension MainActorBridge {
     fileprivate static var kind: MessageKind {
         // SAFETY: the isolation does not change how a function is called. A post of a main-actor message is on the main
-        // actor, and `delivery(of:)` checks for the main queue.
+        // actor, and `MessageHook` checks for the main queue.
         MessageKind(
             Self.self, isOnMainActor: true, name: name,
-            unsafe unsafeBitCast(makeMessage, to: ((Notification) -> Self?).self),
-            unsafe unsafeBitCast(makeNotification, to: ((Self) -> Notification).self))
+            makeMessage: unsafe unsafeBitCast(makeMessage, to: ((Notification) -> Self?).self),
+            makeNotification: unsafe unsafeBitCast(makeNotification, to: ((Self) -> Notification).self))
     }
 }
 
@@ -311,15 +285,10 @@ extension MainActorBridge {
 public protocol BridgedAsyncMessage: NotificationCenter.AsyncMessage {
     /// The name that the message shares with plain notifications. Tether caches the name for the life of the process.
     static var name: Notification.Name { get }
-
-    /// Makes a message of a plain notification; `nil` if the notification makes none.
-    ///
-    /// Called on the posting thread, inside the post.
-    /// - Parameter notification: A notification posted under `name`.
+    /// Makes a message of a notification posted under `name`, on the posting thread; `nil` if the notification makes
+    /// none.
     static func makeMessage(_ notification: Notification) -> Self?
-
     /// Makes a plain notification of a message. The post sets the name and the object.
-    /// - Parameter message: The posted message.
     static func makeNotification(_ message: Self) -> Notification
 }
 
@@ -332,13 +301,9 @@ public protocol BridgedAsyncMessage: NotificationCenter.AsyncMessage {
 public protocol BridgedMainActorMessage: NotificationCenter.MainActorMessage {
     /// The name that the message shares with plain notifications. Tether caches the name for the life of the process.
     static var name: Notification.Name { get }
-
-    /// Makes a message of a plain notification; `nil` if the notification makes none.
-    /// - Parameter notification: A notification posted under `name`.
+    /// Makes a message of a notification posted under `name`; `nil` if the notification makes none.
     @MainActor static func makeMessage(_ notification: Notification) -> Self?
-
     /// Makes a plain notification of a message. The post sets the name and the object.
-    /// - Parameter message: The posted message.
     @MainActor static func makeNotification(_ message: Self) -> Notification
 }
 
@@ -347,10 +312,8 @@ public protocol BridgedMainActorMessage: NotificationCenter.MainActorMessage {
 extension BridgedAsyncMessage {
     /// The type's name, with its module.
     public static var name: Notification.Name { Notification.Name(String(reflecting: Self.self)) }
-
     /// Makes nothing.
     public static func makeMessage(_ notification: Notification) -> Self? { nil }
-
     /// Makes a notification without `userInfo`.
     public static func makeNotification(_ message: Self) -> Notification {
         Notification(name: MessageKind.of(Self.self).name)
@@ -360,10 +323,8 @@ extension BridgedAsyncMessage {
 extension BridgedMainActorMessage {
     /// The type's name, with its module.
     public static var name: Notification.Name { Notification.Name(String(reflecting: Self.self)) }
-
     /// Makes nothing.
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? { nil }
-
     /// Makes a notification without `userInfo`.
     @MainActor public static func makeNotification(_ message: Self) -> Notification {
         Notification(name: MessageKind.of(Self.self).name)

@@ -2,15 +2,11 @@ public import Foundation
 
 // Posts as async sequences.
 //
-// A sequence describes an observation: center, name, sender, owner and buffering policy. A sequence retains neither
-// center, sender nor owner. Each iterator is an observation of its own, with its own buffer:
+// A sequence describes an observation, and retains neither center, sender nor owner:
 //
 //     let changes = center.notifications(…)     the first observation begins
 //     for await change in changes { … }         takes the first observation
 //     for await change in changes { … }         begins a second observation
-//
-// So a model can store a sequence, and each iterating task gets every notification. Cancelling a task ends only that
-// task's loop. Without an iterator the first observation ends with the sequence.
 //
 // The element is generic in the sequence and the iterator alone. SequenceBuffer.swift has the part behind an iterator.
 
@@ -137,9 +133,6 @@ extension ObserverCenter {
 ///
 /// SAFETY: `first` is protected by its lock; the other properties never change.
 final class SequenceSource: @unchecked Sendable {
-    /// Makes the notification to keep of a posted one, on the posting thread; `nil` for none.
-    typealias Preparation = @Sendable (Notification) -> Notification?
-
     private let center: OwnerReference<AnyObject>
     private let name: Notification.Name?
     /// The sender, if an object, or `Omitted.argument`.
@@ -150,14 +143,15 @@ final class SequenceSource: @unchecked Sendable {
     private let owner: OwnerReference<AnyObject>
     private let policy: BufferingPolicy
     private let site: RegistrationSite
-    private let preparation: Preparation?
+    /// Makes a hook that converts posts for one observation.
+    private let hook: (@Sendable () -> RegistrationHook)?
     /// The observation that began at the call, until an iterator takes the observation.
     private let first = Locked<SequenceIteration?>(nil)
 
     /// Begins the first observation.
     init(
         _ center: any NotifyingCenter, _ name: Notification.Name?, from sender: SenderFilter, owner: AnyObject,
-        _ policy: BufferingPolicy, at site: RegistrationSite, prepare: Preparation? = nil,
+        _ policy: BufferingPolicy, at site: RegistrationSite, hook: (@Sendable () -> RegistrationHook)? = nil,
         call: StaticString = #function
     ) {
         self.center = OwnerReference(center)
@@ -167,7 +161,7 @@ final class SequenceSource: @unchecked Sendable {
         self.owner = OwnerReference(owner)
         self.policy = policy
         self.site = site
-        preparation = prepare
+        self.hook = hook
         let iteration = observe(center, from: sender, for: owner, call: call)
         first.withLock { $0 = iteration }
     }
@@ -183,9 +177,10 @@ final class SequenceSource: @unchecked Sendable {
     private func observe(
         _ center: any NotifyingCenter, from sender: SenderFilter, for owner: AnyObject, call: StaticString
     ) -> SequenceIteration {
-        let buffer = SequenceBuffer(policy, prepare: preparation)
+        let buffer = SequenceBuffer(policy)
         var request = ObservationRequest(name: name, sender: sender, target: .postingThread, site: site, call: call)
         request.add(buffer)
+        if let hook { request.add(hook()) }
         let observer =
             Omitted.stands(for: owner)
             ? center.observe(request) { buffer.offer($0.withoutEndingObject) }

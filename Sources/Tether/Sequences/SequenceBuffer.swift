@@ -47,21 +47,10 @@ internal import Synchronization
     /// Shows ThreadSanitizer that the resumption of a task happens before the task continues. The sanitizer misses the
     /// order if the task had not been suspended yet.
     private let handovers = Atomic<UInt>(0)
-    /// Converts a post, on the posting thread, into a notification to keep, or into none.
-    private let preparation: SequenceSource.Preparation?
 
-    init(_ policy: BufferingPolicy, prepare: SequenceSource.Preparation?) {
-        self.policy = policy
-        preparation = prepare
-    }
+    init(_ policy: BufferingPolicy) { self.policy = policy }
 
     // MARK: Posting threads
-
-    override var prepares: Bool { preparation != nil }
-
-    override func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
-        preparation?(notification)
-    }
 
     /// Takes a posted notification.
     func offer(_ notification: Notification) {
