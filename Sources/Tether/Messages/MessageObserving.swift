@@ -86,12 +86,6 @@ extension ObserverCenter {
 
     /// Observes main-actor messages as long as an object, the owner, lives.
     ///
-    /// ```swift
-    /// center.observe(of: model, for: .didChange, owner: self) {
-    ///     sidebar, message in sidebar.show(message)
-    /// }
-    /// ```
-    ///
     /// The owner is retained only while the handler runs, and passed to the handler (O1-O4). The caller need not keep
     /// the token. A key is unique for the owner and the center. All else is as without an owner.
     @discardableResult
@@ -266,17 +260,9 @@ extension ObserverCenter {
     /// the buffer's policy (S1). A plain notification of the message's name counts if it makes a message
     /// (`BridgedAsyncMessage`). See `NotificationSequence` for the end.
     ///
-    /// Without a size, Foundation keeps the newest 10 messages, and Tether keeps all messages.
-    ///
-    /// Complexity: O(1) amortised. Any thread.
-    /// - Parameters:
-    ///   - subject: An object, matched by identity and not retained, whose end ends the sequence (M5), or a `Hashable`
-    ///     value; any subject if omitted.
-    ///   - identifier: An identifier of the messages, or `.type(…)`.
-    ///   - owner: An object, not retained, whose life bounds the sequence; none if omitted.
-    ///   - policy: How many messages are kept until taken; a number below 1 stops the program.
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
+    /// Without a policy, Foundation keeps the newest 10 messages, and Tether keeps all messages. Subject and identifier
+    /// are as for an observer, all else as for `notifications(named:from:owner:buffering:)`. Complexity: O(1) amortised.
+    /// Any thread.
     public func messages<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
         for identifier: Identifier, owner: Owner = Omitted.argument, buffering policy: BufferingPolicy = .unbounded,

@@ -106,12 +106,7 @@ extension ObserverCenter {
     /// The notifications of a name and a sender, posted from now on, by Foundation's call.
     ///
     /// All of the notifications are kept until taken (S1): `notifications(named:from:owner:buffering:)` has a bound and
-    /// an owner.
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - object: The sender to observe, as in `addObserver`; `nil` for any.
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
+    /// an owner. The sender is given as to `addObserver`: `nil` for any.
     public func notifications(
         named name: Notification.Name?, object: Any?, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationSequence<Notification> {
