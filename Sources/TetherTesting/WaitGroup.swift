@@ -93,11 +93,10 @@ private final class LoopUntil: @unchecked Sendable {
     }
 
     func run() {
-        let (source, observers) = (makeIdleRunLoopSource(), makeObservers())
-        CFRunLoopAddSource(loop, source, RunLoop.Mode.default.cfMode)
+        let (hold, observers) = (RunLoopHold(loop, in: [.default]), makeObservers())
         for observer in observers { CFRunLoopAddObserver(loop, observer, RunLoop.Mode.default.cfMode) }
         defer {
-            CFRunLoopSourceInvalidate(source)
+            hold.invalidate()
             for observer in observers { CFRunLoopObserverInvalidate(observer) }
         }
         while !hasEnded.withLock(\.self), case let now = DispatchTime.now(), now < deadline {

@@ -80,10 +80,8 @@ public struct Audit: Sendable, RandomAccessCollection {
 
     init(_ registrations: [Unowned<Registration>], ledgers: [PostingLedger] = []) {
         rows = registrations.compactMap { $0.live.flatMap { Row($0) } }
-        waitingPosts = ledgers.flatMap(\.live).compactMap { queue in
-            let counts = queue.counts
-            guard counts.asap + counts.whenIdle > 0 else { return nil }
-            return WaitingPosts(place: queue.place, asap: counts.asap, whenIdle: counts.whenIdle)
+        waitingPosts = ledgers.flatMap(\.waiting).map {
+            WaitingPosts(place: $0.place, asap: $0.asap, whenIdle: $0.whenIdle)
         }
         droppedPosts = ledgers.reduce(0) { $0 + $1.droppedPosts }
     }

@@ -38,15 +38,19 @@ public import Foundation
 /// notifications.
 ///
 /// *Thread safety*: any thread may call the queue, also in a handler that the queue calls. Enqueueing wakes the thread.
-public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
-    private enum Clock {
-        case loop(RunLoopTrigger)
+public final class PostingQueue: ClosedAtThreadExit, Sendable {
+    /// SAFETY: any thread may use a run loop of CoreFoundation, as far as it is used here.
+    private enum Clock: @unchecked Sendable {
+        /// A run loop and its thread; `nil` for the main thread.
+        case loop(CFRunLoop, ThreadRecord?)
         case queue(DispatchQueue)
     }
 
     /// SAFETY: protected by the lock. A removed notification is posted once, or released.
     private struct State: @unchecked Sendable {
         var backlog = PostingBacklog()
+        /// The run loop's observer, which retains the queue, while notifications wait.
+        var hold: RunLoopHold?
         /// Whether blocks are scheduled on the dispatch queue.
         var isScheduled = false
         var isClosed = false
@@ -55,10 +59,6 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     private let center: ObserverCenter
     private let clock: Clock
     private let state = Locked(State())
-    /// The name of the thread or the dispatch queue, for the audit.
-    let place: String
-    /// The queue's number in the center's ledger.
-    let number: PostingLedger.Number
 
     // MARK: Making one
 
@@ -88,16 +88,16 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
 
     private static let ownQueue = ThreadSlot<PostingQueue>()
 
-    private static let ofMainThread = PostingQueue(.default, on: .loop(RunLoopTrigger(.main)), "the main thread")
+    private static let ofMainThread = PostingQueue(.default, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
 
     /// Makes a queue that posts to a center on the calling thread, by its run loop.
     /// - Parameter center: The center to post to, retained by the queue.
     public convenience init(notificationCenter center: ObserverCenter) {
         if MainQueue.isCurrent {
-            self.init(center, on: .loop(RunLoopTrigger(.main)), "the main thread")
+            self.init(center, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
         } else {
             let thread = ThreadRecord.current
-            self.init(center, on: .loop(RunLoopTrigger(.current, of: thread)), describeCurrentThread())
+            self.init(center, on: .loop(CFRunLoopGetCurrent(), thread), describeCurrentThread())
             thread.closeAtExit(self)
         }
     }
@@ -114,14 +114,17 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     }
 
     private init(_ center: ObserverCenter, on clock: Clock, _ place: String) {
-        self.center = center
-        self.clock = clock
-        self.place = place
-        number = center.core.ledger.makeNumber()
-        center.core.ledger.list(self)
+        (self.center, self.clock) = (center, clock)
+        let reference = Unowned(self)
+        center.core.ledger.list(ObjectIdentifier(self)) {
+            reference.take()?.state.withLock { state in
+                state.backlog.isEmpty
+                    ? nil : (place, state.backlog.count(of: .asap), state.backlog.count(of: .whenIdle))
+            }
+        }
     }
 
-    deinit { center.core.ledger.unlist(self) }
+    deinit { center.core.ledger.list(ObjectIdentifier(self), nil) }
 
     // MARK: Enqueueing and dequeueing
 
@@ -176,8 +179,7 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
                 "PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:): the list of modes is empty, so "
                     + "\(notification.name.rawValue) could never be posted; pass nil for the default mode, or .common.")
         }
-        let kept = postingStyle == .now ? notification : notification.withoutEndingObject
-        switch enter(kept, matching: notification, style: postingStyle, mask: coalesceMask, modes: modes) {
+        switch enter(notification, style: postingStyle, mask: coalesceMask, modes: modes) {
         case .postsNow: if isOpenNow(for: modes) { center.post(notification) }
         case .needsWaking: wake()
         case .dropped: center.core.ledger.countDroppedPosts(1)
@@ -190,31 +192,36 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     private enum Enqueued { case postsNow, needsWaking, waits, dropped }
 
     /// Removes the notifications to coalesce with, and appends the new notification, unless the style is `.now`.
-    ///
-    /// A function of its own, so that the removed notifications are released before any handler runs.
     private func enter(
-        _ kept: Notification, matching notification: Notification, style: PostingStyle, mask: NotificationCoalescing,
-        modes: Set<RunLoop.Mode>
+        _ notification: Notification, style: PostingStyle, mask: NotificationCoalescing, modes: Set<RunLoop.Mode>
     ) -> Enqueued {
-        let (removed, outcome) = state.withLock { state -> (PostingBacklog.Removed, Enqueued) in
-            let removed = state.backlog.removeAll(matching: notification, on: mask)
-            var outcome = Enqueued.waits
-            if style == .now {
-                outcome = .postsNow
-            } else if state.isClosed {
-                outcome = .dropped
-            } else if state.backlog.append(kept, style: style, modes: modes) {
-                outcome = .needsWaking
-            }
-            setTrigger(&state)
-            return (removed, outcome)
+        let kept = style == .now ? notification : notification.withoutEndingObject
+        return change { state, removed in
+            removed = state.backlog.removeAll(matching: notification, on: mask)
+            if style == .now { return .postsNow }
+            if state.isClosed { return .dropped }
+            guard state.backlog.append(kept, style: style, modes: modes) else { return .waits }
+            addHold(&state, in: modes)
+            return .needsWaking
         }
-        withExtendedLifetime(removed) {}
-        return outcome
+    }
+
+    /// Changes the state, and then releases the removed notifications with no lock held.
+    @discardableResult
+    private func change<Result: Sendable>(
+        _ body: (inout State, _ removed: inout PostingBacklog.Removed) -> Result
+    ) -> Result {
+        let (removed, result) = state.withLock { state in
+            var removed = PostingBacklog.Removed()
+            let result = body(&state, &removed)
+            if state.backlog.isEmpty { removeHold(&state) }
+            return (removed, result)
+        }
+        return withExtendedLifetime(removed) { result }
     }
 
     private func isOpenNow(for modes: Set<RunLoop.Mode>) -> Bool {
-        guard case .loop(let trigger) = clock, trigger.isCurrent, let isOpen = trigger.openModes() else { return true }
+        guard isOnOwnThread, let isOpen = openModes() else { return true }
         return isOpen(modes)
     }
 
@@ -227,15 +234,12 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     ///   - notification: The notification to compare with, enqueued or not.
     ///   - coalesceMask: The parts that must be the same; empty for every part.
     public func dequeueNotifications(matching notification: Notification, coalesceMask: NotificationCoalescing) {
-        let removed = state.withLock { state in
-            let removed =
+        change { state, removed in
+            removed =
                 coalesceMask.isEmpty
                 ? state.backlog.removeOne(notification)
                 : state.backlog.removeAll(matching: notification, on: coalesceMask)
-            setTrigger(&state)
-            return removed
         }
-        withExtendedLifetime(removed) {}
     }
 
     /// Posts all waiting notifications, in order, on the calling thread, in every mode (Q8).
@@ -247,73 +251,104 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
 
     /// Drops waiting and later notifications, counted in the center's audit. Called when the thread exits.
     func close() {
-        let removed = state.withLock { state in
+        change { state, removed in
             state.isClosed = true
-            let removed = state.backlog.removeAll()
-            setTrigger(&state)
-            return removed
+            removed = state.backlog.removeAll()
+            center.core.ledger.countDroppedPosts(removed.notifications.count)
         }
-        center.core.ledger.countDroppedPosts(removed.count)
-        withExtendedLifetime(removed) {}
-    }
-
-    /// How many notifications wait, by style.
-    var counts: (asap: Int, whenIdle: Int) {
-        state.withLock { ($0.backlog.count(of: .asap), $0.backlog.count(of: .whenIdle)) }
     }
 
     // MARK: Posting
 
     /// Posts the notifications that were enqueued before the call, in order, as far as the mode is open.
     private func post(_ styles: [PostingStyle], isOpen: (Set<RunLoop.Mode>) -> Bool) {
-        let limit = state.withLock { $0.backlog.nextSequence }
-        var posted = false
-        for style in styles {
-            while let popped = state.withLock({ state in
-                let popped = state.backlog.popFirst(style, before: limit, isOpen: isOpen)
-                setTrigger(&state, anew: popped != nil && !posted)
-                return popped
-            }) {
-                posted = true
-                center.post(popped.notification)
-            }
+        let due = change { state, _ in
+            let due = state.backlog.due(styles, isOpen: isOpen)
+            if !due.isEmpty { renewHold(&state) }
+            return due
         }
-        // A notification that coalesced into a later one may be left, although none was posted.
-        if posted || hasNotifications(of: styles, isOpen: isOpen) { wake() }
-    }
-
-    private func hasNotifications(of styles: [PostingStyle], isOpen: (Set<RunLoop.Mode>) -> Bool) -> Bool {
-        state.withLock { $0.backlog.lines.contains { styles.contains($0.style) && isOpen($0.modes) } }
-    }
-
-    /// Has the trigger fire in the modes of waiting notifications; `anew` also in runs that begin inside this turn.
-    private func setTrigger(_ state: inout State, anew: Bool = false) {
-        guard case .loop(let trigger) = clock else { return }
-        if anew || state.backlog.isEmpty { trigger.removeAll(onOwnThread: state.isClosed) }
-        for line in state.backlog.lines { trigger.add(line.modes, for: self) }
-    }
-
-    /// A turn of the run loop.
-    fileprivate func fire(at activity: CFRunLoopActivity) {
-        guard case .loop(let trigger) = clock, let isOpen = trigger.openModes() else { return }
-        post(activity == .beforeTimers ? [.asap] : [.asap, .whenIdle], isOpen: isOpen)
+        for number in due {
+            let removed = change { state, removed in
+                removed = state.backlog.remove(CollectionOfOne(number))
+                return removed
+            }
+            for notification in removed.notifications { center.post(notification) }
+        }
+        if !due.isEmpty { wake() }
     }
 
     private func wake() {
         switch clock {
-        case .loop(let trigger):
-            trigger.wake()
-            if trigger.isOfMainThread, !RunLoopTrigger.isMainLoopRunning { schedule(on: .main) }
+        case .loop(let loop, let thread):
+            CFRunLoopWakeUp(loop)
+            if thread == nil, !PostingQueue.isMainLoopRunning { schedule(on: .main) }
         case .queue(let queue): schedule(on: queue)
         }
     }
 
+    // MARK: A run loop
+
+    /// Has the run loop call the queue in some modes.
+    private func addHold(_ state: inout State, in modes: Set<RunLoop.Mode>) {
+        guard case .loop(let loop, let thread) = clock else { return }
+        // CoreFoundation logs an error for a main thread that has exited.
+        if thread == nil, MainQueue.isCurrent, !Thread.isMainThread { return }
+        if let hold = state.hold { return hold.add(to: modes) }
+        state.hold = RunLoopHold(loop, in: modes, observing: [.beforeTimers, .beforeWaiting, .exit]) { [self] activity in
+            guard let isOpen = openModes() else { return }
+            post(activity == .beforeTimers ? [.asap] : [.asap, .whenIdle], isOpen: isOpen)
+        }
+    }
+
+    /// Replaces the observer by a new one, which the loop also calls inside a call of the old one.
+    private func renewHold(_ state: inout State) {
+        removeHold(&state)
+        for modes in state.backlog.modes { addHold(&state, in: modes) }
+    }
+
+    /// Removes the observer on the loop's thread, or wakes the loop to do so. A run with nothing else to wait for ends.
+    ///
+    /// CoreFoundation does not retain the observer's closure during a call. A thread that exits has no record any more.
+    private func removeHold(_ state: inout State) {
+        guard case .loop(let loop, _) = clock, let hold = state.hold else { return }
+        if state.isClosed || isOnOwnThread {
+            hold.invalidate()
+            state.hold = nil
+        }
+        CFRunLoopWakeUp(loop)
+    }
+
+    /// Whether the caller is on the loop's thread, or on the main queue, which stands for the main thread's loop.
+    private var isOnOwnThread: Bool {
+        guard case .loop(_, let thread) = clock else { return false }
+        return thread.map { $0 === ThreadRecord.current } ?? MainQueue.isCurrent
+    }
+
+    /// Returns a test of whether the loop's current mode allows a post; `nil` while the loop, the caller's, does not
+    /// run.
+    private func openModes() -> ((Set<RunLoop.Mode>) -> Bool)? {
+        guard case .loop(let loop, _) = clock, let current = RunLoop.current.currentMode else { return nil }
+        return { modes in
+            modes.contains(current) || modes.contains(.common) && PostingQueue.isCommon(current, in: loop)
+        }
+    }
+
+    /// Whether a mode is common: CoreFoundation, which lists no common modes, puts a `.common` source into each.
+    private static func isCommon(_ mode: RunLoop.Mode, in loop: CFRunLoop) -> Bool {
+        if mode == .default { return true }
+        let probe = RunLoopHold(loop, in: [.common])
+        defer { probe.invalidate() }
+        return probe.isIn(mode)
+    }
+
+    // MARK: A dispatch queue
+
+    private static var isMainLoopRunning: Bool { CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) != nil }
+
     /// Schedules two turns of a dispatch queue, unless turns are scheduled or no notification can be posted there.
     private func schedule(on queue: DispatchQueue) {
         let isNeeded = state.withLock { state in
-            guard !state.isScheduled, state.backlog.lines.contains(where: { isOpenOnQueue($0.modes) }) else {
-                return false
-            }
+            guard !state.isScheduled, state.backlog.modes.contains(where: isOpenOnQueue) else { return false }
             state.isScheduled = true
             return true
         }
@@ -328,91 +363,12 @@ public final class PostingQueue: ClosedAtThreadExit, LatePoster, Sendable {
     }
 
     private func postOnQueue(_ styles: [PostingStyle]) {
-        if case .loop = clock, RunLoopTrigger.isMainLoopRunning { return }
+        if case .loop = clock, PostingQueue.isMainLoopRunning { return }
         post(styles, isOpen: isOpenOnQueue)
     }
 
     /// The main queue stands for the main thread's run loop in the default mode.
     private func isOpenOnQueue(_ modes: Set<RunLoop.Mode>) -> Bool {
         if case .queue = clock { true } else { modes.contains(.default) || modes.contains(.common) }
-    }
-}
-
-/// The observer and the source of a posting queue in a run loop, while notifications wait.
-///
-/// The observer's closure retains the queue. CoreFoundation does not retain the closure during a call. So only the
-/// loop's thread removes the observer. A thread that empties the queue wakes the loop to do so in the next pass.
-///
-/// SAFETY: the lock of the queue protects the state. Any thread may call the functions of CoreFoundation used here.
-private final class RunLoopTrigger: @unchecked Sendable {
-    private let loop: CFRunLoop
-    /// The loop's thread; `nil` for the main thread.
-    private let thread: ThreadRecord?
-    private let source = makeIdleRunLoopSource()
-    private var observer: CFRunLoopObserver?
-    /// The modes of the observer and of the source.
-    private var modes: Set<RunLoop.Mode> = []
-
-    enum Loop { case main, current }
-
-    init(_ loop: Loop, of thread: ThreadRecord? = nil) {
-        self.loop = loop == .main ? CFRunLoopGetMain() : CFRunLoopGetCurrent()
-        self.thread = thread
-    }
-
-    var isOfMainThread: Bool { thread == nil }
-
-    /// Whether the caller is on the loop's thread, or on the main queue, which stands for the main thread's loop.
-    var isCurrent: Bool { thread.map { $0 === ThreadRecord.current } ?? MainQueue.isCurrent }
-
-    static var isMainLoopRunning: Bool { CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) != nil }
-
-    func wake() { CFRunLoopWakeUp(loop) }
-
-    func add(_ wanted: Set<RunLoop.Mode>, for queue: PostingQueue) {
-        if wanted.isSubset(of: modes) { return }
-        // CoreFoundation logs an error for a main thread that has exited.
-        if isOfMainThread, MainQueue.isCurrent, !Thread.isMainThread { return }
-        if observer == nil {
-            let activities: CFRunLoopActivity = [.beforeTimers, .beforeWaiting, .exit]
-            observer = CFRunLoopObserverCreateWithHandler(nil, activities.rawValue, true, 0) { _, activity in
-                queue.fire(at: activity)
-            }
-        }
-        for mode in wanted.subtracting(modes) {
-            CFRunLoopAddObserver(loop, observer, mode.cfMode)
-            CFRunLoopAddSource(loop, source, mode.cfMode)
-        }
-        modes.formUnion(wanted)
-    }
-
-    /// Removes both on the loop's thread, or wakes the loop to do so. A run with nothing else to wait for ends.
-    ///
-    /// A thread that exits has no record any more, so it says `onOwnThread`.
-    func removeAll(onOwnThread: Bool) {
-        guard let removed = observer else { return }
-        if onOwnThread || isCurrent {
-            observer = nil
-            CFRunLoopObserverInvalidate(removed)
-            for mode in modes { CFRunLoopRemoveSource(loop, source, mode.cfMode) }
-            modes = []
-        }
-        wake()
-    }
-
-    /// Returns a test of whether the loop's current mode allows a post; `nil` while the loop, the caller's, does not
-    /// run.
-    func openModes() -> ((Set<RunLoop.Mode>) -> Bool)? {
-        guard let current = RunLoop.current.currentMode else { return nil }
-        return { [self] modes in modes.contains(current) || modes.contains(.common) && isCommon(current) }
-    }
-
-    /// Whether a mode is common: CoreFoundation, which lists no common modes, puts a `.common` source into each.
-    private func isCommon(_ mode: RunLoop.Mode) -> Bool {
-        if mode == .default { return true }
-        let probe = makeIdleRunLoopSource()
-        CFRunLoopAddSource(loop, probe, RunLoop.Mode.common.cfMode)
-        defer { CFRunLoopSourceInvalidate(probe) }
-        return CFRunLoopContainsSource(loop, probe, mode.cfMode)
     }
 }

@@ -2,37 +2,68 @@ package import CoreFoundation
 package import Foundation
 internal import Synchronization
 
-// CoreFoundation's run loop objects, made by hand.
-
-#if canImport(ObjectiveC)
-extension RunLoop.Mode {
-    /// The mode for CoreFoundation, which recognises the common modes by the identity of their name.
-    package var cfMode: CFRunLoopMode { self == .common ? .commonModes : CFRunLoopMode(rawValue: cfString(rawValue)) }
-}
-#else
+#if !canImport(ObjectiveC)
 /// The name of a mode, as the type is called where the Objective-C runtime is.
 package typealias CFRunLoopMode = CFString
+#endif
 
 extension RunLoop.Mode {
     /// The mode for CoreFoundation, which recognises the common modes by the identity of their name.
-    package var cfMode: CFRunLoopMode { self == .common ? kCFRunLoopCommonModes : cfString(rawValue) }
+    package var cfMode: CFRunLoopMode {
+        // SAFETY: the conversion provides the C string for the duration of the call.
+        let name = unsafe CFStringCreateWithCString(nil, rawValue, CFStringBuiltInEncodings.UTF8.rawValue)
+        #if canImport(ObjectiveC)
+        return self == .common ? .commonModes : CFRunLoopMode(rawValue: name!)
+        #else
+        return self == .common ? kCFRunLoopCommonModes : name!
+        #endif
+    }
 }
-#endif
 
-private func cfString(_ string: String) -> CFString {
-    // SAFETY: the conversion provides the C string for the duration of the call.
-    unsafe CFStringCreateWithCString(nil, string, CFStringBuiltInEncodings.UTF8.rawValue)
-}
+/// A source without signals, which keeps a run loop from exiting, and perhaps an observer, in the same modes.
+///
+/// SAFETY: any thread may call the functions of CoreFoundation used here. The creator protects `modes`.
+package final class RunLoopHold: @unchecked Sendable {
+    private let loop: CFRunLoop
+    private let source: CFRunLoopSource
+    private let observer: CFRunLoopObserver?
+    private var modes: Set<RunLoop.Mode> = []
 
-/// Makes a source without signals. A run loop with the source does not exit.
-package func makeIdleRunLoopSource() -> CFRunLoopSource {
-    var context = unsafe CFRunLoopSourceContext()
-    // CoreFoundation compares sources by `info`, so each source gets a number of its own. The numbers are negative, so
-    // no number is an address.
-    // SAFETY: nothing reads through `info`.
-    unsafe context.info = .init(bitPattern: lastInfo.wrappingAdd(1, ordering: .relaxed).newValue)
-    unsafe context.perform = { _ in }
-    return unsafe CFRunLoopSourceCreate(nil, 0, &context)
+    /// Adds both to a run loop, until `invalidate`. The observer calls an action, and is called in some activities.
+    package init(
+        _ loop: CFRunLoop, in modes: Set<RunLoop.Mode>, observing activities: CFRunLoopActivity = [],
+        _ action: ((CFRunLoopActivity) -> Void)? = nil
+    ) {
+        self.loop = loop
+        var context = unsafe CFRunLoopSourceContext()
+        // CoreFoundation compares sources by `info`, so each source gets a number of its own. The numbers are negative,
+        // so no number is an address.
+        // SAFETY: nothing reads through `info`.
+        unsafe context.info = .init(bitPattern: lastInfo.wrappingAdd(1, ordering: .relaxed).newValue)
+        unsafe context.perform = { _ in }
+        source = unsafe CFRunLoopSourceCreate(nil, 0, &context)
+        observer = action.flatMap { action in
+            CFRunLoopObserverCreateWithHandler(nil, activities.rawValue, true, 0) { action($1) }
+        }
+        add(to: modes)
+    }
+
+    /// Adds both to further modes.
+    package func add(to wanted: Set<RunLoop.Mode>) {
+        for mode in wanted where modes.insert(mode).inserted {
+            if let observer { CFRunLoopAddObserver(loop, observer, mode.cfMode) }
+            CFRunLoopAddSource(loop, source, mode.cfMode)
+        }
+    }
+
+    /// Whether the source is in a mode, perhaps as in all common modes.
+    package func isIn(_ mode: RunLoop.Mode) -> Bool { CFRunLoopContainsSource(loop, source, mode.cfMode) }
+
+    /// Removes both. A waiting loop must be woken to notice an empty list of sources.
+    package func invalidate() {
+        if let observer { CFRunLoopObserverInvalidate(observer) }
+        CFRunLoopSourceInvalidate(source)
+    }
 }
 
 private let lastInfo = Atomic<Int>(.min)

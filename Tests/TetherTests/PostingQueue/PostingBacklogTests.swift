@@ -13,8 +13,8 @@ import Testing
 
     private mutating func popAll(_ style: PostingQueue.PostingStyle = .asap) -> [String] {
         var labels: [String] = []
-        while let popped = backlog.popFirst(style, before: .max, isOpen: { _ in true }) {
-            labels.append(popped.notification.label)
+        for number in backlog.due([style], isOpen: { _ in true }) {
+            labels += backlog.remove([number]).notifications.map(\.label)
         }
         return labels
     }
@@ -27,7 +27,7 @@ import Testing
                 let object = CountedSender(value: value, comparisons: comparisons)
                 let mask: PostingBacklog.Coalescing = value.isMultiple(of: 2) ? .onSender : [.onName, .onSender]
                 let removed = backlog.removeAll(matching: .labelled("", object: object), on: mask)
-                #expect(removed.count == round)
+                #expect(removed.notifications.count == round)
                 _ = add("\(round) \(value)", object: object)
             }
         }
@@ -42,7 +42,7 @@ import Testing
             Notification(name: .sample, userInfo: ["payload": Ending { log.add(label) }])
         }
         func add(_ label: String) { _ = backlog.append(notification(label), style: .asap, modes: [.default]) }
-        func expectReleased(_ label: String, by removal: (inout PostingBacklog) -> PostingBacklog.Removed?) {
+        func expectReleased(_ label: String, by removal: (inout PostingBacklog) -> PostingBacklog.Removed) {
             let removed = removal(&backlog)
             #expect(log.entries.last != label)
             withExtendedLifetime(removed) {}
@@ -54,13 +54,13 @@ import Testing
         }
         add("the very one")
         expectReleased("the very one") { backlog in
-            let very = backlog.popFirst(.asap, before: .max) { _ in true }!.notification
+            let very = backlog.removeAll().notifications[0]
             _ = backlog.append(very, style: .asap, modes: [.default])
             return backlog.removeOne(very)
         }
         #expect(log.entries.last == "the very one")
         add("posted")
-        expectReleased("posted") { $0.popFirst(.asap, before: .max) { _ in true }?.removed }
+        expectReleased("posted") { $0.remove($0.due([.asap]) { _ in true }) }
         #expect(log.entries.last == "posted")
         add("all")
         expectReleased("all") { $0.removeAll() }

@@ -2,46 +2,27 @@ internal import Synchronization
 
 /// The posting queues of one center, for its audit.
 final class PostingLedger: Sendable {
-    /// The number of one queue. Later queues have higher numbers.
-    typealias Number = UInt64
+    /// The name of the posting thread or dispatch queue, and the numbers of waiting notifications.
+    typealias Waiting = (place: String, asap: Int, whenIdle: Int)
 
-    private let queues = Locked<[Number: Unowned<AnyObject>]>([:])
-    private let numbers = Atomic<Number>(0)
+    private let queues = Locked<[ObjectIdentifier: @Sendable () -> Waiting?]>([:])
     private let dropped = Atomic<Int>(0)
 
     /// The number of posts dropped at the end of their queue or thread.
     var droppedPosts: Int { dropped.load(ordering: .relaxed) }
 
+    func countDroppedPosts(_ count: Int) { dropped.wrappingAdd(count, ordering: .relaxed) }
+
     /// The number of listed queues.
     var count: Int { queues.withLock(\.count) }
 
-    /// A number for a new queue.
-    func makeNumber() -> Number { numbers.wrappingAdd(1, ordering: .relaxed).newValue }
-
-    /// Lists a queue until `unlist`. Complexity: O(1) amortised.
-    func list(_ queue: any LatePoster) {
-        queues.withLock { $0[queue.number] = Unowned(queue) }
+    /// Lists a queue, or removes it from the list. Complexity: O(1) amortised.
+    func list(_ queue: ObjectIdentifier, _ waiting: (@Sendable () -> Waiting?)?) {
+        queues.withLock { $0[queue] = waiting }
     }
 
-    /// Called by a queue's `deinit`. Complexity: O(1).
-    func unlist(_ queue: any LatePoster) {
-        queues.withLock { $0[queue.number] = nil }
+    /// The queues with waiting notifications, by place.
+    var waiting: [Waiting] {
+        queues.withLock { Array($0.values) }.compactMap { $0() }.sorted { $0.place < $1.place }
     }
-
-    func countDroppedPosts(_ count: Int) { dropped.wrappingAdd(count, ordering: .relaxed) }
-
-    /// The queues in use, oldest first.
-    var live: [any LatePoster] {
-        queues.withLock { $0.sorted { $0.key < $1.key } }.compactMap { $0.value.take() as? any LatePoster }
-    }
-}
-
-/// A queue that posts to a center later, for the center's audit.
-protocol LatePoster: AnyObject, Sendable {
-    /// The queue's number in the center's ledger.
-    var number: PostingLedger.Number { get }
-    /// The name of the posting thread or dispatch queue.
-    var place: String { get }
-    /// The numbers of waiting notifications.
-    var counts: (asap: Int, whenIdle: Int) { get }
 }

@@ -60,7 +60,7 @@ class BoundTarget: @unchecked Sendable {
         case .operationQueue(let queue): OperationQueueTarget(target, queue)
         case .dispatchQueue(let queue, let isConcurrent): DispatchQueueTarget(target, queue, isConcurrent)
         case .custom(let scheduler): CustomTarget(target, scheduler)
-        case .thread(let loop, let modes): RunLoopTarget(target, loop.source(for: modes))
+        case .thread(let loop, let modes): RunLoopTarget(target, loop, in: modes)
         case .actor(let reference): ActorTarget(target, reference)
         case .task(let handler): AsyncHandlerTarget(target, handler)
         }

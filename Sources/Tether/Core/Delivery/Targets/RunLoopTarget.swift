@@ -3,8 +3,8 @@ public import Foundation
 
 // A thread as a target, by its run loop.
 //
-//     ThreadLoop       A thread: its run loop, until the thread exits.
-//       RunLoopSource  The thread's blocks in one set of modes. Blocks wait for a run loop. The exit drops blocks.
+//     ThreadLoop       A thread and its run loop, until the thread exits.
+//       Line           The thread's blocks in one set of modes. Blocks wait for a run loop. The exit drops blocks.
 //         RunLoopTarget  A target, one for each observer.
 //
 // No public API leads from a thread to a run loop, so a thread makes itself known.
@@ -12,7 +12,7 @@ public import Foundation
 // Each scheduled block gets a block of the run loop, made as by `RunLoop.perform`, and so a place among the others
 // (D4). CoreFoundation removes the blocks of a pass from its list before the first runs. So if a block runs the run
 // loop again, the new run begins with later blocks. The others wait until the first block returns, in all modes. Each
-// block of the run loop runs the oldest waiting block, so the order holds there, too.
+// block of the run loop runs the oldest waiting block of the line, so the order holds there, too.
 
 extension DeliveryTarget {
     /// The calling thread, by its run loop, in the common modes; on the main thread `.main`.
@@ -63,34 +63,41 @@ final class ThreadLoop: Sendable {
 
     /// A thread's run loop while the thread runs.
     ///
-    /// SAFETY: `perform` and the functions of CoreFoundation used here may be called from any thread.
-    struct Loop: @unchecked Sendable {
+    /// SAFETY: any thread may call `perform` and the functions of CoreFoundation used here.
+    private struct Loop: @unchecked Sendable {
         let runLoop: RunLoop
         let cfRunLoop: CFRunLoop
 
-        func perform(in modes: [RunLoop.Mode] = [.default], _ block: @escaping @Sendable () -> Void) {
-            runLoop.perform(inModes: modes, block: block)
+        func perform(in modes: Set<RunLoop.Mode>, _ block: @escaping @Sendable () -> Void) {
+            runLoop.perform(inModes: Array(modes), block: block)
             CFRunLoopWakeUp(cfRunLoop)
         }
     }
 
     private struct State: Sendable {
-        var sources: [Set<RunLoop.Mode>: Unowned<RunLoopSource>] = [:]
         var loop: Loop?
         var thread: ThreadRecord?
         var isClosed = false
-
-        var liveSources: [RunLoopSource] { sources.values.compactMap { $0.take() } }
+        /// All lines that the thread has had.
+        var lines: [Set<RunLoop.Mode>: Line] = [:]
     }
 
-    init(description: String) {
+    /// The blocks of the thread in one set of modes. With a target the run loop does not exit.
+    ///
+    /// SAFETY: the variables are protected by the lock of the thread's state.
+    final class Line: @unchecked Sendable {
+        fileprivate let modes: Set<RunLoop.Mode>
+        /// The waiting blocks, oldest first.
+        fileprivate var blocks = FIFO<CancellableBlock>()
+        fileprivate var targetCount = 0
+        fileprivate var hold: RunLoopHold?
+
+        fileprivate init(_ modes: Set<RunLoop.Mode>) { self.modes = modes }
+    }
+
+    init(description: String, of thread: Thread? = nil) {
         self.description = description
-        reference = nil
-    }
-
-    private init(of thread: Thread) {
-        description = describeCurrentThread()
-        reference = OwnerReference(thread)
+        reference = thread.map { OwnerReference($0) }
     }
 
     // MARK: Finding one
@@ -110,7 +117,7 @@ final class ThreadLoop: Sendable {
         if Thread.isMainThread { return main }
         if let known = ThreadRecord.current[own] { return known }
         let thread = Thread.current
-        let made = ThreadLoop(of: thread)
+        let made = ThreadLoop(description: describeCurrentThread(), of: thread)
         made.begin()
         let identity = ObjectIdentifier(thread)
         let old = known.withLock { $0.updateValue(made, forKey: identity) }
@@ -131,33 +138,43 @@ final class ThreadLoop: Sendable {
 
     // MARK: A thread's life
 
-    /// Stores the calling thread's run loop, until the thread exits.
+    /// Stores the calling thread's run loop, which runs the waiting blocks, until the thread exits.
     func begin() {
         let thread = ThreadRecord.current
         thread[ThreadLoop.own] = self
         thread.atExit { [self] in exit() }
-        let loop = Loop(runLoop: .current, cfRunLoop: CFRunLoopGetCurrent())
-        let sources = state.withLock { state -> [RunLoopSource] in
-            if state.isClosed { return [] }
+        state.withLock { state in
+            if state.isClosed { return }
+            let loop = Loop(runLoop: .current, cfRunLoop: CFRunLoopGetCurrent())
             (state.loop, state.thread) = (loop, thread)
-            return state.liveSources
+            for line in state.lines.values {
+                if line.targetCount > 0 { line.hold = RunLoopHold(loop.cfRunLoop, in: line.modes) }
+                for _ in 0..<line.blocks.count { perform(line, on: loop) }
+            }
         }
-        for source in sources { source.install(in: loop) }
     }
 
-    /// Drops the pending deliveries, counted, and rejects later blocks.
-    func close() {
-        let sources = state.withLock { state in
+    /// Drops the waiting blocks, counted, rejects later ones, and ends the innermost run of the loop.
+    func stop() {
+        close()
+        state.withLock(\.loop)?.perform(in: [.default]) { CFRunLoopStop(CFRunLoopGetCurrent()) }
+    }
+
+    private func close() {
+        let blocks = state.withLock { state in
             state.isClosed = true
-            return state.liveSources
+            return state.lines.values.flatMap { $0.blocks.removeAll() }
         }
-        for source in sources { source.close() }
+        for block in blocks { block.cancel() }
     }
 
-    /// Undoes `begin`.
+    /// Drops the waiting blocks, counted, and rejects later ones. Undoes `begin`.
     func exit() {
         close()
-        state.withLock { ($0.thread, $0.loop) = (nil, nil) }
+        state.withLock { state in
+            (state.thread, state.loop) = (nil, nil)
+            for line in state.lines.values { line.hold.take()?.invalidate() }
+        }
     }
 
     /// Whether the thread is the calling one.
@@ -166,115 +183,61 @@ final class ThreadLoop: Sendable {
             ? Thread.isMainThread : state.withLock { $0.thread.map { $0 === ThreadRecord.current } ?? false }
     }
 
-    /// The loop, while the thread runs.
-    var loop: Loop? { state.withLock(\.loop) }
+    // MARK: Targets and blocks
 
-    /// The source of the thread and some modes, the same for all observers.
-    func source(for modes: Set<RunLoop.Mode>) -> RunLoopSource {
+    /// The line of some modes, until `detach` with one target more.
+    fileprivate func attach(in modes: Set<RunLoop.Mode>) -> Line {
         state.withLock { state in
-            if let known = state.sources[modes]?.take() { return known }
-            let made = RunLoopSource(thread: self, modes: modes, in: state.loop, isClosed: state.isClosed)
-            state.sources[modes] = Unowned(made)
-            return made
+            let line = state.lines[modes] ?? Line(modes)
+            state.lines[modes] = line
+            line.targetCount += 1
+            if line.hold == nil, let loop = state.loop { line.hold = RunLoopHold(loop.cfRunLoop, in: modes) }
+            return line
         }
     }
 
-    /// Called by a source's `deinit`. Another source for the modes may have replaced the ended source.
-    fileprivate func forget(_ source: RunLoopSource) {
-        let other = state.withLock { state in
-            let other = state.sources[source.modes]?.take()
-            if other == nil { state.sources[source.modes] = nil }
-            return other
+    fileprivate func detach(from line: Line) {
+        state.withLock { state in
+            line.targetCount -= 1
+            guard line.targetCount == 0 else { return }
+            line.hold.take()?.invalidate()
+            // A waiting run loop does not notice an empty list of sources.
+            if let loop = state.loop { CFRunLoopWakeUp(loop.cfRunLoop) }
         }
-        withExtendedLifetime(other) {}
-    }
-}
-
-/// The blocks of one thread and set of modes.
-///
-/// The run loop source keeps the loop running as long as an observer has the thread as target.
-///
-/// SAFETY: `source` never changes; any thread may invalidate a run loop source.
-final class RunLoopSource: @unchecked Sendable {
-    private struct State: Sendable {
-        /// The waiting blocks, oldest first.
-        var blocks = FIFO<CancellableBlock>()
-        var loop: ThreadLoop.Loop?
-        var isClosed = false
-    }
-
-    let thread: ThreadLoop
-    let modes: Set<RunLoop.Mode>
-    private let state: Locked<State>
-    private let source = makeIdleRunLoopSource()
-
-    fileprivate init(thread: ThreadLoop, modes: Set<RunLoop.Mode>, in loop: ThreadLoop.Loop?, isClosed: Bool) {
-        self.thread = thread
-        self.modes = modes
-        state = Locked(State(loop: loop, isClosed: isClosed))
-        if let loop { add(to: loop) }
-    }
-
-    deinit {
-        thread.forget(self)
-        CFRunLoopSourceInvalidate(source)
-        // A waiting run loop does not notice an empty list of sources.
-        if let loop = thread.loop { CFRunLoopWakeUp(loop.cfRunLoop) }
-    }
-
-    private func add(to loop: ThreadLoop.Loop) {
-        for mode in modes { CFRunLoopAddSource(loop.cfRunLoop, source, mode.cfMode) }
-    }
-
-    /// Adds the source to the thread's run loop, which then runs the waiting blocks.
-    fileprivate func install(in loop: ThreadLoop.Loop) {
-        add(to: loop)
-        let count = state.withLock { state in
-            state.loop = loop
-            return state.blocks.count
-        }
-        for _ in 0..<count { perform(in: loop) }
     }
 
     /// Runs a block on the thread, and wakes the thread. The block waits without a loop, and is dropped after the exit.
-    func schedule(_ block: Block) {
+    fileprivate func schedule(_ block: Block, on line: Line) {
         let block = CancellableBlock(block)
         let (isClosed, loop) = state.withLock { state in
-            if !state.isClosed { state.blocks.append(block) }
+            if !state.isClosed { line.blocks.append(block) }
             return (state.isClosed, state.loop)
         }
         if isClosed { return block.cancel() }
-        if let loop { perform(in: loop) }
+        if let loop { perform(line, on: loop) }
     }
 
-    private func perform(in loop: ThreadLoop.Loop) {
-        loop.perform(in: Array(modes)) { [weak self] in self?.runOldest() }
-    }
-
-    private func runOldest() { state.withLock { $0.blocks.popFirst() }?.run() }
-
-    /// Drops the waiting blocks, counted, and rejects later ones.
-    func close() {
-        let blocks = state.withLock { state in
-            (state.isClosed, state.loop) = (true, nil)
-            return state.blocks.removeAll()
-        }
-        for block in blocks { block.cancel() }
+    private func perform(_ line: Line, on loop: Loop) {
+        loop.perform(in: line.modes) { [self] in state.withLock { _ in line.blocks.popFirst() }?.run() }
     }
 }
 
 /// A thread's run loop as a target.
 ///
-/// SAFETY: the source is a constant and Sendable.
+/// SAFETY: the properties are constants and Sendable.
 final class RunLoopTarget: BoundTarget, @unchecked Sendable {
-    private let source: RunLoopSource
+    private let thread: ThreadLoop
+    private let line: ThreadLoop.Line
 
-    init(_ target: DeliveryTarget, _ source: RunLoopSource) {
-        self.source = source
-        super.init(target, place: ObjectIdentifier(source), mayBeCurrent: true)
+    init(_ target: DeliveryTarget, _ thread: ThreadLoop, in modes: Set<RunLoop.Mode>) {
+        self.thread = thread
+        line = thread.attach(in: modes)
+        super.init(target, place: ObjectIdentifier(line), mayBeCurrent: true)
     }
 
-    override func schedule(_ block: Block) { source.schedule(block) }
+    deinit { thread.detach(from: line) }
 
-    override var isCurrent: Bool { source.thread.isCurrent }
+    override func schedule(_ block: Block) { thread.schedule(block, on: line) }
+
+    override var isCurrent: Bool { thread.isCurrent }
 }

@@ -61,27 +61,21 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         unsafe tether_name_thread(name ?? "")
         loop.begin()
         body?()
-        let (mode, source, observer) = (RunLoop.Mode.default.cfMode, makeIdleRunLoopSource(), outermostStopper())
-        CFRunLoopAddSource(CFRunLoopGetCurrent(), source, mode)
-        CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, mode)
-        while !isCancelled { CFRunLoopRunInMode(mode, 1.0e10, false) }
-        CFRunLoopObserverInvalidate(observer)
-        CFRunLoopSourceInvalidate(source)
-        loop.exit()
-    }
-
-    /// Keeps a cancelled thread's outermost run from sleeping. The block that stops the loop stops only the innermost
-    /// run, perhaps one inside a handler. Later runs in the handler still sleep.
-    private func outermostStopper() -> CFRunLoopObserver? {
-        let moments: CFRunLoopActivity = [.entry, .beforeWaiting, .exit]
+        // The block that stops the loop stops only the innermost run, perhaps one inside a handler. So the observer keeps
+        // a cancelled thread's outermost run from sleeping. Later runs in the handler still sleep.
         var depth = 0
-        return CFRunLoopObserverCreateWithHandler(nil, moments.rawValue, true, 0) { [unowned self] _, moment in
-            switch moment {
+        let hold = RunLoopHold(
+            CFRunLoopGetCurrent(), in: [.default], observing: [.entry, .beforeWaiting, .exit]
+        ) { [unowned self] activity in
+            switch activity {
             case .entry: depth += 1
             case .exit: depth -= 1
             default: if depth == 1, isCancelled { CFRunLoopStop(CFRunLoopGetCurrent()) }
             }
         }
+        while !isCancelled { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 1.0e10, false) }
+        hold.invalidate()
+        loop.exit()
     }
 
     /// Ends the thread when the running handler has returned. Pending and later deliveries are dropped and counted.
@@ -91,7 +85,6 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     /// Linux a thread is not `Sendable`, so a handler cannot capture the thread.
     public override func cancel() {
         super.cancel()
-        loop.close()
-        loop.loop?.perform { CFRunLoopStop(CFRunLoopGetCurrent()) }
+        loop.stop()
     }
 }
