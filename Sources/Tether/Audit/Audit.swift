@@ -1,5 +1,4 @@
 public import Foundation
-internal import Synchronization
 
 /// The observers of one moment: name and sender, owner, place of registration, target.
 ///
@@ -80,9 +79,7 @@ public struct Audit: Sendable, RandomAccessCollection {
 
     init(_ registrations: [Unowned<Registration>], ledgers: [PostingLedger] = []) {
         rows = registrations.compactMap { $0.live.flatMap { Row($0) } }
-        waitingPosts = ledgers.flatMap(\.waiting).map {
-            WaitingPosts(place: $0.place, asap: $0.asap, whenIdle: $0.whenIdle)
-        }
+        waitingPosts = ledgers.flatMap(\.waiting).map { .init(place: $0.place, asap: $0.asap, whenIdle: $0.whenIdle) }
         droppedPosts = ledgers.reduce(0) { $0 + $1.droppedPosts }
     }
 
@@ -100,9 +97,9 @@ extension Audit.Row {
         guard let subject = registration.center.subject(of: registration) else { return nil }
         // In one step: a notification on the way from the pending deliveries to a sequence is then counted once.
         let keeper = registration.keeper
-        let none: RegistrationHook.Counts = (0, [:])
         let (report, kept) =
-            registration.pending?.report(with: keeper) ?? (PendingDeliveries.Report(), keeper?.counts ?? none)
+            registration.pending?.report(with: keeper)
+            ?? (PendingDeliveries.Report(), keeper?.counts ?? RegistrationHook.Counts(0, [:]))
         guard !registration.hasEnded else { return nil }
         center = Audit.Row.description(of: registration.center)
         name = subject.name
@@ -155,10 +152,8 @@ extension Audit {
         let observers = rows.map { row in
             let values: [String: Any?] = [
                 "center": row.center, "name": row.name?.rawValue, "sender": row.sender, "owner": row.owner,
-                "key": row.key,
-                "target": row.target, "file": row.file, "line": row.line, "pending": row.pending,
-                "dropped": row.dropped,
-                "muteCount": row.muteCount, "isOnce": row.isOnce,
+                "key": row.key, "target": row.target, "file": row.file, "line": row.line, "pending": row.pending,
+                "dropped": row.dropped, "muteCount": row.muteCount, "isOnce": row.isOnce,
             ]
             return values.compactMapValues(\.self)
         }
@@ -197,26 +192,55 @@ extension Audit: CustomStringConvertible {
     private static let widestColumn = 60
 
     private var table: [String] {
-        let centers = Set(rows.map(\.center))
-        var columns: [(title: String, cells: [String])] = [
-            ("name", rows.map { $0.name?.rawValue ?? "any" }),
-            ("sender", rows.map { $0.sender ?? "any" }),
-            ("owner", rows.map { $0.owner ?? "its \($0.holder)" }),
-            ("target", rows.map(\.target)),
-            ("registered at", rows.map { "\($0.file):\($0.line)" }),
-            ("notes", rows.map { $0.notes.joined(separator: ", ") }),
-        ]
-        if centers.count > 1 { columns.insert(("center", rows.map(\.center)), at: 0) }
-        columns.removeAll { $0.cells.allSatisfy(\.isEmpty) }
-        for column in columns.indices { columns[column].cells = columns[column].cells.map(\.onOneLine) }
+        let titles = ["center", "name", "sender", "owner", "target", "registered at", "notes"].map(Cell.init)
+        let cells = rows.map { row in
+            [
+                row.center, row.name?.rawValue ?? "any", row.sender ?? "any", row.owner ?? "its \(row.holder)",
+                row.target, "\(row.file):\(row.line)", row.notes.joined(separator: ", "),
+            ].map(Cell.init)
+        }
+        let first = Set(rows.map(\.center)).count > 1 ? 0 : 1
+        let columns = (first..<titles.count).filter { column in cells.contains { $0[column].width > 0 } }
+        let lines = [titles] + cells
         let widths = columns.map { column in
-            column.cells.map(\.count).reduce(column.title.count) { Swift.max($0, Swift.min($1, Audit.widestColumn)) }
+            lines.reduce(0) { Swift.max($0, Swift.min($1[column].width, Audit.widestColumn)) }
         }
-        func line(_ cells: [String]) -> String {
-            zip(cells, widths).map { $0 + String(repeating: " ", count: Swift.max(0, $1 - $0.count)) }
-                .joined(separator: "  ").trimmingTrailingSpaces
+        return lines.map { line in
+            var (text, gap) = ("", 0)
+            for (column, width) in zip(columns, widths) {
+                if line[column].width > 0 {
+                    text += String(repeating: " ", count: gap) + line[column].text
+                    gap = 0
+                }
+                gap += 2 + Swift.max(0, width - line[column].width)
+            }
+            return text
         }
-        return [line(columns.map(\.title))] + rows.indices.map { row in line(columns.map { $0.cells[row] }) }
+    }
+
+    /// A cell of the table: a text with escaped control characters, such as line breaks.
+    private struct Cell {
+        var text: String
+        let width: Int
+
+        init(_ text: String) {
+            self.text = text
+            // Most texts are printable ASCII, for which a look at each character's properties would take longest.
+            if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) {
+                width = text.utf8.count
+            } else {
+                self.text = text.unicodeScalars.reduce(into: "") { escaped, scalar in
+                    escaped += Cell.isControl(scalar) ? scalar.escaped(asASCII: true) : String(scalar)
+                }
+                width = self.text.count
+            }
+        }
+
+        private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+            let properties = scalar.properties
+            return [.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
+                || properties.isBidiControl
+        }
     }
 }
 
@@ -231,24 +255,5 @@ extension Audit.Row {
         if !reasons.isEmpty { notes.append("dropped: \(reasons.joined(separator: " and "))") }
         if muteCount > 0 { notes.append(muteCount == 1 ? "muted" : "muted \(muteCount) times") }
         return notes
-    }
-}
-
-extension String {
-    /// The text with escaped control characters, such as line breaks.
-    fileprivate var onOneLine: String {
-        func isControl(_ scalar: Unicode.Scalar) -> Bool {
-            let properties = scalar.properties
-            return [.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
-                || properties.isBidiControl
-        }
-        guard unicodeScalars.contains(where: isControl) else { return self }
-        return unicodeScalars.reduce(into: "") { $0 += isControl($1) ? $1.escaped(asASCII: true) : String($1) }
-    }
-
-    fileprivate var trimmingTrailingSpaces: String {
-        var text = self
-        while text.last == " " { text.removeLast() }
-        return text
     }
 }

@@ -13,12 +13,11 @@ package final class WatchedRegistration: Sendable, Identifiable {
     package let file: String
     package let line: Int
     package let center: RegistrationWatch.CenterNumber
-    /// Whether an owner's life bounds the observer.
-    package var isAttached: Bool { owner != nil }
     /// Whether an async sequence takes the deliveries in a target's place.
     package let isSequence: Bool
-    /// The address of the owner.
+    /// The address of the owner that bounds the observer's life.
     package let owner: UInt?
+    package var isAttached: Bool { owner != nil }
     private let registration: Unowned<Registration>
     private let tokenReference: OwnerReference<AnyObject>
     private let tokenAddress: UInt
@@ -30,15 +29,12 @@ package final class WatchedRegistration: Sendable, Identifiable {
         owner = registration.owned?.record.map { UInt(bitPattern: $0.identity) }
         self.name = name
         id = registration.address
-        file = registration.site.file
-        line = registration.site.line
+        (file, line) = (registration.site.file, registration.site.line)
         center = registration.center.number
         isSequence = registration.keeper != nil
     }
 
-    /// The pending deliveries.
     private var deliveries: PendingDeliveries? { registration.live?.pending }
-
     package var isActive: Bool { registration.live != nil }
 
     /// The address of the token, not retained, and its number of strong references; `nil` after the deallocation.
@@ -62,20 +58,9 @@ package final class WatchedRegistration: Sendable, Identifiable {
         return !Thread.isMainThread || isInTask
     }
 
-    /// A pending notification, for inspection.
-    package struct PendingNotification: Sendable {
-        package let name: Notification.Name
-        package let object: ValueBytes
-        package let userInfo: ValueBytes
-    }
-
-    /// The pending deliveries.
-    package var pendingNotifications: [PendingNotification] {
-        deliveries?.mapNotifications { notification in
-            PendingNotification(
-                name: notification.name, object: ValueBytes(of: notification.object),
-                userInfo: ValueBytes(of: notification.userInfo))
-        } ?? []
+    /// The pending notifications, for inspection.
+    package var pendingNotifications: [(name: Notification.Name, object: ValueBytes, userInfo: ValueBytes)] {
+        deliveries?.mapNotifications { ($0.name, ValueBytes(of: $0.object), ValueBytes(of: $0.userInfo)) } ?? []
     }
 
     /// The stored handler, for inspection: often a closure of Tether's around the user's handler.
@@ -87,11 +72,8 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// Whether a delivery is pending, or a handler is running and may be about to end the observer.
     package var isBusy: Bool { pending.count > 0 || isRunning }
-
     /// Whether a handler is running. A handler that has just begun on another thread may be missed.
     package var isRunning: Bool { HandlerWait.isRunning(id) }
-
-    // MARK: Waiting
 
     /// Retains `signal` until no delivery is pending or being made. The result, for a caller that stops waiting,
     /// releases `signal` earlier. The result is `nil` if no delivery is pending or being made.
@@ -106,21 +88,18 @@ package final class WatchedRegistration: Sendable, Identifiable {
     }
 }
 
-// MARK: Events
-
 /// The events of registrations and centers, for `TetherTesting`. Without a listener a registration costs one relaxed
 /// load, and a post nothing.
 package enum RegistrationWatch {
     /// The number of one center, and never of another.
     package typealias CenterNumber = UInt64
 
+    /// The watched cases of Tether's `Event`.
     package enum Event {
         case registered(WatchedRegistration, owner: AnyObject?)
         case ended(WatchedRegistration.ID)
-        /// A center's end has ended a registration and released the handler's captures.
         case released(WatchedRegistration.ID)
         case centerMade(CenterNumber)
-        /// A center is about to end the observers.
         case centerEnds(CenterNumber)
         case centerEnded(CenterNumber)
     }
@@ -155,8 +134,6 @@ package enum RegistrationWatch {
     }
 }
 
-// MARK: Values
-
 /// A copy of a value's bytes and type, for inspection. The copy retains no object of the value.
 package struct ValueBytes: Sendable {
     package let type: Any.Type
@@ -182,8 +159,6 @@ package struct ValueBytes: Sendable {
         ValueBytes(of: OwnedFunction(function: handler))
     }
 }
-
-// MARK: Objects
 
 /// An object whose end `TetherTesting` waits for, not retained.
 ///
@@ -231,13 +206,8 @@ package final class WatchedObject: Sendable {
 ///
 /// SAFETY: `state` is protected by its lock.
 private final class EndHook: RegistrationHook, @unchecked Sendable {
-    private struct State: Sendable {
-        /// Until the end.
-        var registration: OwnedRegistration?
-        var actions: [@Sendable () -> Void] = []
-    }
-
-    private let state = Locked(State())
+    /// The registration, until the end, and the actions at the end.
+    private let state = Locked<(registration: OwnedRegistration?, actions: [@Sendable () -> Void])>((nil, []))
 
     var registration: OwnedRegistration? { state.withLock(\.registration) }
 
@@ -253,9 +223,8 @@ private final class EndHook: RegistrationHook, @unchecked Sendable {
 
     override func ended(_ registration: Registration) {
         let ended = state.withLock { state in
-            let ended = state
-            state = State()
-            return ended
+            defer { state = (nil, []) }
+            return state
         }
         for action in ended.actions { action() }
     }

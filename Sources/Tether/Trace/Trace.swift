@@ -15,8 +15,7 @@ public import Foundation
 ///
 /// Each event is in the file before the program continues (L5), so a trace has all events before a crash. Without a
 /// trace, a post that calls the handlers at once does no work for tracing, and any other post loads a flag. With a
-/// trace, each event takes some microseconds, and threads take turns. On Apple platforms each event but the arrows is a
-/// signpost as well.
+/// trace, each event takes some microseconds, and threads take turns.
 ///
 /// A forked process writes nothing. A forked process can start a trace of its own, unless another thread was writing an
 /// event at the fork: then the call never returns.
@@ -43,6 +42,9 @@ public enum Trace {
         public var errorDescription: String? { description }
     }
 
+    /// No other lock is taken under this lock.
+    private static let state = Locked(State())
+
     private struct State {
         var writer: TraceWriter?
         /// The moment of the last event of all traces.
@@ -53,9 +55,6 @@ public enum Trace {
             return last
         }
     }
-
-    /// No other lock is taken under this lock.
-    private static let state = Locked(State())
 
     /// Whether a trace is written.
     public static var isOn: Bool { Events.areTraced }
@@ -94,15 +93,11 @@ public enum Trace {
             state.writer = try TraceWriter(path: path, limit: limit, at: state.nextMoment())
             Events.setTracer { event in
                 guard let event = TraceEvent(event) else { return 0 }
-                let moment = Trace.state.withLock { state in
+                return Trace.state.withLock { state in
                     let moment = state.nextMoment()
                     state.writer?.write(event, at: moment)
                     return moment
                 }
-                #if canImport(os)
-                event.signpost(at: moment)
-                #endif
-                return moment
             }
         }
         CenterCore.followTrace()
@@ -123,23 +118,15 @@ public enum Trace {
         _ = pthread_atfork(nil, nil) { Events.setTracer(nil) }
     }()
 
-    // MARK: In a scope
-
-    /// Writes a trace of all events during a body, on all threads.
-    /// - Parameters:
-    ///   - file: The URL of the file, as in ``start(to:limit:)``.
-    ///   - body: The code to trace, until the body returns or throws.
+    /// Writes a trace of all events during a body, on all threads. See ``start(to:limit:)``.
     public static func record<Result>(to file: URL, _ body: () throws -> Result) throws -> Result {
         try start(to: file)
         defer { stop() }
         return try body()
     }
 
-    /// Writes a trace of all events during an async body, on all threads.
-    /// - Parameters:
-    ///   - file: The URL of the file, as in ``start(to:limit:)``.
-    ///   - isolation: The actor of the caller and of the body; omit it.
-    ///   - body: The code to trace, until the body returns or throws.
+    /// Writes a trace of all events during an async body, on all threads. See ``start(to:limit:)``.
+    /// - Parameter isolation: The actor of the caller and of the body; omit it.
     public static func record<Result>(
         to file: URL, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Result
     ) async throws -> sending Result {

@@ -1,10 +1,6 @@
 internal import COwnerLifetime
 internal import Foundation
 
-#if canImport(os)
-internal import os
-#endif
-
 /// The file of a trace, a whole JSON array after each event, in Chrome's trace event format.
 ///
 /// *Representation*: the file holds `[`, events with commas between them, and `]`. One `pwrite` puts the next event and
@@ -21,10 +17,9 @@ internal import os
 /// *Threads*: `Trace` protects the writer by its lock, and holds the lock during the system call. So threads that write
 /// events take turns. Cost: two or three system calls for each event.
 final class TraceWriter {
-    /// The descriptor, and the identity of the opened file. A program that closes all descriptors, as daemons do, may
-    /// open another file under the same number.
     private let file: CInt
-    private let identity: (device: UInt64, inode: UInt64)
+    /// The device and the node of the file. A program that closes all descriptors may open another file under the number.
+    private let identity: [UInt64]
     private let path: String
     private let limit: Int
     private let process = getpid()
@@ -41,6 +36,10 @@ final class TraceWriter {
 
     private static let end = "\n]\n"
 
+    struct Error: Swift.Error {
+        let code: CInt
+    }
+
     /// Empties or creates a file, and begins an array. Throws an error of the C library: `EWOULDBLOCK` if another
     /// process writes a trace there.
     init(path: String, limit: Int, at moment: UInt64) throws(Error) {
@@ -50,12 +49,11 @@ final class TraceWriter {
         identity = TraceWriter.identity(of: file)
         guard file >= 0 else { throw Error(code: error) }
         guard flock(file, LOCK_EX | LOCK_NB) == 0, ftruncate(file, 0) == 0 else { throw Error(code: errno) }
-        let name = TraceEvent(.metadata, "process_name", [("name", .text(ProcessInfo.processInfo.processName))])
-        let count = TraceEvent(.instant, "trace begins", [("not written", .number(TraceWriter.padded(0)))])
+        let name = TraceEvent(.metadata, "process_name", ["name": ProcessInfo.processInfo.processName.json])
+        let count = TraceEvent(.instant, "trace begins", ["not written": TraceWriter.padded(0)])
         let lines = [name, count].map { line(of: $0, by: UInt64(process), at: moment) }
         let head = "[\n" + lines.joined(separator: ",\n")
-        guard put(head + TraceWriter.end) else { throw Error(code: failure) }
-        size = head.utf8.count
+        guard append(head) else { throw Error(code: failure) }
         countOffset = size - "}}".utf8.count - TraceWriter.padded(0).utf8.count
     }
 
@@ -66,36 +64,27 @@ final class TraceWriter {
         close(file)
     }
 
-    struct Error: Swift.Error {
-        let code: CInt
-    }
-
-    // MARK: Writing
-
     /// Writes an event, or counts the event as not written. Leaves out an end whose beginning is not in the trace.
     func write(_ event: TraceEvent, at moment: UInt64) {
         if event.phase.isEnd, event.begun < begun { return }
         let thread = tether_thread_number()
         var text = ",\n" + line(of: event, by: thread, at: moment)
         if named.insert(thread).inserted, let name = TraceWriter.threadName {
-            let event = TraceEvent(.metadata, "thread_name", [("name", .text(name))])
+            let event = TraceEvent(.metadata, "thread_name", ["name": name.json])
             text = ",\n" + line(of: event, by: thread, at: moment) + text
         }
-        if failure == 0, put(text + TraceWriter.end) {
-            size += text.utf8.count
-            written += 1
-        } else {
-            lose()
-        }
+        if failure == 0, append(text) { written += 1 } else { lose() }
     }
 
     /// Returns whether the text was written behind the last event.
-    private func put(_ text: String) -> Bool {
-        if size + text.utf8.count > limit {
+    private func append(_ text: String) -> Bool {
+        if size + (text + TraceWriter.end).utf8.count > limit {
             failure = EFBIG
         } else if !isOwn {
             failure = EBADF
-        } else if !put(text, at: size) {
+        } else if put(text + TraceWriter.end, at: size) {
+            size += text.utf8.count
+        } else {
             failure = errno
             // The old end has a disk block already.
             _ = put(TraceWriter.end, at: size)
@@ -130,17 +119,16 @@ final class TraceWriter {
 
     private var isOwn: Bool { TraceWriter.identity(of: file) == identity }
 
-    private static func identity(of file: CInt) -> (device: UInt64, inode: UInt64) {
+    private static func identity(of file: CInt) -> [UInt64] {
         var status = stat()
-        guard unsafe fstat(file, &status) == 0 else { return (0, 0) }
-        return (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
+        return unsafe fstat(file, &status) == 0 ? [.init(truncatingIfNeeded: status.st_dev), .init(status.st_ino)] : []
     }
 
     // MARK: Text
 
     private func line(of event: TraceEvent, by thread: UInt64, at moment: UInt64) -> String {
         var text = "{\"ph\":\"\(event.phase.rawValue)\",\"pid\":\(process),\"tid\":\(thread)"
-        text += ",\"ts\":\(TraceEvent.Value.microseconds(moment).json)"
+        text += ",\"ts\":\(TraceEvent.microseconds(moment))"
         if event.phase != .end { text += ",\"name\":\(event.name.json)" }
         switch event.phase {
         case .instant: text += ",\"s\":\"t\""
@@ -149,7 +137,7 @@ final class TraceWriter {
         case .begin, .end, .metadata: break
         }
         if !event.arguments.isEmpty {
-            let arguments = event.arguments.map { "\($0.key.json):\($0.value.json)" }
+            let arguments = event.arguments.map { "\($0.key.json):\($0.value)" }
             text += ",\"args\":{\(arguments.joined(separator: ","))}"
         }
         return text + "}"
@@ -198,89 +186,58 @@ struct TraceEvent {
         var isEnd: Bool { self == .end || self == .asyncEnd || self == .flowFinish }
     }
 
-    enum Value {
-        case text(String)
-        /// The digits of a number.
-        case number(String)
-
-        /// A time in nanoseconds, written in microseconds.
-        static func microseconds(_ time: UInt64) -> Value {
-            .number("\(time / 1000)." + String(time % 1000 + 1000).dropFirst())
-        }
-
-        fileprivate var json: String {
-            switch self {
-            case .text(let text): text.json
-            case .number(let digits): digits
-            }
-        }
-    }
-
     let phase: Phase
     var name = ""
-    var arguments: [(key: String, value: Value)] = []
+    /// The details, as JSON.
+    var arguments: KeyValuePairs<String, String> = [:]
     /// The moment of the beginning that belongs to an end, or 0.
     var begun: Event.Moment = 0
 
-    init(_ phase: Phase, _ name: String, _ arguments: [(key: String, value: Value)] = []) {
+    init(_ phase: Phase, _ name: String, _ arguments: KeyValuePairs<String, String> = [:]) {
         (self.phase, self.name, self.arguments) = (phase, name, arguments)
-    }
-
-    private init(_ phase: Phase, _ name: String, at site: RegistrationSite?, _ key: String = "", _ value: String = "") {
-        (self.phase, self.name) = (phase, name)
-        if let site { arguments.append(("observer", .text("\(site.file):\(site.line)"))) }
-        if !key.isEmpty { arguments.append((key, .text(value))) }
     }
 
     private init(_ phase: Phase, _ name: String = "", begun: Event.Moment) {
         (self.phase, self.name, self.begun) = (phase, name, begun)
     }
 
+    /// A time in nanoseconds, written in microseconds.
+    static func microseconds(_ time: UInt64) -> String { "\(time / 1000)." + String(time % 1000 + 1000).dropFirst() }
+
     /// An event for a trace; `nil` for an event that no trace has, and at the end of an observer in no center.
     init?(_ event: Event) {
+        func observer(_ site: RegistrationSite) -> String { "\(site.file):\(site.line)".json }
         switch event {
         case .post(let name): self.init(.begin, "post \(name.rawValue)")
+        case .call(let registration, let name, 0):
+            self.init(.begin, name.rawValue, ["observer": observer(registration.site)])
         case .call(let registration, let name, let since):
-            // The target now. The target may have been switched while the delivery waited.
-            let target = since > 0 ? registration.pending?.target.description : nil
-            self.init(.begin, name.rawValue, at: registration.site, target == nil ? "" : "on", target ?? "")
             let now = DispatchTime.now().uptimeNanoseconds
-            if since > 0 { arguments.append(("waited µs", .microseconds(now > since ? now - since : 0))) }
+            // The target now. The target may have been switched while the delivery waited.
+            let target = registration.pending?.target.description ?? ""
+            let waited = TraceEvent.microseconds(now > since ? now - since : 0)
+            self.init(
+                .begin, name.rawValue,
+                ["observer": observer(registration.site), "on": target.json, "waited µs": waited])
         case .observerEnds(let registration, let cause):
             guard let subject = registration.center.subject(of: registration) else { return nil }
-            let name = "end of observer \(describeName(subject.name))"
-            self.init(.begin, name, at: registration.site, "because", cause.rawValue)
+            self.init(
+                .begin, "end of observer \(describeName(subject.name))",
+                ["observer": observer(registration.site), "because": cause.rawValue.json])
         case .ownerEnds(let record): self.init(.begin, "end of \(record.instance)")
         case .end(let begun): self.init(.end, begun: begun)
-        case .asyncCall(let site): self.init(.asyncBegin, "async handler", at: site)
+        case .asyncCall(let site): self.init(.asyncBegin, "async handler", ["observer": observer(site)])
         case .asyncEnd(let begun): self.init(.asyncEnd, "async handler", begun: begun)
-        case .waiting(let site): self.init(.flowStart, "delivery", at: site)
+        case .waiting(let site): self.init(.flowStart, "delivery", ["observer": observer(site)])
         case .delivered(let since): self.init(.flowFinish, "delivery", begun: since)
         case .dropped(let name, let reason, let site):
-            let name = name.map { "dropped \($0.rawValue)" } ?? "dropped"
-            self.init(.instant, name, at: site, "because", reason.rawValue)
-        case .switched(let target, let site): self.init(.instant, "target \(target.description)", at: site)
+            let because = reason.rawValue.json
+            self.init(
+                .instant, name.map { "dropped \($0.rawValue)" } ?? "dropped",
+                site.map { ["observer": observer($0), "because": because] } ?? ["because": because])
+        case .switched(let target, let site):
+            self.init(.instant, "target \(target.description)", ["observer": observer(site)])
         case .registered, .ended, .released, .centerMade, .centerEnds, .centerEnded: return nil
         }
     }
-
-    #if canImport(os)
-    private static let log = OSLog(subsystem: "Tether", category: .pointsOfInterest)
-
-    /// Emits the event as a signpost, too.
-    func signpost(at moment: Event.Moment) {
-        let type: OSSignpostType? =
-            switch phase {
-            case .begin, .asyncBegin: .begin
-            case .end, .asyncEnd: .end
-            case .instant: .event
-            case .flowStart, .flowFinish, .metadata: nil
-            }
-        guard let type else { return }
-        let texts = arguments.map { if case .text(let text) = $0.value { text } else { "" } }
-        unsafe os_signpost(
-            type, log: TraceEvent.log, name: "Tether", signpostID: OSSignpostID(begun > 0 ? begun : moment),
-            "%{public}s", "\(name) \(texts.joined(separator: " "))")
-    }
-    #endif
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 //
 // | Listener | Events | Set by |
 // |---|---|---|
-// | a trace; Apple platforms: signposts | posts, calls, deliveries, ends | `Events.setTracer`, in Trace/Trace.swift |
+// | a trace | posts, calls, deliveries, ends | `Events.setTracer`, in Trace/Trace.swift |
 // | leak checks | registrations and centers | `Events.setWatcher`, in Audit/Watched.swift |
 //
 // The audit needs no listener: pending deliveries and sequences count drops by `DropReason`.
@@ -88,7 +88,7 @@ enum Events {
     private static let hasWatcher = Atomic<Bool>(false)
     private static let listeners = Locked(Listeners())
 
-    /// A struct, because each access to a tuple of functions would wrap the functions once more.
+    /// A struct, because each access to a tuple or an optional of functions would wrap the functions once more.
     private struct Listeners: Sendable {
         var tracer: Tracer?
         var watcher: Watcher?
