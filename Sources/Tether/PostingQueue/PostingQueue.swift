@@ -294,7 +294,8 @@ public final class PostingQueue: ClosedAtThreadExit, Sendable {
         // CoreFoundation logs an error for a main thread that has exited.
         if thread == nil, MainQueue.isCurrent, !Thread.isMainThread { return }
         if let hold = state.hold { return hold.add(to: modes) }
-        state.hold = RunLoopHold(loop, in: modes, observing: [.beforeTimers, .beforeWaiting, .exit]) { [self] activity in
+        let moments: CFRunLoopActivity = [.beforeTimers, .beforeWaiting, .exit]
+        state.hold = RunLoopHold(loop, in: modes, observing: moments) { [self] activity in
             guard let isOpen = openModes() else { return }
             post(activity == .beforeTimers ? [.asap] : [.asap, .whenIdle], isOpen: isOpen)
         }
