@@ -171,7 +171,7 @@ package final class WatchedObject: Sendable {
     private let hook = EndHook()
 
     /// The center that the registrations name, without being listed there.
-    private static let center = CenterCore(usesExactLifetimes: true)
+    private static let center = CenterCore()
 
     /// Watches an object that the caller retains. An object that is being deinitialised has ended.
     package init(_ object: AnyObject) {
@@ -180,7 +180,7 @@ package final class WatchedObject: Sendable {
         let registration = OwnedRegistration(
             outside: WatchedObject.center, hook: hook, site: RegistrationSite(file: #fileID, line: #line))
         hook.watch(registration)
-        if !OwnerTable.shared.attach(nil, to: object, as: registration, exactly: true) { hook.ended(registration) }
+        if !OwnerTable.shared.attach(nil, to: object, as: registration) { hook.ended(registration) }
     }
 
     deinit { hook.registration?.end() }
@@ -196,7 +196,7 @@ package final class WatchedObject: Sendable {
     /// The number of strong references; `nil` after the end.
     package var strongCount: Int? { record?.reference.strongCount() }
 
-    /// Calls `action` at the end, or at once after the end. A sweep calls later where ends are not seen at once (O10).
+    /// Calls `action` at the end, or at once after the end.
     package func whenEnded(_ action: @escaping @Sendable () -> Void) {
         if !hook.add(action) { action() }
     }

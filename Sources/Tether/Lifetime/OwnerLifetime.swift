@@ -10,7 +10,7 @@ internal import Synchronization
 /// Where Tether can watch a class's deallocation, observers of an instance end *before* the first line of the
 /// instance's `deinit` runs (contract O3). On Linux the *deallocator hook* replaces the deallocating function in the
 /// class's metadata. The hook calls Tether, then the original function. On Apple platforms an associated object calls
-/// Tether. Where neither works, observers of deallocated owners still never run; the sweep collects them (O10).
+/// Tether. Where neither works, observers of deallocated owners still never run, and end at the next post (O10).
 ///
 /// The observers of a sender end after the sender's `deinit`. A `deinit` may be postponed: an isolated `deinit` is sent
 /// to its actor, and an actor is kept until its job returns. Then the observers end with the last reference, and the

@@ -74,7 +74,7 @@ struct ObservationRequest {
         observer.set(registration)
         var isAttached = true
         if let owner, let owned = registration.owned {
-            isAttached = OwnerTable.shared.attach(observer, to: owner, as: owned, exactly: core.usesExactLifetimes)
+            isAttached = OwnerTable.shared.attach(observer, to: owner, as: owned)
         }
         guard isAttached else { return registration.end() }
         Events.registered(registration, name: name, by: observer)

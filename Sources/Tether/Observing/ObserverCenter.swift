@@ -20,19 +20,16 @@ public import Foundation
 /// user's value is released (R5, R6).
 public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// The process's shared center.
-    public static let `default` = ObserverCenter(usesExactLifetimes: true, face: .shared)
+    public static let `default` = ObserverCenter(face: .shared)
 
     let core: CenterCore
 
     /// Makes a separate center (M8).
-    public convenience init() {
-        self.init(usesExactLifetimes: true)
-    }
+    public convenience init() { self.init(face: .own) }
 
-    /// Without `usesExactLifetimes` the sweep finds the ends of owners and senders, for tests of the sweep.
-    init(usesExactLifetimes: Bool, face: CenterCore.Face = .own) {
+    private init(face: CenterCore.Face) {
         ProgramEnvironment.isFollowed
-        core = CenterCore(usesExactLifetimes: usesExactLifetimes, face: face)
+        core = CenterCore(face: face)
         core.setOwnCenter(ObjectIdentifier(self))
     }
 

@@ -141,7 +141,7 @@ final class ForeignCenters: Sendable {
         return entries.withLock { entries in
             entries[identity]?.uses += 1
             if let known = entries[identity] { return known.core }
-            let core = CenterCore(usesExactLifetimes: true, face: .foreign(identity))
+            let core = CenterCore(face: .foreign(identity))
             if !isBeingDeinitialised(center) {
                 let reference = OwnerReference<AnyObject>(center)
                 entries[identity] = Entry(core: core, center: reference, type: Swift.type(of: center), uses: 1)

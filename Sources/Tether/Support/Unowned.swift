@@ -61,12 +61,6 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
         // SAFETY: the reference keeps the memory.
         hasEnded ? nil : unsafe tether_strong_count(pointer)
     }
-
-    /// The number of unowned references to an object; the caller has one. All strong references together count as one.
-    static func unownedCount(at address: UInt) -> Int {
-        // SAFETY: the caller's reference keeps the memory.
-        unsafe tether_unowned_count(UnsafeMutableRawPointer(bitPattern: address)!)
-    }
 }
 
 #if canImport(ObjectiveC)
@@ -102,9 +96,6 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
         DispatchQueue.main.async { unsafe last.release() }
         return count
     }
-
-    /// An Objective-C object has no such count.
-    static func unownedCount(at address: UInt) -> Int { 1 }
 }
 
 /// Whether an object's last strong reference was released. Such an object must not be retained for later (X3).

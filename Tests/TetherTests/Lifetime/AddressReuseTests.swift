@@ -25,30 +25,9 @@ import Testing
         return reused
     }
 
-    #if !canImport(ObjectiveC)
-    @Test func `O5 M5 an address is not used again while the sweep has yet to collect`() {
-        let center = LifetimeMode.sweep.makeCenter()
-        let calls = Atomic<Int>(0)
-        let object = Holder<Large>()
-        var tokens: [NotificationObserver] = []
-        for index in 0..<rounds {
-            object.object = Large()
-            #expect(OwnerObservers(of: object.object!).isEmpty)
-            center.post(name: .sample, object: object.object!)
-            if index.isMultiple(of: 2) {
-                center.observe(.sample, owner: object.object!) { _, _ in calls.wrappingAdd(1, ordering: .relaxed) }
-            } else {
-                tokens.append(
-                    center.observe(.sample, from: object.object!) { _ in calls.wrappingAdd(1, ordering: .relaxed) })
-            }
-            object.release()
-        }
-        #expect(calls.load(ordering: .relaxed) == 0)
-        LifetimeMode.sweep.expectAfterEnd(center.core.isEmpty)
-    }
-    #else
+    #if canImport(ObjectiveC)
     @Test func `O5 the end of a dead sender's observers leaves alone those of the next object at its address`() {
-        let (center, other) = (LifetimeMode.sweep.makeCenter(), LifetimeMode.sweep.makeCenter())
+        let (center, other) = (ObserverCenter(), ObserverCenter())
         let calls = Atomic<Int>(0)
         let sender = Holder<Large>()
         let renewed = Holder<NotificationObserver>()
@@ -56,8 +35,7 @@ import Testing
         let renewals = countReused {
             sender.object = Large()
             let address = ObjectIdentifier(sender.object!)
-            // Both centers watch the dead sender; when the first one's observer ends, the new sender gets one on the other:
-            // unless another test's sweep ends it, on its own thread, which may be before there is a new sender.
+            // Both centers watch the dead sender; when the first one's observer ends, the new sender gets one on the other.
             let capture = Holder(
                 LoggedObject("capture", Log()) { _ in
                     guard ObjectIdentifier(Thread.current) == thread, let new = sender.object,
@@ -85,9 +63,8 @@ import Testing
     }
     #endif
 
-    @Test(arguments: LifetimeMode.allCases)
-    func `M7 O5 a key is free again for a new owner at a dead owner's address`(mode: LifetimeMode) {
-        let center = mode.makeCenter()
+    @Test func `M7 O5 a key is free again for a new owner at a dead owner's address`() {
+        let center = ObserverCenter()
         let object = Holder<Large>()
         var tokens: [NotificationObserver] = []
         for _ in 0..<rounds {
@@ -95,8 +72,7 @@ import Testing
             tokens.append(center.observe(.sample, owner: object.object!, key: "key") { _, _ in })
             #expect(tokens.last!.isActive)
             object.release()
-            if mode == .sweep { OwnerLifetime.purge() }
         }
-        mode.expectAfterEnd(center.core.isEmpty && !tokens.contains { $0.isActive })
+        #expect(center.core.isEmpty && !tokens.contains { $0.isActive })
     }
 }

@@ -37,6 +37,34 @@ import Testing
             #expect(OwnerLifetime.isExact && endOfOwner() == ["capture deinit", "owner deinit"])
         }
     }
+
+    @Test func `O10 observers of an owner whose end is not seen end at the next post or the next purge`() async {
+        await #expect(processExitsWith: .success) {
+            SystemCallFilter.refuse(SystemCallFilter.futex, where: HookRefusalTests.wakeOperation, with: ENOSYS)
+            setDescriptorLimit(0)
+            let (center, log, calls) = (ObserverCenter(), Log<String>(), Log<String>())
+            let owners = (0..<2).map { _ in Holder(Plain()) }
+            var captures = (0..<3).map { Holder(LoggedObject("capture \($0)", log)) }
+            for (name, index) in [(Notification.Name.sample, 0), (.other, 1)] {
+                center.observe(name, owner: owners[index].object!) { [object = captures[index].object!] _, _ in
+                    calls.add(object.name)
+                }
+            }
+            let sender = Holder(Plain())
+            let token = center.observe(nil, from: sender.object!) { [object = captures[2].object!] _ in
+                calls.add(object.name)
+            }
+            captures = []
+            for owner in owners { owner.release() }
+            sender.release()
+            #expect(center.core.count == 3)
+            center.post(name: .sample, object: Plain())
+            #expect(log.entries == ["capture 0 deinit"] && center.core.count == 2)
+            OwnerLifetime.purge()
+            #expect(log.entries.sorted() == ["capture 0 deinit", "capture 1 deinit", "capture 2 deinit"])
+            #expect(center.core.isEmpty && !token.isActive && calls.entries.isEmpty)
+        }
+    }
 }
 
 /// What is logged when an owner goes whose observer captures something.

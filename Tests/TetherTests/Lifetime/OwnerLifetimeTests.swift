@@ -6,7 +6,7 @@ import Testing
 @Suite struct OwnerLifetimeTests {
     #if os(Linux)
     @Test func `O3 O10 on Linux the ends of owners are seen as they happen`() {
-        // Without the hook most promises about owners would be kept by the sweep only, and most tests of it pass.
+        // Without the hook, observers of owners end at the next post, and many tests of owners pass.
         #expect(OwnerLifetime.isExact)
     }
     #endif

@@ -107,17 +107,16 @@ import Testing
 
     // MARK: The end of a receiver or of its owner
 
-    @Test(arguments: LifetimeMode.allCases)
-    func `O2 O4 neither is retained, and after the end of either the method is not called`(mode: LifetimeMode) {
+    @Test func `O2 O4 neither is retained, and after the end of either the method is not called`() {
         for receiverEndsFirst in [true, false] {
-            let (log, center) = (Log<String>(), mode.makeCenter())
+            let (log, center) = (Log<String>(), ObserverCenter())
             let screen = Holder(LoggedObject("receiver", log))
             let owner = Holder(LoggedObject("owner", log))
             let token = center.connect(nil, to: LoggedObject.touch, of: screen.object!, owner: owner.object!)
             center.post(.sample, number: 1)
             (receiverEndsFirst ? screen : owner).release()
             #expect(log.entries == [receiverEndsFirst ? "receiver deinit" : "owner deinit"])
-            if !receiverEndsFirst { mode.expectAfterEnd(!token.isActive) }
+            if !receiverEndsFirst { #expect(!token.isActive) }
             center.post(.sample, number: 2)
             #expect(!token.isActive)
             #expect(center.core.isEmpty)

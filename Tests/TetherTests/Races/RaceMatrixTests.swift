@@ -7,7 +7,7 @@ extension Races {
     /// Each two operations on one observer at the same time, while a third thread posts to it.
     @Suite struct RaceMatrixTests {
         enum Operation: CaseIterable {
-            case post, runJobs, dropJobs, bound, mute, muteOwner, switchTarget, switchToPostingThread, audit, sweep
+            case post, runJobs, dropJobs, bound, mute, muteOwner, switchTarget, switchToPostingThread, audit, purge
             case cancel, cancelAndWait, remove, replace, endOwner, endSender, endCenter
 
             static let ends: Set = [
@@ -110,7 +110,7 @@ extension Races {
                 case .switchTarget: for index in [1, 0, 1] { token.target = .custom(schedulers[index]) }
                 case .switchToPostingThread: token.target = .postingThread
                 case .audit: _ = center.value?.audit()
-                case .sweep: OwnerLifetime.purge()
+                case .purge: OwnerLifetime.purge()
                 case .cancel: token.cancel()
                 case .cancelAndWait:
                     token.cancelAndWait()

@@ -34,3 +34,10 @@ final class Trace: Sendable {
     /// Whether the side table keeps anything for the object.
     var hasRecord: Bool { OwnerTable.shared.hasRecord(of: identity) }
 }
+
+/// Whether an owner's observers end after the body of its `deinit`, before its memory is freed (O3).
+#if canImport(ObjectiveC)
+let endsFollowDeinit = true
+#else
+let endsFollowDeinit = false
+#endif

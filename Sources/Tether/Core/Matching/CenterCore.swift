@@ -20,8 +20,6 @@ internal import Synchronization
     static let all = Locked<[UInt: Unowned<CenterCore>]>([:])
     /// The number of this center. No other center gets it.
     let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
-    /// Whether owners' ends are to be seen at once; false in tests of the sweep only.
-    let usesExactLifetimes: Bool
     /// The center of this core.
     let face: Face
     /// The address of Tether's own center, while that center exists.
@@ -53,8 +51,7 @@ internal import Synchronization
         var garbage = Reclamation.Garbage()
     }
 
-    init(usesExactLifetimes: Bool, face: Face = .own) {
-        self.usesExactLifetimes = usesExactLifetimes
+    init(face: Face = .own) {
         self.face = face
         let registry = Registry()
         // SAFETY: the registry retains the node as long as the core lives.

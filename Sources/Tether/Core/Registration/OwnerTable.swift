@@ -13,8 +13,7 @@ internal import Synchronization
 ///     the object's own deinit       its posts still reach the observers of this sender
 ///     the hook                   -> didEnd: ends the observers of this sender, on each center that has any
 ///
-/// If a class cannot have the hook, the record's `isExact` is false, and the record is in `sweepable`. A sweep then
-/// finds the ended object. Attachments count towards the next sweep, so each attachment pays O(1).
+/// If a class cannot have the hook, the first post that finds the owner's end ends the observers, or `purge()` (O10).
 final class OwnerTable: Sendable {
     typealias Token = OwnedRegistration.Token
 
@@ -27,14 +26,8 @@ final class OwnerTable: Sendable {
         return OwnerTable()
     }()
 
-    private final class Shard: Sendable {
-        let records = Locked(Records(), rank: .owner)
-    }
-
     private struct Records: Sendable {
         var all = HashChains<OwnerRecord>()
-        /// The records for the sweep: no hook sees the end of their objects.
-        var sweepable: [ObjectIdentifier: OwnerRecord] = [:]
 
         /// Not retained: `all` retains a record until its removal.
         func find(_ identity: ObjectIdentifier) -> Unmanaged<OwnerRecord>? {
@@ -42,13 +35,12 @@ final class OwnerTable: Sendable {
         }
     }
 
+    private final class Shard: Sendable {
+        let records = Locked(Records(), rank: .owner)
+    }
+
     private static let shardBits: UInt64 = 4
     private let shards = (0..<(1 << shardBits)).map { _ in Shard() }
-    /// The number of records for the sweep, and of attachments since the last sweep.
-    private let sweepable = Atomic<Int>(0)
-    private let sinceSweep = Atomic<Int>(0)
-    /// The number of attachments between sweeps: as many as sweepable records after the last sweep, at least 64.
-    private let sweepInterval = Atomic<Int>(64)
 
     private func shard(of identity: ObjectIdentifier) -> Shard {
         shards[Int(truncatingIfNeeded: OwnerRecord.hash(identity) &>> (64 &- OwnerTable.shardBits))]
@@ -58,14 +50,9 @@ final class OwnerTable: Sendable {
 
     /// Attaches an observer to an object that the caller retains; false if the object is being deinitialised (O8).
     ///
-    /// Complexity: O(1). `exactly`: whether the end is to be seen at once, where possible. A registration without a
-    /// token is not listed among the object's observers.
-    func attach(
-        _ token: (any Token)?, to object: AnyObject, as registration: OwnedRegistration, exactly: Bool
-    ) -> Bool {
-        use(object, exactly: exactly) { record in
-            record.state.attachments.append(token, as: registration, of: record)
-        }
+    /// Complexity: O(1). A registration without a token is not listed among the object's observers.
+    func attach(_ token: (any Token)?, to object: AnyObject, as registration: OwnedRegistration) -> Bool {
+        use(object) { $0.state.attachments.append(token, as: registration, of: $0) }
     }
 
     /// Removes an observer from its owner's list, if the list has the observer. The caller releases the result.
@@ -79,7 +66,7 @@ final class OwnerTable: Sendable {
     /// Complexity: O(centers with observers of the sender).
     func watchSender(_ object: AnyObject, for center: CenterCore) -> OwnerRecord? {
         var watched: OwnerRecord?
-        _ = use(object, exactly: center.usesExactLifetimes) { record in
+        _ = use(object) { record in
             watched = record
             if let known = record.state.senderWatches.firstIndex(where: { $0.center === center }) {
                 record.state.senderWatches[known].count += 1
@@ -91,40 +78,23 @@ final class OwnerTable: Sendable {
     }
 
     /// Changes or makes the record of a retained object; false if the object is being deinitialised.
-    private func use(_ object: AnyObject, exactly: Bool, _ body: (OwnerRecord) -> Void) -> Bool {
+    private func use(_ object: AnyObject, _ body: (OwnerRecord) -> Void) -> Bool {
         let identity = ObjectIdentifier(object)
-        let canBeSeen = exactly && OwnerLifetime.isExact(for: Swift.type(of: object))
-        let (isUsed, ended) = shard(of: identity).records.withLock { records -> (Bool, ended: OwnerRecord?) in
+        let isExact = OwnerLifetime.isExact(for: Swift.type(of: object))
+        return shard(of: identity).records.withLock { records in
             let record: Unmanaged<OwnerRecord>
             if let known = unsafe records.find(identity) {
-                if unsafe known._withUnsafeGuaranteedRef({ $0.reference.hasEnded }) {
-                    return unsafe (false, known.takeUnretainedValue())
-                }
+                if unsafe known._withUnsafeGuaranteedRef({ $0.reference.hasEnded }) { return false }
                 unsafe record = known
             } else {
-                guard let made = OwnerRecord(object) else { return (false, nil) }
+                guard let made = OwnerRecord(object, isExact: isExact) else { return false }
+                OwnerLifetime.watch(object)
                 unsafe record = records.all.insert(made)
             }
             // SAFETY: the table retains the record, and `body` removes none.
-            unsafe record._withUnsafeGuaranteedRef { record in
-                if !record.state.isExact {
-                    if canBeSeen { OwnerLifetime.watch(object) }
-                    record.state.isExact = canBeSeen
-                    list(record, isIn: true, in: &records)
-                }
-                body(record)
-            }
-            return (true, nil)
+            unsafe record._withUnsafeGuaranteedRef(body)
+            return true
         }
-        // With the Objective-C runtime references are weak. A weak reference does not reserve the object's address
-        // until the sweep.
-        if let ended, !isBeingDeinitialised(object) {
-            end(ended)
-            shard(of: identity).records.withLock { remove(ended, from: &$0) }
-            return use(object, exactly: exactly, body)
-        }
-        if sweepable.load(ordering: .relaxed) > 0 { sweepIfDue() }
-        return isUsed
     }
 
     /// Ends one watch of a sender.
@@ -155,24 +125,10 @@ final class OwnerTable: Sendable {
     ) -> Result {
         shard(of: record.identity).records.withLock { records in
             let result = body(&record.state)
-            // An ended object with observers left keeps its record until `didEnd` or a sweep.
-            if record.state.isUnused { remove(record, from: &records) }
+            // The table's reference may be the last: a record has no user value.
+            if record.state.isUnused { _ = records.all.remove(record) }
             return result
         }
-    }
-
-    /// Removes a record of the table. The table's reference may be the last: a record has no user value.
-    private func remove(_ record: OwnerRecord, from records: inout Records) {
-        if let record = records.all.remove(record) { list(record, isIn: false, in: &records) }
-    }
-
-    /// Adds a record to the sweep's list, or removes the record.
-    private func list(_ record: OwnerRecord, isIn: Bool, in records: inout Records) {
-        let isToBe = isIn && !record.state.isExact
-        guard isToBe || !records.sweepable.isEmpty else { return }
-        guard isToBe != (records.sweepable[record.identity] === record) else { return }
-        records.sweepable[record.identity] = isToBe ? record : nil
-        sweepable.wrappingAdd(isToBe ? 1 : -1, ordering: .relaxed)
     }
 
     // MARK: The end of an owner
@@ -196,11 +152,10 @@ final class OwnerTable: Sendable {
             guard let record = unsafe records.find(identity) else { return nil }
             // SAFETY: the table retains the record until the removal, which comes last.
             return unsafe record._withUnsafeGuaranteedRef { record in
-                guard record.state.isExact else { return nil }
                 first = record.state.removeFirst()
                 isSender = !record.state.senderWatches.isEmpty
                 let kept = first.isLast && !isSender && !Events.areTraced ? nil : record
-                if record.state.isUnused { remove(record, from: &records) }
+                if record.state.isUnused { _ = records.all.remove(record) }
                 return kept
             }
         }
@@ -238,43 +193,35 @@ final class OwnerTable: Sendable {
         for center in change(record, { $0.senderWatches.map(\.center) }) { center.endAll(from: record) }
     }
 
-    // MARK: The sweep
+    // MARK: Ends that were not seen
 
-    private func sweepIfDue() {
-        let attachments = sinceSweep.wrappingAdd(1, ordering: .relaxed).newValue
-        if attachments >= sweepInterval.load(ordering: .relaxed) { purge() }
-    }
-
-    /// Ends the observers of objects whose end was not seen.
-    func purge() {
-        sinceSweep.store(0, ordering: .relaxed)
-        for shard in shards {
-            for record in shard.records.withLock({ Array($0.sweepable.values) }) { collect(record) }
-        }
-        sweepInterval.store(max(64, sweepable.load(ordering: .relaxed)), ordering: .relaxed)
-    }
-
-    /// Ends the observers of one object, if its end was not seen.
+    /// Ends the observers of an owner whose end was not seen. Otherwise the ending thread ends the observers, before
+    /// the `deinit` (O3).
     func collect(_ record: OwnerRecord) {
-        // If the hook sees the object's end, the ending thread ends the observers, before the `deinit` (O3).
-        if record.reference.hasEnded, change(record, { !$0.isExact }) { end(record) }
-    }
-
-    /// Ends the observers of an object whose end was not seen.
-    private func end(_ record: OwnerRecord) {
+        guard !record.isExact, record.reference.hasEnded else { return }
         let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
         end(change(record) { $0.removeFirst() }, of: record)
         Events.end(begun)
-        // During the `deinit`, all strong references still count as one unowned reference, beside the record's.
-        if OwnerReference<AnyObject>.unownedCount(at: record.reference.address) <= 1 { endSenderWatches(of: record) }
+    }
+
+    /// Ends the observers of owners and senders whose end was not seen.
+    func purge() {
+        for core in CenterCore.all.withLock({ Array($0.values) }).compactMap({ $0.take() }) {
+            for registration in core.registrations().compactMap({ $0.take() }) {
+                if let owner = registration.owned?.record { collect(owner) }
+                if let sender = registration.details?.sender, !sender.isExact, sender.reference.hasEnded {
+                    endSenderWatches(of: sender)
+                }
+            }
+        }
     }
 }
 
 extension OwnerLifetime {
-    /// Ends the observers of owners whose end was not seen at once (O10).
+    /// Ends the observers of owners and senders whose end was not seen, in all centers (O10).
     ///
-    /// Has no effect where `isExact` holds, and is never needed: the sweep does the same, amortised over attachments.
-    /// Complexity: O(owners of such classes). Any thread; captured values are released on the calling thread.
+    /// Has no effect where `isExact` holds. Elsewhere an owner's observers also end at the next post that reaches one.
+    /// Complexity: O(observers). Any thread; captured values are released on the calling thread.
     public static func purge() { OwnerTable.shared.purge() }
 }
 
@@ -289,16 +236,19 @@ extension OwnerLifetime {
 @safe final class OwnerRecord: Chained, @unchecked Sendable {
     let reference: OwnerReference<AnyObject>
     private let type: AnyClass
+    /// Whether the object's end is seen at once.
+    let isExact: Bool
     /// Protected by the shard's lock.
     @safe @exclusivity(unchecked) var state = State()
     /// Protected by the shard's lock.
     @safe @exclusivity(unchecked) var next: OwnerRecord?
 
     /// `nil` for an object that is being deinitialised.
-    init?(_ object: AnyObject) {
+    init?(_ object: AnyObject, isExact: Bool) {
         if isBeingDeinitialised(object) { return nil }
         reference = OwnerReference(object)
         type = Swift.type(of: object)
+        self.isExact = isExact
     }
 
     var identity: ObjectIdentifier {
@@ -327,8 +277,6 @@ extension OwnerLifetime {
         var attachments = AttachmentList()
         /// The centers with observers of this object as a sender, each with the number of its observers.
         var senderWatches: [(center: CenterCore, count: Int)] = []
-        /// Whether the object's end is seen at once; otherwise only a sweep sees the end.
-        var isExact = false
 
         /// An attached observer, removed and with its state closed, and whether no other observer is left.
         typealias First = (registration: OwnedRegistration?, isLast: Bool)

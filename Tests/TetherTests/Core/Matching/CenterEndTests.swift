@@ -93,7 +93,7 @@ import Testing
 
     @Test func `R10 a registration that comes after the end is ended, and what it captured released`() {
         let log = log
-        let core = CenterCore(usesExactLifetimes: true)
+        let core = CenterCore()
         core.close()
         do {
             let captured = Ending { log.add("released") }

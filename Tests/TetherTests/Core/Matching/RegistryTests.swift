@@ -6,7 +6,7 @@ import Testing
 /// The registry as a value, without threads and without a center.
 @Suite struct RegistryTests {
     /// Never registers anything; registrations need one to refer to.
-    private let core = CenterCore(usesExactLifetimes: true)
+    private let core = CenterCore()
 
     private func registration(key: ObserverKey? = nil) -> Registration {
         PlainRegistration(

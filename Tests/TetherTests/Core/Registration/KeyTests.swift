@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `M7 R3 an observer that ends while it is replaced ends once, and is in no audit`() {
-        let core = CenterCore(usesExactLifetimes: true)
+        let core = CenterCore()
         func make() -> PlainRegistration {
             PlainRegistration(
                 center: core, details: Registration.Details(key: ObserverKey(1)),

@@ -46,9 +46,8 @@ import Testing
 
     // MARK: O8
 
-    @Test(arguments: LifetimeMode.allCases)
-    func `O8 an owner whose first attachment is made in its own deinit attaches nothing`(mode: LifetimeMode) {
-        let center = mode.makeCenter()
+    @Test func `O8 an owner whose first attachment is made in its own deinit attaches nothing`() {
+        let center = ObserverCenter()
         let late = Holder<NotificationObserver>()
         let owner = Holder(
             LoggedObject("owner", log) { owner in
@@ -63,9 +62,8 @@ import Testing
 
     // MARK: O9
 
-    @Test(arguments: LifetimeMode.allCases)
-    func `O9 O4 an owner let go while its handler runs elsewhere ends there, with no lock held`(mode: LifetimeMode) {
-        let center = mode.makeCenter()
+    @Test func `O9 O4 an owner let go while its handler runs elsewhere ends there, with no lock held`() {
+        let center = ObserverCenter()
         let (begun, released) = (Gate(), Gate())
         let threads = Log<ObjectIdentifier>()
         let owner = Holder(
@@ -94,7 +92,7 @@ import Testing
             })
         #expect(log.entries == ["handler returns", "owner deinit", "other"])
         #expect(threads.entries.count == 2 && Set(threads.entries).count == 1)
-        mode.expectAfterEnd(center.core.isEmpty)
+        #expect(center.core.isEmpty)
     }
 
     // MARK: Owners that end each other
