@@ -18,7 +18,7 @@ internal import Synchronization
 public enum OwnerLifetime {
     /// Whether Tether sees the ends of owners at once, in this process.
     ///
-    /// Tether finds out by watching the end of a private object, until a watch has succeeded. Complexity: O(1).
+    /// Tether finds out by watching the end of a private object, once. Complexity: O(1).
     public static var isExact: Bool { isProven }
 
     /// Whether Tether sees the end of an instance of exactly this class at once.
@@ -50,9 +50,8 @@ public enum OwnerLifetime {
 // has a higher count. Then the hook calls the listener, the original function, and the listener once more.
 
 extension OwnerLifetime {
-    /// The listener. The lock also makes writers of metadata exclusive.
-    private static let listener = Locked<Listener?>(nil)
-    private static let hasProof = Atomic<Bool>(false)
+    /// Makes writers of metadata exclusive. The value is not used.
+    private static let installing = Locked(true)
 
     /// Installs the hook in a class's metadata; false if the metadata cannot be written.
     static func install(on type: AnyClass) -> Bool {
@@ -60,43 +59,25 @@ extension OwnerLifetime {
         let metadata = unsafe unsafeBitCast(type, to: UnsafeMutableRawPointer.self)
         // SAFETY: the lock makes writers exclusive.
         return unsafe tether_hook_is_installed(metadata)
-            || listener.withLock { _ in unsafe tether_hook_install(metadata) }
+            || installing.withLock { _ in unsafe tether_hook_install(metadata) }
     }
 
     /// Begins to watch an object. The record's unowned reference is all that the hook needs.
     static func watch(_ object: AnyObject) {}
 
-    /// Sets the listener.
-    static func listen(_ new: Listener) {
-        listener.withLock { listener in
-            listener = new
-            if hasProof.load(ordering: .relaxed) { unsafe tether_hook_set_callbacks(new.willEnd, new.didEnd) }
-        }
+    /// Sets the listener, after the proof has used a listener of its own.
+    static func listen(_ listener: Listener) {
+        _ = isProven
+        unsafe tether_hook_set_callbacks(listener.willEnd, listener.didEnd)
     }
 
     /// Whether the hook works: Tether has seen one call for a private object, before the object's `deinit`.
-    ///
-    /// A failure is not kept, because missing memory may be available at the next call.
-    static var isProven: Bool {
-        hasProof.load(ordering: .acquiring)
-            || listener.withLock { listener in
-                if !hasProof.load(ordering: .relaxed), prove() {
-                    if let listener { unsafe tether_hook_set_callbacks(listener.willEnd, listener.didEnd) }
-                    hasProof.store(true, ordering: .releasing)
-                }
-                return hasProof.load(ordering: .relaxed)
-            }
-    }
+    static let isProven = prove()
 
-    /// Tries the hook on a private object, under the lock.
     private static func prove() -> Bool {
         // SAFETY: the callbacks are plain functions, which live as long as the process.
         unsafe tether_hook_set_callbacks({ object in unsafe Canary.willEnd(object) }, { _ in })
-        // SAFETY: a class's metatype is the address of its metadata.
-        guard unsafe tether_hook_install(unsafeBitCast(Canary.self, to: UnsafeMutableRawPointer.self)) else {
-            return false
-        }
-        Canary.order.store(0, ordering: .relaxed)
+        guard install(on: Canary.self) else { return false }
         // SAFETY: the only strong reference, released below.
         let canary = unsafe Unmanaged.passRetained(Canary())
         let reference = unsafe canary._withUnsafeGuaranteedRef { Unowned($0) }

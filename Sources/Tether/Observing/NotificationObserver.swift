@@ -23,8 +23,8 @@ internal import Synchronization
     /// The registration; `nil` in a refused observer. Written once, before the object is shared.
     ///
     /// The center retains the registration, and the token does not. A handler's captures are therefore released when
-    /// the observer ends, also while the token stays (O11). A call on the token retains the registration until the call
-    /// returns (R8).
+    /// the observer ends, also while the token stays (O11). Any other call on the token than `cancel()` retains the registration until the
+    /// call returns (R8).
     private(set) var reference: Unowned<Registration>?
 
     override init() { super.init() }
@@ -49,7 +49,7 @@ internal import Synchronization
     ///
     /// A second call does nothing. A handler that had begun on another thread may still run when `cancel()` returns,
     /// but not when `cancelAndWait()` returns. Never waits. Complexity: O(1) amortised, O(p) for p pending deliveries.
-    public func cancel() { reference?.take()?.end() }
+    public func cancel() { reference?.end() }
 
     /// The outcome of waiting for an observer's handlers.
     public enum WaitResult: Sendable {

@@ -12,8 +12,7 @@ struct ObservationRequest {
     let site: RegistrationSite
     /// The call that the sentence of a refusal names; by default the function that makes the request.
     let call: StaticString
-    /// The first hook of the list.
-    private(set) var hooks: RegistrationHook?
+    private(set) var hooks: [RegistrationHook] = []
 
     /// `isIsolated`: whether the handler is isolated or async. The target of such a handler cannot be switched.
     @inline(__always)
@@ -47,7 +46,7 @@ struct ObservationRequest {
     }
 
     /// Puts a hook in front of the others.
-    mutating func add(_ hook: RegistrationHook) { hooks = hook.followed(by: hooks) }
+    mutating func add(_ hook: RegistrationHook) { hooks.insert(hook, at: 0) }
 
     fileprivate func register(
         _ observer: NotificationObserver, with center: any NotifyingCenter, owner: AnyObject?,
@@ -62,11 +61,10 @@ struct ObservationRequest {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)
             guard senderRecord != nil else { return core.foreignCenter.map(ForeignCenters.shared.release) ?? () }
         }
-        var hooks = hooks
-        if let foreign { hooks = foreign.followed(by: hooks) }
+        let hooks = (foreign.map { [$0] } ?? []) + hooks
         let registration = make(
             core,
-            senderRecord == nil && key == nil && hooks == nil
+            senderRecord == nil && key == nil && hooks.isEmpty
                 ? nil : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
         if let target { registration.makePending(on: target) }
         if backlog.limit < .max { registration.madePending.setBacklog(backlog) }
@@ -198,7 +196,7 @@ enum SenderFilter {
     }
 
     private static func matchable(_ sender: Any, call: StaticString) -> TypedValue {
-        guard let value = TypedValue.find(in: sender, isRegistered: true) else {
+        guard let value = TypedValue.find(in: sender) else {
             fatalError(
                 "\(call): the sender \(String(reflecting: sender)) is a value whose type, \(type(of: sender)), is not "
                     + "Hashable, or on another actor only, so no post could ever match it; pass a class instance or a "

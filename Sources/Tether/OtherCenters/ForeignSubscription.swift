@@ -47,7 +47,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
 
     /// The link of a registration with a foreign center.
     static func of(_ registration: Registration) -> ForeignSubscription? {
-        registration.details?.hooks?.first { $0 is ForeignSubscription } as? ForeignSubscription
+        registration.details?.hooks.first { $0 is ForeignSubscription } as? ForeignSubscription
     }
 
     /// Takes the old observer's closure over. A call of the closure delivers to exactly one of the two observers (M7).

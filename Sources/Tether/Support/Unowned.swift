@@ -34,7 +34,7 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     var address: UInt { unsafe UInt(bitPattern: pointer) }
 
     @inline(__always)
-    private var pointer: UnsafeMutableRawPointer {
+    var pointer: UnsafeMutableRawPointer {
         // SAFETY: the reference to an object of a Swift class is its address; the cast checks the size.
         unsafe unsafeBitCast(self, to: UnsafeMutableRawPointer.self)
     }

@@ -49,15 +49,6 @@ enum Unwrapped {
         unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UInt.self) == 0
     }
 
-    /// The value that stands for an `Any` without content: the `nil` of the innermost optional.
-    static func nothing(in value: Any) -> Any {
-        if let optional = value as? any OptionalValue {
-            return optional.wrapped.map(nothing) ?? type(of: optional).innermostNothing
-        }
-        // The type is compared, because any Hashable value can be cast to `AnyHashable`.
-        return type(of: value) == AnyHashable.self ? nothing(in: (value as? AnyHashable)?.base ?? value) : value
-    }
-
     /// The content of an `Any` that holds no object directly.
     @inline(never)
     private static func searched(_ value: Any) -> Unwrapped {
@@ -76,12 +67,8 @@ enum Unwrapped {
 
 private protocol OptionalValue {
     var wrapped: Any? { get }
-    static var innermostNothing: Any { get }
 }
 
 extension Optional: OptionalValue {
     var wrapped: Any? { self }
-    static var innermostNothing: Any {
-        (Wrapped.self as? any OptionalValue.Type)?.innermostNothing ?? Self.none as Any
-    }
 }

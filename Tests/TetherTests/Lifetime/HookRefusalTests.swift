@@ -9,39 +9,10 @@ import Testing
 @Suite struct HookRefusalTests {
     private static let wakeOperation: (number: UInt32, mask: UInt32, value: UInt32) = (number: 1, mask: 0x7F, value: 5)
 
-    @Test func `O3 an owner's end is seen in a process without a free file descriptor`() async {
-        await #expect(processExitsWith: .success) {
-            setDescriptorLimit(0)
-            let isExact = OwnerLifetime.isExact
-            let log = endOfOwner()
-            setDescriptorLimit(1024)
-            #expect(isExact && log == ["capture deinit", "owner deinit"])
-        }
-    }
-
-    @Test func `O3 an owner's end is seen where the futex cannot be asked`() async {
-        await #expect(processExitsWith: .success) {
-            SystemCallFilter.refuse(SystemCallFilter.futex, where: HookRefusalTests.wakeOperation, with: ENOSYS)
-            #expect(OwnerLifetime.isExact && endOfOwner() == ["capture deinit", "owner deinit"])
-        }
-    }
-
-    @Test func `O10 the hook is tried again after a refusal`() async {
-        await #expect(processExitsWith: .success) {
-            SystemCallFilter.refuse(SystemCallFilter.futex, where: HookRefusalTests.wakeOperation, with: ENOSYS)
-            setDescriptorLimit(0)
-            let isExact = OwnerLifetime.isExact
-            let inexactly = endOfOwner()
-            setDescriptorLimit(1024)
-            #expect(!isExact && inexactly == ["owner deinit"])
-            #expect(OwnerLifetime.isExact && endOfOwner() == ["capture deinit", "owner deinit"])
-        }
-    }
-
     @Test func `O10 observers of an owner whose end is not seen end at the next post or the next purge`() async {
         await #expect(processExitsWith: .success) {
             SystemCallFilter.refuse(SystemCallFilter.futex, where: HookRefusalTests.wakeOperation, with: ENOSYS)
-            setDescriptorLimit(0)
+            #expect(!OwnerLifetime.isExact)
             let (center, log, calls) = (ObserverCenter(), Log<String>(), Log<String>())
             let owners = (0..<2).map { _ in Holder(Plain()) }
             var captures = (0..<3).map { Holder(LoggedObject("capture \($0)", log)) }
@@ -65,30 +36,6 @@ import Testing
             #expect(center.core.isEmpty && !token.isActive && calls.entries.isEmpty)
         }
     }
-}
-
-/// What is logged when an owner goes whose observer captures something.
-private func endOfOwner() -> [String] {
-    let (center, log) = (ObserverCenter(), Log<String>())
-    let owner = Holder(LoggedObject("owner", log))
-    let capture = Holder(LoggedObject("capture", log))
-    center.observe(.sample, owner: owner.object!) { [object = capture.object!] _, _ in object.touch() }
-    capture.release()
-    owner.release()
-    return log.entries
-}
-
-private func setDescriptorLimit(_ count: UInt) {
-    var limit = rlimit()
-    #if canImport(Musl)
-    unsafe getrlimit(RLIMIT_NOFILE, &limit)
-    limit.rlim_cur = rlim_t(count)
-    unsafe setrlimit(RLIMIT_NOFILE, &limit)
-    #else
-    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    limit.rlim_cur = rlim_t(count)
-    unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    #endif
 }
 
 #endif

@@ -57,7 +57,7 @@ import Testing
         let links = (0..<3).map { _ in ForeignSubscription(of: core) }
         let registrations = links.map {
             PlainRegistration(
-                center: core, details: Registration.Details(hooks: $0),
+                center: core, details: Registration.Details(hooks: [$0]),
                 site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
         }
         func connect(_ index: Int) {

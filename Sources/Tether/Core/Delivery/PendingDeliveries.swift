@@ -60,9 +60,8 @@ final class PendingDeliveries: Sendable {
         /// With batching: whether a block of this observer waits on the target.
         var hasBlock = false
         var backlog = BufferingPolicy.unbounded
-        var ownMutings = 0
-        /// Mutings by the owner.
-        var ownerMutings = 0
+        /// The number of mutings by each muter in force, without zeros.
+        var mutings: [Muter: Int] = [:]
         /// Whether the newest notification is kept: a muting since the last unmuting requested the newest.
         var keepsNewest = false
         var kept: Delivery?
@@ -73,8 +72,7 @@ final class PendingDeliveries: Sendable {
         /// Objects to release when no delivery is pending and no handler runs.
         var idleSignals: [any AnyObject & Sendable] = []
 
-        var mutings: Int { ownMutings + ownerMutings }
-        var isMuted: Bool { mutings > 0 }
+        var isMuted: Bool { !mutings.isEmpty }
         /// Whether the return of a running handler must take the lock.
         var awaitsReturn: Bool { isLast || isLeavingTarget || !skipped.isEmpty || !idleSignals.isEmpty }
     }
@@ -419,10 +417,7 @@ final class PendingDeliveries: Sendable {
 
     func mute(by muter: Muter, keepingNewest: Bool) {
         state.withLock { state in
-            switch muter {
-            case .token: state.ownMutings += 1
-            case .owner: state.ownerMutings += 1
-            }
+            state.mutings[muter, default: 0] += 1
             if keepingNewest { state.keepsNewest = true }
         }
     }
@@ -448,15 +443,9 @@ final class PendingDeliveries: Sendable {
     ) -> Bool {
         state.withLock { state in
             if state.hasEnded { return true }
-            switch muter {
-            case .token:
-                guard state.ownMutings > 0 else { return false }
-                state.ownMutings -= 1
-            case .owner:
-                // An observer that was attached later is not muted.
-                guard state.ownerMutings > 0 else { return true }
-                state.ownerMutings -= 1
-            }
+            // The owner has not muted an observer that was attached later.
+            guard let count = state.mutings[muter] else { return muter == .owner }
+            state.mutings[muter] = count > 1 ? count - 1 : nil
             guard !state.isMuted else { return true }
             state.keepsNewest = false
             guard let kept = state.kept.take(), let registration = registration.take() else { return true }
@@ -525,7 +514,7 @@ final class PendingDeliveries: Sendable {
         state.withLock { state in
             let report = Report(
                 target: state.isLeavingTarget ? .postingThread : state.target.target, pending: state.deliveries.count,
-                kept: state.kept == nil ? 0 : 1, dropped: state.dropped, muted: state.mutings)
+                kept: state.kept == nil ? 0 : 1, dropped: state.dropped, muted: state.mutings.values.reduce(0, +))
             return (report, hook?.counts ?? (0, [:]))
         }
     }

@@ -36,7 +36,7 @@ final class ObserverKey: Hashable, Sendable {
     init(_ key: any Hashable) {
         owner = nil
         switch Unwrapped(key) {
-        case .nothing: value = TypedValue.find(in: Unwrapped.nothing(in: key)) ?? TypedValue(key)
+        case .nothing: value = TypedValue(key)
         case .value(let content):
             // If the optional or box is Hashable, its content is Hashable.
             value = TypedValue.find(in: content) ?? TypedValue(key)

@@ -207,11 +207,9 @@ final class OwnerTable: Sendable {
     /// Ends the observers of owners and senders whose end was not seen.
     func purge() {
         for core in CenterCore.all.withLock({ Array($0.values) }).compactMap({ $0.take() }) {
-            for registration in core.registrations().compactMap({ $0.take() }) {
-                if let owner = registration.owned?.record { collect(owner) }
-                if let sender = registration.details?.sender, !sender.isExact, sender.reference.hasEnded {
-                    endSenderWatches(of: sender)
-                }
+            for record in core.records where !record.isExact && record.reference.hasEnded {
+                collect(record)
+                endSenderWatches(of: record)
             }
         }
     }

@@ -56,7 +56,7 @@ internal import Synchronization
         self.site = site
         self.details = details
         state = Atomic(flags | (details?.preparing == nil ? 0 : State.prepared))
-        details?.hooks?.visit { $0.attached(to: self) }
+        for hook in details?.hooks ?? [] { hook.attached(to: self) }
     }
 
     deinit {
@@ -111,7 +111,7 @@ internal import Synchronization
     final var isRouted: Bool { state.load(ordering: .relaxed) & State.routed != 0 }
 
     /// The hook that takes the deliveries in place of the target.
-    final var keeper: RegistrationHook? { details?.hooks?.first { $0.targetDescription != nil } }
+    final var keeper: RegistrationHook? { details?.hooks.first { $0.targetDescription != nil } }
 
     /// The registration's identity in hazard pointers.
     ///
@@ -296,7 +296,7 @@ internal import Synchronization
     /// Takes over the content of an old registration's hooks, if both have the same posts; under the center's lock.
     final func takeOver(from old: Registration) {
         guard let hooks = details?.hooks, unsafe bucket?.toOpaque() == old.bucket?.toOpaque() else { return }
-        hooks.visit { $0.takeOver(from: old, for: self) }
+        for hook in hooks { hook.takeOver(from: old, for: self) }
     }
 
     // MARK: The end
@@ -342,7 +342,7 @@ internal import Synchronization
         let observer = cause == .ownerEnded ? nil : owned.flatMap { OwnerTable.shared.detach($0) }
         if let details {
             if let sender = details.sender { OwnerTable.shared.unwatchSender(sender, for: center) }
-            details.hooks?.visit { $0.ended(self) }
+            for hook in details.hooks { hook.ended(self) }
         }
         withExtendedLifetime((observer, deliveries)) {}
         withExtendedLifetime(released) { if Events.areWatched { Events.report(.ended(self)) } }
@@ -350,6 +350,13 @@ internal import Synchronization
 }
 
 extension Unowned where Object: Registration {
+    /// Ends the registration, and retains nothing: the center retains a registration until its closing thread has
+    /// unlinked it, and a deallocated registration is closed.
+    func end() {
+        // SAFETY: this reference keeps the memory, and `state` keeps its bits; see `Registration`.
+        unsafe Unmanaged<Registration>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.end() }
+    }
+
     /// The registration, retained, unless its end has begun.
     var live: Object? {
         guard let registration = take(), !registration.hasEnded else { return nil }
@@ -364,16 +371,15 @@ extension Registration {
     final class Details: @unchecked Sendable {
         let sender: OwnerRecord?
         let key: ObserverKey?
-        /// The first hook of the list.
-        let hooks: RegistrationHook?
+        let hooks: [RegistrationHook]
         /// The hook that prepares every post.
         let preparing: RegistrationHook?
 
-        init(sender: OwnerRecord? = nil, key: ObserverKey? = nil, hooks: RegistrationHook? = nil) {
+        init(sender: OwnerRecord? = nil, key: ObserverKey? = nil, hooks: [RegistrationHook] = []) {
             self.sender = sender
             self.key = key
             self.hooks = hooks
-            preparing = hooks?.first(where: \.prepares)
+            preparing = hooks.first(where: \.prepares)
         }
     }
 
@@ -442,7 +448,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     /// without being added, and has no observer.
     convenience init(outside center: CenterCore, hook: RegistrationHook, site: RegistrationSite) {
         self.init(
-            center: center, details: Details(hooks: hook), flags: 0, site: site,
+            center: center, details: Details(hooks: [hook]), flags: 0, site: site,
             handler: { (_: AnyObject, _: Notification) in })
     }
 

@@ -3,11 +3,8 @@ internal import Foundation
 /// A participant in a registration's life besides its handler: an async handler's task, a message type, a sequence's
 /// buffer, or the closure in a foreign center. Most registrations have no hook.
 ///
-/// SAFETY: `next` is set before the registration is made, and constant afterwards; subclasses protect their fields.
+/// SAFETY: subclasses protect their fields.
 class RegistrationHook: @unchecked Sendable {
-    /// The next hook of the same registration.
-    final private(set) var next: RegistrationHook?
-
     /// Whether `prepare` is called for every post.
     var prepares: Bool { false }
 
@@ -37,26 +34,4 @@ class RegistrationHook: @unchecked Sendable {
 
     /// The number of deliveries that the hook keeps for the registration, and the numbers of its drops.
     var counts: Counts { (0, [:]) }
-
-    // MARK: The list
-
-    /// Inserts this hook in front of other hooks.
-    final func followed(by next: RegistrationHook?) -> RegistrationHook {
-        self.next = next
-        return self
-    }
-
-    /// Calls `body` with this hook and all following hooks.
-    final func visit(_ body: (RegistrationHook) -> Void) {
-        var hook: RegistrationHook? = self
-        while let known = hook {
-            body(known)
-            hook = known.next
-        }
-    }
-
-    /// The first hook, from this hook on, that satisfies a condition.
-    final func first(where condition: (RegistrationHook) -> Bool) -> RegistrationHook? {
-        condition(self) ? self : next?.first(where: condition)
-    }
 }

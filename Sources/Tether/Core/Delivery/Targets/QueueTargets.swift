@@ -18,16 +18,7 @@ final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
 extension DispatchQueue {
     /// Whether the queue is one of the global concurrent queues. Recognised by the label, because on Linux each request
     /// for a global queue makes another wrapper.
-    var isGlobal: Bool {
-        guard label.hasPrefix("com.apple.root.") else { return false }
-        let name = label.hasSuffix(".overcommit") ? String(label.dropLast(".overcommit".count)) : label
-        return DispatchQueue.globalLabels.contains(name) || name == "com.apple.root.maintenance-qos"
-    }
-
-    private static let globalLabels = Set(
-        [DispatchQoS.QoSClass.userInteractive, .userInitiated, .default, .utility, .background, .unspecified].map {
-            DispatchQueue.global(qos: $0).label
-        })
+    var isGlobal: Bool { label.hasPrefix("com.apple.root.") }
 }
 
 /// An operation queue, serial if the queue runs one operation at a time when the queue becomes the target. A block is

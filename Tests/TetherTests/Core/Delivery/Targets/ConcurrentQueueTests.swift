@@ -27,12 +27,6 @@ import Tether
         { .operationQueue(OperationQueue()) },
     ]
 
-    @Test func `D4 a queue is global by its whole label, of which its owner may have the beginning`() {
-        let label = "com.apple.root.tests"
-        #expect("\(DeliveryTarget.dispatchQueue(DispatchQueue(label: label)))" == "dispatch queue \(label)")
-        #expect("\(DeliveryTarget.dispatchQueue(.global()))".hasSuffix(", concurrently"))
-    }
-
     @Test(arguments: targets.indices)
     func `D4 on a concurrent target one observer's handler never runs twice at a time, and in posting order`(
         _ index: Int
