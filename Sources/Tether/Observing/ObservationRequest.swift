@@ -119,7 +119,7 @@ extension CenterCore {
         let isAttached = unsafe registration._withUnsafeGuaranteedRef { registration in
             observer.set(registration)
             if let owner, let owned = registration.owned,
-                !OwnerTable.shared.attach(observer, to: owner, as: owned, exactly: usesExactLifetimes)
+                !OwnerTable.shared.attach(observer, to: owner, as: owned)
             {
                 return false
             }
