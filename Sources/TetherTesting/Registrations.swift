@@ -70,16 +70,11 @@ enum Registrations {
     private static func forgetEnded() {
         let old = state.withLock { state in
             let old = state
-            state.scopes = old.scopes.filter(\.value.registration.isActive)
-            state.onCenters = old.onCenters.compactMapValues { ids in
-                let live = ids.filter { state.scopes[$0] != nil }
-                return live.isEmpty ? nil : live
-            }
-            state.unattributed = old.unattributed.filter(\.value.isActive)
             (state.ending, state.beforeRelease) = ([:], [:])
             return old
         }
-        withExtendedLifetime(old) {}
+        let known = old.scopes.values.map(\.registration) + old.unattributed.values
+        for registration in known where !registration.isActive { end(registration.id) }
     }
 
     private static func add(_ registration: WatchedRegistration, owner: AnyObject?) {

@@ -50,6 +50,28 @@ import Tether
         }
     }
 
+    @Test func `L4 a handler whose scope and listening have ended registers for no later scope`() async {
+        await #expect(processExitsWith: .success) {
+            let center = ObserverCenter()
+            let calls = Locked(0)
+            let tokens = LeakTracker().adopt {
+                [
+                    center.observe(.modelDidClose) { _ in },
+                    center.observe(.modelDidChange) { _ in
+                        precondition(LeakTracker.current == nil)
+                        calls.withLock { $0 += 1 }
+                    },
+                ]
+            }
+            precondition(!RegistrationWatch.isListening)
+            tokens[0].cancel()
+            let scope = LeakTracker()
+            scope.adopt { center.post(name: .modelDidChange, object: nil) }
+            precondition(calls.withLock(\.self) == 1)
+            withExtendedLifetime((scope, tokens)) {}
+        }
+    }
+
     @Test func `L4 a body that throws ends the listening`() async {
         struct Failure: Error {}
         await #expect(processExitsWith: .success) {

@@ -48,7 +48,7 @@ struct ClosureContext: Sendable {
             if isFunction {
                 size = isThin ? 8 : 16
                 layout = isThin ? .none : .function
-            } else if name.isBox || name.isStrong && name.isClass {
+            } else if name.isBox || name.isStrong && name.isReference {
                 layout = .reference
             } else if let type = name.type, let itsSize = type.size, let itsAlignment = type.alignment {
                 (size, alignment) = (itsSize, itsAlignment)

@@ -49,8 +49,12 @@ struct MangledName {
         return (true, conventions.suffix(2).contains(UInt8(ascii: "t")))
     }
 
-    /// Whether the name is of a class, with or without generic arguments: a symbolic reference begins the name.
-    var isClass: Bool {
+    /// Whether the name is of a class or a standard collection, which are one reference whatever the generic arguments.
+    /// A symbolic reference begins the name of a class.
+    var isReference: Bool {
+        if ["Sa", "SD", "Sh"].contains(where: { bytes.starts(with: $0.utf8) }), wrapped.last == UInt8(ascii: "G") {
+            return true
+        }
         guard let kind = bytes.first, kind == 1 || kind == 2, wrapped.count == 5 || wrapped.last == UInt8(ascii: "G"),
             let target = Memory.relative(at: address &+ 1),
             let descriptor = kind == 1 ? target : Memory.load(UInt.self, at: target)
@@ -71,21 +75,25 @@ struct MangledName {
     /// Whether the name has no generic parameter. The runtime ends the process at an unbound parameter.
     ///
     /// The scan skips identifiers and symbolic references, whose lengths are known (`Mangling.rst`). A name with an
-    /// abbreviated identifier or a substitution counts as generic.
+    /// abbreviated identifier or a repeated type counts as generic.
     private var isConcrete: Bool {
         var rest = bytes[...]
-        func number(from first: UInt8) -> Int {
+        func digits() -> ArraySlice<UInt8> {
             let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
             rest = rest.dropFirst(digits.count)
-            return Int(String(decoding: [first] + digits, as: UTF8.self)) ?? .max
+            return digits
         }
         while let byte = rest.popFirst() {
             switch byte {
             case 0x01..<0x18: rest = rest.dropFirst(4)
             case 0x18..<0x20: rest = rest.dropFirst(8)
-            case UInt8(ascii: "1")...UInt8(ascii: "9"): rest = rest.dropFirst(number(from: byte))
-            // A type of the standard library, or of its concurrency.
-            case UInt8(ascii: "S"): rest = rest.dropFirst(rest.first == UInt8(ascii: "c") ? 2 : 1)
+            case UInt8(ascii: "1")...UInt8(ascii: "9"):
+                let length = String(decoding: [byte] + digits(), as: UTF8.self)
+                rest = rest.dropFirst(Int(length) ?? .max)
+            // A type of the standard library, a substitution, or a builtin type.
+            case UInt8(ascii: "S"), UInt8(ascii: "B"):
+                rest = rest.dropFirst(rest.first == UInt8(ascii: "c") ? 2 : 1)
+                _ = digits()
             case UInt8(ascii: "0"), UInt8(ascii: "A"), UInt8(ascii: "Q"), UInt8(ascii: "q"), UInt8(ascii: "x"):
                 return false
             default: break

@@ -43,6 +43,11 @@ import Tether
 
         func strongly(and other: Owner) -> Handler { { _ in print(self.values, other) } }
 
+        func listed(and other: Owner) -> Handler {
+            let list = [values.1, values.1]
+            return { _ in print(list, other) }
+        }
+
         func byValue(and other: Owner) -> Handler { { [values, optional] _ in print(values, optional as Any, other) } }
 
         func weakly(and other: Owner) -> Handler { { [weak self] _ in print(self?.values as Any, other) } }
@@ -88,6 +93,7 @@ import Tether
         #expect(words(pair, pair.strongly()) == "captures it")
         #expect(words(pair, pair.strongly(and: other)) == "captures it")
         #expect(words(other, pair.strongly(and: other)) == "captures it")
+        #expect(words(owner, pair.listed(and: other)) == "captures a collection, whose `[0]` is it")
         for handler in [pair.strongly(), pair.byValue(and: other)] {
             let isNothingElse = words(owner, handler)?.hasPrefix("captures") != false
             #expect(isNothingElse)
