@@ -89,14 +89,18 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test func `L2 an object that a thread of the test's own is about to let go is waited for`() async {
-        let keep = Keep()
+    @Test func `L2 objects that a thread of the test's own is about to let go are all waited for`() async {
+        let (first, second) = (Keep(), Keep())
         let gate = DispatchSemaphore(value: 0)
         await verifyNoLeaks {
-            keep.add(track(Owner()))
+            first.add(track(Owner()))
+            second.add(track(Owner()))
             Thread.detachNewThread {
                 _ = gate.wait(timeout: .now() + 300)
-                keep.drop()
+                first.drop()
+                // So that a wait which ended with the first would find the second.
+                Thread.sleep(forTimeInterval: 0.2)
+                second.drop()
             }
             Thread.detachNewThread { gate.signal() }
         }

@@ -73,6 +73,10 @@ import Testing
         #expect(waiting[0]["asap"] as? Int == 2 && waiting[0]["whenIdle"] as? Int == 1)
         #expect(document["droppedPosts"] as? Int == 1)
         posting.flush()
+        // Idle posts alone are told, too.
+        posting.enqueue(Notification(name: .third), postingStyle: .whenIdle)
+        #expect(center.audit().waitingPosts == [.init(place: "dispatch queue suspended", asap: 0, whenIdle: 1)])
+        posting.flush()
         queue.activate()
     }
 }

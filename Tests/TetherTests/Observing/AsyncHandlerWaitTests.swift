@@ -12,7 +12,7 @@ import Testing
         func schedule(_ job: @escaping @Sendable () -> Void) { Task { job() } }
     }
 
-    @Test func `R2 P4 what a scheduler's task delivers is no part of the async handler that posts`() async {
+    @Test func `R2 P4 a delivery in a scheduler's task is no part of the async handler that posts`() async {
         let (log, center, delivered, done) = (Log<Bool>(), center, AsyncGate(), AsyncGate())
         let token = center.observe(.other, on: .custom(TaskScheduler())) { _ in
             log.add(AsyncRun.current != nil)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R2 two async handlers that wait for each other are detected`() async {
+    @Test func `R2 of two async handlers that wait for each other the later call says so`() async {
         let (log, gate) = (log, AsyncGate())
         let (one, two) = (Box<NotificationObserver?>(), Box<NotificationObserver?>())
         let (oneRuns, twoRuns) = (AsyncGate(), AsyncGate())
@@ -96,8 +96,24 @@ import Testing
         two.drop()
     }
 
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    private func post(_ payload: Ending) {
-        center.post(AlbumDidSave(number: 1, payload: AnyObjectPayload(object: payload)))
+    @Test(.ownThread)
+    func `R2 an async handler that blocks in a wait for a handler that waits for it is told so at once`() async throws {
+        let (log, center, runs) = (log, center, AsyncGate())
+        let (addresses, tokens) = (Box<[UInt]>([]), Box<[NotificationObserver]>([]))
+        tokens.set([
+            center.observe(.sample) { _ in
+                runs.open()
+                _ = await isWaitedFor(addresses.value[0])
+                let wait = { tokens.value[1].cancelAndWait() }
+                log.add("\(wait())")
+            },
+            center.observe(.other) { _ in log.add("\(tokens.value[0].cancelAndWait())") },
+        ])
+        addresses.set(try tokens.value.map { try #require($0.registration).address })
+        center.post(.sample, number: 1)
+        await runs.pass()
+        onThreads({ center.post(.other, number: 2) })
+        #expect(log.entries == ["wouldDeadlock", "finished"])
+        tokens.set([])
     }
 }

@@ -54,6 +54,17 @@ import Testing
         #expect(numbers == [7])
     }
 
+    @Test func `S2 O3 R10 a sequence whose owner and center end together drops its buffer`() async {
+        // Nothing of the owner's end is seen before the center's.
+        let (center, owner) = (Holder(LifetimeMode.sweep.makeCenter()), Holder(Plain()))
+        let sequence = center.object!.notifications(named: .sample, owner: owner.object!)
+        center.object!.post(name: .sample, object: Ending { [log] in log.add("payload dropped") })
+        owner.release()
+        center.release()
+        #expect(log.entries == ["payload dropped"])
+        #expect(await ends(iterate(sequence)))
+    }
+
     @Test func `S2 R10 a sequence ends with its center, which it does not retain, after the earlier posts`() async {
         let (center, begun) = (Holder(ObserverCenter()), AsyncGate())
         let (early, late) = (center.object!.notifications(named: .sample), center.object!.notifications(named: .other))
