@@ -4,129 +4,154 @@ import Tether
 
 /// Programmer errors, which stop the program with one sentence: the call, the value, the remedy.
 @Suite struct MisuseTests {
+    private struct Misuse: Sendable {
+        let name: String
+        let sentences: [String]
+        let body: @Sendable () async -> Void
+
+        init(_ name: String, _ sentences: String..., body: @escaping @Sendable () async -> Void) {
+            (self.name, self.sentences, self.body) = (name, sentences, body)
+        }
+    }
+
     private struct Unhashable { let number = 41 }
     private final class HashableObject: Hashable, Sendable {
         static func == (a: HashableObject, b: HashableObject) -> Bool { a === b }
         func hash(into hasher: inout Hasher) {}
     }
     private final class Owner: Sendable { func changed(_ notification: Notification) {} }
+    private actor Index {}
 
-    private func sentence(_ result: ExitTest.Result) -> String {
-        String(decoding: result.standardErrorContent, as: UTF8.self)
-    }
+    private static let addObserver = "ObserverCenter.addObserver(forName:object:queue:using:): "
+    private static let hashable = "pass a class instance or a Hashable value"
+    private static let boxed = "Unhashable(number: 41) is a value in a box, and each cast to AnyObject makes"
+    private static let value = "pass a Hashable value to addObserver(forName:object:queue:using:), or pass"
+    private static let object = "observe(_:key:): the key is the object HashableObject 0x"
+    private static let naming = "which its observer would keep; pass a value that names it"
 
-    @Test func `X1 M4 a sender that is a value and not Hashable is refused`() async throws {
-        let result = try await #require(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) {
+    private static let sendersAndOwners = [
+        Misuse("a sender that is not Hashable", addObserver, "Unhashable(number: 41)", "is not Hashable", hashable) {
             _ = ObserverCenter().addObserver(forName: .sample, object: Unhashable(), queue: nil) { _ in }
-        }
-        let sentence = sentence(result)
-        #expect(sentence.contains("ObserverCenter.addObserver(forName:object:queue:using:)"))
-        #expect(sentence.contains("Unhashable(number: 41)"))
-        #expect(sentence.contains("is not Hashable"))
-        #expect(sentence.contains("pass a class instance or a Hashable value"))
-    }
-
-    @Test func `X1 M4 a sender that is an optional of such a value is refused`() async throws {
-        let result = try await #require(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) {
+        },
+        Misuse("an optional of such a sender", addObserver, "Unhashable(number: 41)", hashable) {
             let nested: Unhashable?? = Unhashable()
             _ = ObserverCenter().addObserver(forName: nil, object: nested as Any, queue: nil) { _ in }
-        }
-        let sentence = sentence(result)
-        #expect(sentence.contains("ObserverCenter.addObserver(forName:object:queue:using:)"))
-        #expect(sentence.contains("Unhashable(number: 41)"))
-        #expect(sentence.contains("pass a class instance or a Hashable value"))
-    }
-
-    @Test func `X1 M4 a sender that is not equal to itself is refused`() async throws {
-        let result = try await #require(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) {
+        },
+        Misuse("not a number", addObserver, "the sender nan is not equal to itself", "pass a value that is") {
             _ = ObserverCenter().addObserver(forName: nil, object: Double.nan, queue: nil) { _ in }
-        }
-        let sentence = sentence(result)
-        #expect(sentence.contains("ObserverCenter.addObserver(forName:object:queue:using:)"))
-        #expect(sentence.contains("the sender nan is not equal to itself"))
-        #expect(sentence.contains("pass a value that is"))
-    }
-
-    @Test func `X1 M4 M7 a key that is not equal to itself is refused`() async throws {
-        let result = try await #require(
-            processExitsWith: .failure, observing: [\.standardErrorContent]
-        ) {
+        },
+        Misuse("a key", "observe(_:key:)", "the key nan is not equal to itself", "pass a key that is") {
             _ = ObserverCenter().observe(.sample, key: Double.nan) { _ in }
-        }
-        let sentence = sentence(result)
-        #expect(sentence.contains("observe(_:key:)"))
-        #expect(sentence.contains("the key nan is not equal to itself"))
-        #expect(sentence.contains("pass a key that is"))
-    }
-
-    @Test func `X1 M7 O2 a key that is an object is refused, also in a box`() async throws {
-        let plain = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        },
+        Misuse("an object as a key", object, naming) {
             _ = ObserverCenter().observe(.sample, key: HashableObject()) { _ in }
-        }
-        let boxed = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        },
+        Misuse("an object in a box as a key", object, naming) {
             let owner = HashableObject()
             ObserverCenter().observe(.sample, owner: owner, key: AnyHashable(Optional(owner))) { _, _ in }
-        }
-        for sentence in [plain, boxed].map(sentence) {
-            #expect(sentence.contains("observe(_:key:): the key is the object HashableObject 0x"))
-            #expect(sentence.contains("which its observer would keep; pass a value that names it"))
-        }
+        },
+        Misuse("a boxed sender", "observe(_:from:on:once:key:backlog:_:): ", boxed, value) {
+            _ = ObserverCenter().observe(.sample, from: Unhashable() as AnyObject) { _ in }
+        },
+        Misuse("a boxed sender of Foundation's call", addObserver, boxed, value) {
+            let sender: AnyObject? = Unhashable() as AnyObject
+            _ = ObserverCenter().addObserver(forName: nil, object: sender, queue: nil) { _ in }
+        },
+        Misuse("a boxed sender of a method", "connect(_:from:to:of:", boxed, value) {
+            ObserverCenter().connect(.sample, from: Unhashable() as AnyObject, to: Owner.changed, of: Owner())
+        },
+        Misuse("a registered boxed sender", "ObserverCenter.register(name:sender:handler:): ", boxed, value) {
+            _ = ObserverCenter().register(name: .sample, sender: Unhashable() as AnyObject) { _ in }
+        },
+        Misuse("a boxed owner", "observe(_:from:owner:on:once:key:backlog:_:): ", boxed) {
+            ObserverCenter().observe(.sample, owner: Unhashable() as AnyObject) { _, _ in }
+        },
+        Misuse("a boxed receiver", "connect(_:from:to:of:owner:on:once:key:): ", boxed) {
+            let method: @Sendable (AnyObject) -> (Notification) -> Void = { _ in { _ in } }
+            ObserverCenter().connect(.sample, to: method, of: Unhashable() as AnyObject)
+        },
+        Misuse("a boxed receiver beside an owner", "connect(_:from:to:of:owner:on:once:key:): ", boxed) {
+            let method: @Sendable (AnyObject) -> (Notification) -> Void = { _ in { _ in } }
+            ObserverCenter().connect(.sample, to: method, of: Unhashable() as AnyObject, owner: Owner())
+        },
+    ]
+
+    private static let noSize = "pass 1 or more, or .unbounded"
+    private static let registered = "NotificationObserver.target: the handler registered at TetherTests/"
+    private static let stays = "stays where it is; register one that is neither, with on:."
+
+    private static let flowControl = [
+        Misuse("a buffer of 0", "BufferingPolicy.newest(_:): a buffer of 0 keeps nothing", noSize) {
+            _ = ObserverCenter().notifications(named: .sample, buffering: .newest(0))
+        },
+        Misuse("a buffer below 0", "BufferingPolicy.oldest(_:): a buffer of -3 keeps nothing", noSize) {
+            _ = ObserverCenter().notifications(named: .sample, buffering: .oldest(-3))
+        },
+        Misuse("a backlog below 0", "a buffer of -3", noSize) {
+            ObserverCenter().observe(.sample) { _ in }.backlog = .newest(-3)
+        },
+        Misuse(
+            "unmuting too often", "NotificationObserver.unmute(): the observer registered at TetherTests/",
+            "was not muted by its token; call unmute() once for each mute("
+        ) {
+            let center = ObserverCenter()
+            let token = center.observe(.sample) { _ in }
+            token.mute()
+            token.unmute()
+            withExtendedLifetime(center) { token.unmute() }
+        },
+        Misuse("unmuting an owner's muting", "OwnerObservers.unmute() for each OwnerObservers.mute(") {
+            let (owner, center) = (Owner(), ObserverCenter())
+            let token = center.observe(.sample, owner: owner) { _, _ in }
+            OwnerObservers(of: owner).mute()
+            token.unmute()
+            withExtendedLifetime((owner, center)) {}
+        },
+        Misuse("the target of the main actor's handler", registered, stays) {
+            let center = ObserverCenter()
+            let token = center.observe(.sample, on: .mainActor) { _ in }
+            withExtendedLifetime(center) { token.target = .main }
+        },
+        Misuse("the target of an actor's handler", registered, stays) {
+            let (center, index) = (ObserverCenter(), Index())
+            center.observe(.sample, owner: index) { (_: isolated Index, _) in }.target = .main
+            withExtendedLifetime((center, index)) {}
+        },
+        Misuse("the target of an async handler", registered, stays) {
+            let center = ObserverCenter()
+            let token = center.observe(.sample) { _ in await Task.yield() }
+            withExtendedLifetime(center) { token.target = .postingThread }
+        },
+        Misuse("the target of a sequence", registered, stays) {
+            let (center, owner) = (ObserverCenter(), Owner())
+            let notifications = center.notifications(named: .sample, owner: owner)
+            for observer in OwnerObservers(of: owner) { observer.target = .main }
+            withExtendedLifetime((center, owner, notifications)) {}
+        },
+    ]
+
+    private func expectRefused(_ misuse: Misuse, _ result: ExitTest.Result) {
+        let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+        for sentence in misuse.sentences { #expect(text.contains(sentence), "\(misuse.name)") }
     }
 
-    @Test func `X1 M4 a value that was cast to AnyObject is refused as a sender`() async throws {
-        let results = [
-            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = ObserverCenter().observe(.sample, from: Unhashable() as AnyObject) { _ in }
-            },
-            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                let sender: AnyObject? = Unhashable() as AnyObject
-                _ = ObserverCenter().addObserver(forName: nil, object: sender, queue: nil) { _ in }
-            },
-            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                ObserverCenter().connect(.sample, from: Unhashable() as AnyObject, to: Owner.changed, of: Owner())
-            },
-            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = ObserverCenter().register(name: .sample, sender: Unhashable() as AnyObject) { _ in }
-            },
-        ]
-        let calls = [
-            "observe(_:from:on:once:key:backlog:_:): ", "ObserverCenter.addObserver(forName:object:queue:using:): ",
-            "connect(_:from:to:of:",
-            "ObserverCenter.register(name:sender:handler:): ",
-        ]
-        for (sentence, call) in zip(results.map(sentence), calls) {
-            #expect(sentence.contains(call))
-            #expect(sentence.contains("Unhashable(number: 41) is a value in a box, and each cast to AnyObject makes"))
-            #expect(sentence.contains("pass a Hashable value to addObserver(forName:object:queue:using:), or pass"))
+    @Test(arguments: sendersAndOwners.indices)
+    func `X1 M4 M7 O1 O2 a sender, key or owner that could never match is refused with the remedy`(index: Int)
+        async throws
+    {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [index] in await MisuseTests.sendersAndOwners[index].body()
         }
+        expectRefused(MisuseTests.sendersAndOwners[index], result)
     }
 
-    @Test func `X1 O1 a value that was cast to AnyObject is refused as an owner`() async throws {
-        let results = [
-            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                ObserverCenter().observe(.sample, owner: Unhashable() as AnyObject) { _, _ in }
-            },
-            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                let method: @Sendable (AnyObject) -> (Notification) -> Void = { _ in { _ in } }
-                ObserverCenter().connect(.sample, to: method, of: Unhashable() as AnyObject)
-            },
-            try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                let method: @Sendable (AnyObject) -> (Notification) -> Void = { _ in { _ in } }
-                ObserverCenter().connect(.sample, to: method, of: Unhashable() as AnyObject, owner: Owner())
-            },
-        ]
-        let calls = [
-            "observe(_:from:owner:on:once:key:backlog:_:)", "connect(_:from:to:of:owner:on:once:key:)",
-            "connect(_:from:to:of:owner:on:once:key:)",
-        ]
-        for (sentence, call) in zip(results.map(sentence), calls) {
-            #expect(sentence.contains("\(call): Unhashable(number: 41) is a value in a box"))
+    @Test(arguments: flowControl.indices)
+    func `X1 S3 D8 D9 P1 P4 S2 a wrong size, an unmuting too many and a fixed target are refused with the remedy`(
+        index: Int
+    ) async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [index] in await MisuseTests.flowControl[index].body()
         }
+        expectRefused(MisuseTests.flowControl[index], result)
     }
 }
