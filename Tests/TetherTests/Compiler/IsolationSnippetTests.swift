@@ -61,8 +61,8 @@ import Testing
         """
 
     /// What the compiler says of each of some statements.
-    private func diagnostics(of statements: [String], mode: Int = 6) throws -> [String] {
-        let text = try Compiler(mode: mode).diagnostics(
+    private func diagnostics(of statements: [String]) throws -> [String] {
+        let text = try Compiler().diagnostics(
             of: IsolationSnippetTests.preamble
                 + statements.enumerated().map { index, statement in
                     "#sourceLocation(file: \"Statements.swift\", line: \(1000 + index))\ndo { \(statement) }\n"
@@ -83,9 +83,9 @@ import Testing
     }
 
     private func expectErrors(
-        _ statements: [(String, because: String)], mode: Int = 6, sourceLocation: SourceLocation = #_sourceLocation
+        _ statements: [(String, because: String)], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        for (statement, text) in zip(statements, try diagnostics(of: statements.map(\.0), mode: mode)) {
+        for (statement, text) in zip(statements, try diagnostics(of: statements.map(\.0))) {
             #expect(
                 text.contains("error:") && text.contains(statement.because), "\(statement.0)\n\(text)",
                 sourceLocation: sourceLocation)
@@ -162,22 +162,6 @@ import Testing
         ])
     }
 
-    @Test(arguments: [5, 6])
-    func `P1 a method of another actor than its target's does not compile, in Swift 5 mode neither`(mode: Int) throws {
-        let remedy = "callTheMethodInAClosureOfObserve"
-        try expectErrors(
-            [
-                ("center.connect(name, to: Stove.changed, of: stove)", remedy),
-                ("center.connect(name, to: Stove.closed, of: stove)", remedy),
-                ("center.connect(name, to: Stove.closed, of: stove, on: .main)", remedy),
-                ("center.connect(name, to: Stove.closed, of: stove, owner: index)", remedy),
-                ("center.connect(name, to: Window.changed, of: window, on: .main)", remedy),
-                ("center.connect(name, to: Window.closed, of: window, on: .postingThread)", remedy),
-                ("small.connect(name, to: Stove.changed, of: stove)", remedy),
-                ("center.connect(name, to: Stove.changed, of: stove, on: .mainActor)", remedy),
-            ], mode: mode)
-    }
-
     @Test func `P1 a method of another actor does not compile, however the name is written`() throws {
         // The compiler tries the methods in another order for each.
         let names = [
@@ -216,21 +200,6 @@ import Testing
         try expectErrors(
             captured.map { ($0 + "; value.count += 1", because: "risks causing data races") }
                 + [(mutating + "; print(number)", because: "risks causing data races")])
-    }
-
-    @Test func `P3 M5 an optional sender or owner does not compile, isolated or not`() throws {
-        try expectErrors([
-            (
-                "center.observe(name, from: optional, owner: index) { (index: isolated Index, _) in index.closed() }",
-                "error:"
-            ),
-            (
-                "center.observe(name, from: nil, owner: index) { (index: isolated Index, _) in index.closed() }",
-                "error:"
-            ),
-            ("center.observe(name, owner: optional) { (index: isolated Index, _) in index.closed() }", "error:"),
-            ("center.connect(name, from: optional, to: Window.closed, of: window, on: .mainActor)", "error:"),
-        ])
     }
 }
 

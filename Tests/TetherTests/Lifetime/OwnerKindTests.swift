@@ -6,16 +6,16 @@ import TetherTesting
 @testable import Tether
 
 @Suite struct OwnerKindTests {
-    // MARK: Swift classes
-
-    @Test func `O1 a class with a local type is an owner`() {
+    @Test func `O1 any class instance is an owner`() {
         final class Local { let text = "local" }
         expectOwner(Local())
-    }
-
-    // MARK: Foundation's classes
-
-    @Test func `O1 Foundation's own classes are owners`() {
+        expectOwner(Pair(first: 1, second: "one"))
+        expectOwner(TaggedPair(first: "one", second: 1))
+        expectOwner(CountingActor())
+        expectOwner(Mutable())
+        expectOwner(Buffer.create(minimumCapacity: 16) { _ in 7 })
+        expectOwner(Model())
+        expectOwner(NSObject())
         expectOwner(NSMutableArray(array: [1, 2, 3]))
         expectOwner(NSMutableDictionary())
         expectOwner(DateFormatter())
@@ -24,14 +24,9 @@ import TetherTesting
         expectOwner(BlockOperation {})
         expectOwner(Thread {})
         expectOwner(NotificationCenter())
-    }
-
-    @Test func `O1 Tether's own classes are owners`() {
         expectOwner(ObserverCenter())
         expectOwner(ObserverCenter().observe(nil) { _ in })
     }
-
-    // MARK: Odd lives
 
     @Test func `O1 O3 of a class chain, observers end before the first line of the most derived deinit`() {
         let log = Log<String>()

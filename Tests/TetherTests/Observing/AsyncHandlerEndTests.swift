@@ -34,20 +34,6 @@ import Testing
         withExtendedLifetime(other) {}
     }
 
-    @Test func `P4 a stop cancels the call that it does not prevent, at whatever moment it comes`() async {
-        let (center, log) = (ObserverCenter(), log)
-        for _ in 1...300 where log.entries.isEmpty {
-            let token = center.observe(.sample) { _ in
-                // Nothing but the cancellation ends it earlier.
-                do { try await Task.sleep(for: .seconds(60)) } catch { return }
-                log.add("not cancelled")
-            }
-            onThreads({ center.post(.sample, number: 1) }, { token.cancel() })
-            await token.cancelAndWait()
-        }
-        #expect(log.entries == [])
-    }
-
     @Test func `P4 R7 a call that ended its observer itself is not cancelled`() async {
         let (center, log, begun, gate) = (ObserverCenter(), log, AsyncGate(), AsyncGate())
         let once = center.observe(.sample, once: true) { note in

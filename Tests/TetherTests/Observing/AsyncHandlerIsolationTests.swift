@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `O9 F1 P4 a handler of the main actor lets its owner and its notification go there`(kind: CenterKind) async {
+    func `O9 F1 P4 a handler of the main actor releases its owner and its notification there`(kind: CenterKind) async {
         let center = kind.makeCenter()
         let found = await ends(rounds: 200) { owner, begun, gate in
             center.observe(.sample, owner: owner) { @MainActor owner, note in
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: Cause.allCases, CenterKind.allCases)
-    private func `R1 O2 R2 P4 what has not got to its actor is not under way: the end of its observer drops it`(
+    private func `R1 O2 R2 P4 the end of an observer drops a call that has not reached its actor`(
         cause: Cause, kind: CenterKind
     ) async {
         for isOnce in [false, true] {
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `D8 P4 what waits for its actor is pending, and its backlog bounds it`() async {
+    @Test func `D8 P4 notifications that wait for an actor are pending, and a backlog bounds them`() async {
         let (log, center, executor) = (Log<Int>(), ObserverCenter(), ManualActor.executor)
         let token = center.observe(.sample) { @ManualActor note async in log.add(note.number) }
         token.backlog = .newest(1)

@@ -59,7 +59,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `R1 R7 M7 stopping, once and keys hold for a method`() {
+    @Test func `R1 R7 M7 a method's observer can be stopped, run once, and have a key`() {
         let (owner, screen) = (Plain(), Screen(log))
         let stopped = center.connect(.sample, to: Screen.changed, of: screen)
         post(1)
@@ -76,38 +76,9 @@ import Testing
         #expect(log.entries == ["changed 1", "changed 3", "changed 5"])
     }
 
-    @Test(arguments: CenterKind.allCases)
-    func `P1 a main-actor method runs on the main actor, on any posting thread`(kind: CenterKind) async {
-        @MainActor final class Window {
-            let log: Log<String>
-            nonisolated init(_ log: Log<String>) { self.log = log }
-            func changed(_ note: Notification) {
-                MainActor.assertIsolated()
-                log.add("\(note.number)")
-            }
-            func closed() {
-                MainActor.assertIsolated()
-                log.add("closed")
-            }
-        }
-        let (center, owner, window) = (kind.makeCenter(), Plain(), Window(log))
-        center.connect(.sample, to: Window.changed, of: window, on: .mainActor)
-        center.connect(.sample, to: Window.changed, of: window)
-        center.connect(.sample, to: Window.changed, of: window, owner: owner, on: .mainActor)
-        center.connect(.other, to: Window.closed, of: window)
-        center.connect(.other, to: Window.closed, of: window, owner: owner)
-        onThreads({
-            center.post(.sample, number: 1)
-            center.post(.other)
-        })
-        await TargetKind.main.makePlace().settle()
-        #expect(log.entries == ["1", "1", "1", "closed", "closed"])
-        withExtendedLifetime((owner, window)) {}
-    }
-
     // MARK: The end of a receiver or of its owner
 
-    @Test func `O2 O4 neither is retained, and after the end of either the method is not called`() {
+    @Test func `O2 O4 receivers and owners are not retained, and after the end of either no method is called`() {
         for receiverEndsFirst in [true, false] {
             let (log, center) = (Log<String>(), ObserverCenter())
             let screen = Holder(LoggedObject("receiver", log))

@@ -63,7 +63,7 @@ extension ObserverCenter: SequenceProtocol {}
         #expect(await iterator.next()?.userInfo?.count == 1)
     }
 
-    @Test func `M1 a post needs no object, and a call of its own knows its token`() {
+    @Test func `M1 a post needs no object, and the audit has the line of a Foundation-shaped call`() {
         let (center, log) = (ObserverCenter(), Log<Int>())
         let token = center.addObserver(forName: .sample, object: nil, queue: nil) { log.add($0.userInfo?.count ?? 0) }
         center.post(name: .sample)

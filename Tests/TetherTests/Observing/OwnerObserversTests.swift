@@ -9,7 +9,7 @@ import Tether
     private let center = ObserverCenter()
     private let log = Log<String>()
 
-    @Test func `O7 they are listed in order of attachment, counted, audited and ended together, on all centers`() {
+    @Test func `O7 an owner's observers are listed in order, counted, audited and ended together, on all centers`() {
         let (log, other, owner) = (log, ObserverCenter(), Owner())
         let observers = OwnerObservers(of: owner)
         #expect(observers.count == 0 && observers.isEmpty && observers.audit().isEmpty)
@@ -29,7 +29,7 @@ import Tether
         withExtendedLifetime((owner, strangers)) {}
     }
 
-    @Test func `O2 O5 the handle does not keep its owner, and of one that has gone there are none`() {
+    @Test func `O2 O5 the list of an owner does not retain the owner, and is empty after the owner's end`() {
         var owner: Owner? = Owner()
         weak let witness = owner
         let observers = OwnerObservers(of: owner!)
@@ -46,7 +46,7 @@ import Tether
         #expect(center.audit().isEmpty)
     }
 
-    @Test func `O7 O8 made in the owner's deinit, it speaks of none`() {
+    @Test func `O7 O8 the list of an owner that is being deinitialised is empty`() {
         let log = log
         final class Ended {
             let log: Log<String>

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 M5 a sender's observers hear what it posts in its deinit, and end after it`(kind: CenterKind) {
+    func `F1 M5 posts of a sender's deinit reach the sender's observers, which then end`(kind: CenterKind) {
         let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let tokens: [NotificationObserver]
         do {

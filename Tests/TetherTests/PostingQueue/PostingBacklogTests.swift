@@ -84,12 +84,3 @@ private struct CountedSender: Hashable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
-
-/// A value that is equal to none, not to itself either.
-private struct Unequal: Hashable {
-    let payload: Ending
-
-    static func == (left: Unequal, right: Unequal) -> Bool { false }
-
-    func hash(into hasher: inout Hasher) {}
-}

@@ -39,23 +39,6 @@ final class PostingQueueTests: XCTestCase {
         XCTAssertEqual(log.entries, ["now", "a1", "a2", "i1", "i2"])
     }
 
-    /// Q3: on name and sender by default; the new one goes to the back, whatever the styles.
-    func testQ3CoalescesOnNameAndSender() {
-        observe(.sample, .other)
-        let queue = PostingQueue(notificationCenter: center)
-        queue.enqueue(notification(.sample, "old"), postingStyle: .asap)
-        queue.enqueue(notification(.other, "other"), postingStyle: .asap)
-        queue.enqueue(notification(.sample, "new"), postingStyle: .asap)
-        run(until: 2)
-        XCTAssertEqual(log.entries, ["other", "new"])
-        queue.enqueue(notification(.sample, "idle"), postingStyle: .whenIdle)
-        queue.enqueue(notification(.sample, "asap"), postingStyle: .asap)
-        queue.enqueue(notification(.other, "last"), postingStyle: .whenIdle)
-        run(until: 4)
-        XCTAssertEqual(log.entries, ["other", "new", "asap", "last"])
-        XCTAssertTrue(center.audit().waitingPosts.isEmpty)
-    }
-
     /// Q3: every mask, with objects, values and no sender.
     func testQ3Masks() {
         observe(.sample, .other)
@@ -90,9 +73,8 @@ final class PostingQueueTests: XCTestCase {
             ["s-nil", "s-object", "o-nil", "new"])
         XCTAssertEqual(
             left {
-                queue.enqueue(
-                    notification(.sample, "new", object: object), postingStyle: .asap,
-                    coalesceMask: [.onName, .onSender])
+                // By default on name and sender.
+                queue.enqueue(notification(.sample, "new", object: object), postingStyle: .asap)
             },
             ["s-nil", "s-value", "new", "o-nil", "o-value"])
         XCTAssertEqual(
@@ -150,43 +132,27 @@ final class PostingQueueTests: XCTestCase {
         XCTAssertEqual(log.entries, ["common", "default", "both", "custom"])
     }
 
-    /// Q5: `.now` outside a listed mode posts nothing; where no loop is running it posts.
+    /// Q5: `.now` outside a listed mode posts nothing; the default mode is a common one; where no loop is running it posts.
     func testQ5NowOutsideItsModes() {
         observe(.sample)
         let queue = PostingQueue(notificationCenter: center)
         let custom = RunLoop.Mode("PostingQueueTests.custom")
-        let isDone = Log<Bool>()
-        RunLoop.current.perform(inModes: [custom]) {
-            for mode in [RunLoop.Mode.default, .common, custom] {
-                let notification = Notification(name: .sample, object: nil, userInfo: ["label": mode.rawValue])
-                queue.enqueue(notification, postingStyle: .now, forModes: [mode])
+        for mode in [custom, .default] {
+            let isDone = Log<Bool>()
+            RunLoop.current.perform(inModes: [mode]) {
+                for listed in [RunLoop.Mode.default, .common, custom] {
+                    queue.enqueue(.labelled(listed.rawValue), postingStyle: .now, forModes: [listed])
+                }
+                isDone.add(true)
             }
-            isDone.add(true)
+            let timer = Timer(fire: Date(timeIntervalSinceNow: 60), interval: 0, repeats: false) { _ in }
+            RunLoop.current.add(timer, forMode: mode)
+            // In short passes, because what is performed does not end one.
+            while isDone.entries.isEmpty, RunLoop.current.run(mode: mode, before: Date(timeIntervalSinceNow: 0.01)) {}
+            timer.invalidate()
         }
-        let timer = Timer(fire: Date(timeIntervalSinceNow: 0.001), interval: 0, repeats: false) { _ in }
-        RunLoop.current.add(timer, forMode: custom)
-        while isDone.entries.isEmpty, RunLoop.current.run(mode: custom, before: Date(timeIntervalSinceNow: 30)) {}
-        XCTAssertEqual(log.entries, [custom.rawValue])
         queue.enqueue(notification(.sample, "not running"), postingStyle: .now)
-        XCTAssertEqual(log.entries, [custom.rawValue, "not running"])
-    }
-
-    /// Q5: the default mode is one of the common ones, unlike on Foundation's center on Linux.
-    func testQ5NowForTheCommonModesInTheDefaultMode() {
-        observe(.sample)
-        let queue = PostingQueue(notificationCenter: center)
-        let isDone = Log<Bool>()
-        RunLoop.current.perform(inModes: [.default]) {
-            let notification = Notification(name: .sample, object: nil, userInfo: ["label": "common"])
-            queue.enqueue(notification, postingStyle: .now, forModes: [.common])
-            isDone.add(true)
-        }
-        let timer = Timer(fire: Date(timeIntervalSinceNow: 60), interval: 0, repeats: false) { _ in }
-        RunLoop.current.add(timer, forMode: .default)
-        defer { timer.invalidate() }
-        // In short passes, because what is performed does not end one.
-        while isDone.entries.isEmpty, RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01)) {}
-        XCTAssertEqual(log.entries, ["common"])
+        XCTAssertEqual(log.entries, [custom, .default, .common].map(\.rawValue) + ["not running"])
     }
 
     /// Q6: enqueueing, dequeueing and posting inside a handler; what it enqueues runs in a later pass.

@@ -35,7 +35,7 @@ extension Races {
             poster.join()
         }
 
-        @Test func `R1 R2 after cancelAndWait no handler runs, and all that it has stored is seen`() {
+        @Test func `R1 R2 after cancelAndWait no handler runs, and all stores of the handlers are seen`() {
             let center = ObserverCenter()
             let ended = Word()
             let late = Word()

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 @Suite(.ownThread) struct OwnerRaceTests {
-    @Test func `O1 O3 the hook is put on fresh classes by several threads at once`() {
+    @Test func `O1 O3 owners of fresh classes that several threads attach at once end as ever`() {
         let center = ObserverCenter()
         let (wrong, ended) = (Counter(), Counter())
         @Sendable func attach<A, B, C>(_: A.Type, _: B.Type, _: C.Type) {

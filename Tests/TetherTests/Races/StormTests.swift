@@ -49,7 +49,7 @@ extension Races {
                 })
         }
 
-        @Test func `R1 R8 D2 on a queue that is suspended and resumed nothing is delivered late or kept`() {
+        @Test func `R1 R8 D2 no delivery on a queue that is suspended and resumed is late or kept`() {
             let queue = DispatchQueue(label: "now and then")
             storm(4, on: Storm.Places(targets: [.postingThread, .dispatchQueue(queue)]) { queue.settle() }) {
                 queue.suspend()
@@ -58,7 +58,7 @@ extension Races {
             }
         }
 
-        @Test func `R1 D5 on a run loop that stops and starts nothing is delivered late or kept`() {
+        @Test func `R1 D5 no delivery on a run loop that stops and starts is late or kept`() {
             let (isReady, mayEnd) = (Gate(), Flag())
             let target = Box<DeliveryTarget?>(nil)
             let runner = Crew {
@@ -76,7 +76,7 @@ extension Races {
             runner.join()
         }
 
-        @Test func `R1 D5 R8 on threads that exit nothing is delivered late or kept`() {
+        @Test func `R1 D5 R8 no delivery on threads that exit is late or kept`() {
             let threads = (0..<6).map { RunLoopThread(name: "storm \($0)") }
             for thread in threads { thread.start() }
             // SAFETY: a thread may be cancelled from any other.

@@ -72,14 +72,6 @@ struct AlbumDidRest: BridgedMainActorMessage {
     typealias Subject = Album
 }
 
-/// Is made of any notification of its type's name.
-struct AlbumDidWake: BridgedAsyncMessage {
-    typealias Subject = Album
-
-    static func makeMessage(_ notification: Notification) -> Self? { Self() }
-}
-
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidChange> {
     static var didChange: Self { .init() }

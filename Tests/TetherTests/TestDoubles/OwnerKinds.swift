@@ -69,18 +69,3 @@ final class ThrowingLate: Throwing {
         throw Failure()
     }
 }
-
-class SelfAttaching {
-    private let log: Log<String>
-
-    init(_ center: ObserverCenter, _ log: Log<String>) {
-        self.log = log
-        center.connect(.sample, to: SelfAttaching.receive, of: self)
-    }
-
-    private func receive() { log.add("\(type(of: self)) receives") }
-
-    deinit { log.add("deinit") }
-}
-
-final class SelfAttachingSubclass: SelfAttaching {}

@@ -8,7 +8,6 @@ protocol Constrained: AnyObject {}
 protocol Parameterised<Value> {
     associatedtype Value = Int
 }
-class WrappedBase: @unchecked Sendable {}
 
 /// What all wrappings can wrap.
 protocol Wrappable: AnyObject, OneTable, OtherTable, Constrained, Parameterised, Error, Hashable where Value == Int {}

@@ -180,4 +180,32 @@ import Tether
         #expect(log.entries == ["true 1 7"])
         withExtendedLifetime(token) {}
     }
+
+    @Test func `R1 an observer that an earlier call of the same block ended is not called`() {
+        let (center, log, scheduler) = (center, log, ManualScheduler())
+        let tokens = Box<[NotificationObserver]>([])
+        tokens.set([
+            center.observe(.sample, on: .custom(scheduler)) { notification in
+                log.add("first\(notification.number)")
+                if notification.number == 2 { tokens.value.last?.cancel() }
+            },
+            center.observe(.sample, on: .custom(scheduler)) { log.add("second\($0.number)") },
+        ])
+        center.post(.sample, numbers: 1...3)
+        scheduler.runAll()
+        #expect(log.entries == ["first1", "second1", "first2", "first3"])
+        tokens.set([])
+    }
+
+    @Test func `D1 posts on two threads run one handler on both at once`() {
+        let (center, met) = (center, Log<Bool>())
+        let here = [Gate(), Gate()]
+        let token = center.observe(.sample) { notification in
+            here[notification.number].open()
+            met.add(here[1 - notification.number].pass())
+        }
+        onThreads({ center.post(.sample, number: 0) }, { center.post(.sample, number: 1) })
+        #expect(met.entries == [true, true])
+        withExtendedLifetime(token) {}
+    }
 }

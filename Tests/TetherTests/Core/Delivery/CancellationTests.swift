@@ -4,28 +4,6 @@ import Testing
 @testable import Tether
 
 @Suite(.ownThread) struct CancellationTests {
-    private func suspendedQueue(width: Int) -> OperationQueue {
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = width
-        queue.isSuspended = true
-        return queue
-    }
-
-    @Test func `D2 cancelling counts for each observer on a serial queue what it lost`() {
-        let center = ObserverCenter()
-        let queue = suspendedQueue(width: 1)
-        let tokens = [
-            center.observe(.sample, on: .operationQueue(queue)) { _ in },
-            center.observe(.other, on: .operationQueue(queue)) { _ in },
-        ]
-        center.post(.sample, numbers: 1...3)
-        center.post(.other, number: 1)
-        queue.cancelAllOperations()
-        #expect(center.audit().map(\.dropped) == [3, 1])
-        queue.isSuspended = false
-        withExtendedLifetime(tokens) {}
-    }
-
     @Test func `D2 cancelling an operation that runs on a concurrent queue drops no other operation's delivery`() {
         let (center, queue, log) = (ObserverCenter(), OperationQueue(), Log<Int>())
         queue.maxConcurrentOperationCount = 2
@@ -76,5 +54,20 @@ import Testing
         #expect(log.entries == [1, 5])
         #expect(center.audit().map(\.dropped) == [3])
         withExtendedLifetime(token) {}
+    }
+
+    @Test func `R7 R8 a once observer whose delivery a cancelled queue drops has ended, its captures released`() {
+        let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<String>())
+        queue.isSuspended = true
+        let token = {
+            let capture = Ending { log.add("released") }
+            return center.observe(.sample, on: .operationQueue(queue), once: true) { _ in capture.touch() }
+        }()
+        center.post(.sample, number: 1)
+        #expect(token.isActive)
+        queue.cancelAllOperations()
+        #expect(!token.isActive && log.entries == ["released"])
+        #expect(center.audit().isEmpty)
+        queue.isSuspended = false
     }
 }

@@ -1,33 +1,21 @@
 import Dispatch
 import Foundation
 import Testing
-import Tether
 
-/// Muting by an observer's token, where what is posted meanwhile is dropped.
-@Suite struct MutingTests {
+@testable import Tether
+
+/// Muting by an observer's token.
+@Suite(.ownThread) struct MutingTests {
     private let center = ObserverCenter()
     private let scheduler = ManualScheduler()
     private let log = Log<Int>()
+    private let ended = Log<Int>()
 
     private func observe(on target: DeliveryTarget = .postingThread, once: Bool = false) -> NotificationObserver {
         center.observe(.sample, on: target, once: once) { [log] in log.add($0.number) }
     }
 
     private var counts: [[Int]] { center.audit().map { [$0.pending, $0.dropped, $0.muteCount] } }
-
-    @Test func `D9 an observer that was muted twice is unmuted by the second unmute`() {
-        let token = observe()
-        token.mute()
-        token.mute()
-        #expect(counts == [[0, 0, 2]])
-        token.unmute()
-        center.post(.sample, number: 1)
-        #expect(token.isMuted)
-        token.unmute()
-        center.post(.sample, number: 2)
-        #expect(log.entries == [2])
-        #expect(center.audit().map(\.dropped) == [1])
-    }
 
     @Test(arguments: [true, false])
     func `D9 R7 a post dropped while muted does not use up a once observer`(isAsynchronous: Bool) {
@@ -88,5 +76,82 @@ import Tether
         #expect(center.audit()[1].description.hasSuffix("(dropped: 1 while muted, muted 2 times)"))
         #expect(center.audit().json().contains("\"muteCount\" : 2"))
         withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `D9 unmuting enqueues the kept notification behind pending ones and before later ones`() {
+        let token = observe(on: .custom(scheduler))
+        center.post(.sample, number: 1)
+        token.mute(keepingNewest: true)
+        center.post(.sample, numbers: 2...3)
+        #expect(counts == [[2, 1, 1]])
+        token.unmute()
+        center.post(.sample, number: 4)
+        #expect(log.entries == [])
+        #expect(counts == [[3, 1, 0]])
+        scheduler.runAll()
+        #expect(log.entries == [1, 3, 4])
+    }
+
+    @Test func `D9 the newest is kept from when the first of several mutings asks for it`() {
+        let token = observe()
+        token.mute()
+        center.post(.sample, number: 1)
+        #expect(counts == [[0, 1, 1]])
+        token.mute(keepingNewest: true)
+        center.post(.sample, number: 2)
+        token.unmute()
+        center.post(.sample, number: 3)
+        #expect(counts == [[1, 2, 1]])
+        token.unmute()
+        #expect(log.entries == [3])
+        // The wish has ended with the last unmute.
+        token.mute()
+        center.post(.sample, number: 4)
+        token.unmute()
+        #expect(log.entries == [3])
+    }
+
+    // MARK: The payload of a kept notification
+
+    private func payload(_ number: Int, _ body: @escaping @Sendable () -> Void = {}) -> Ending {
+        Ending { [ended] in
+            ended.add(number)
+            body()
+        }
+    }
+
+    private func post(_ object: Ending) { center.post(name: .sample, object: object) }
+
+    @Test func `D9 R8 the end of the token or of the center releases the kept notification`() {
+        let token = Box<NotificationObserver?>(center.observe(.sample) { _ in })
+        token.value?.mute(keepingNewest: true)
+        post(payload(1))
+        token.set(nil)
+        #expect(ended.entries == [1])
+        let second = Box(optional: ObserverCenter())
+        let kept = second.value!.observe(.sample) { _ in }
+        kept.mute(keepingNewest: true)
+        second.value!.post(name: .sample, object: payload(2))
+        second.drop()
+        #expect(ended.entries == [1, 2])
+        #expect(!kept.isActive)
+    }
+
+    @Test func `D9 R6 a kept notification is displaced and released with no lock held`() {
+        let (center, box) = (center, Box<NotificationObserver?>(nil))
+        // Each takes the lock under which the kept one was.
+        let touch: @Sendable () -> Void = {
+            box.value?.mute()
+            box.value?.unmute()
+            box.value?.backlog = .newest(3)
+            _ = center.audit()
+        }
+        box.set(center.observe(.sample, on: .custom(scheduler), once: true) { _ in })
+        box.value?.mute(keepingNewest: true)
+        for number in 1...3 { post(payload(number, touch)) }
+        #expect(ended.entries == [1, 2])
+        box.value?.cancel()
+        #expect(ended.entries == [1, 2, 3])
+        box.set(nil)
     }
 }

@@ -67,23 +67,6 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `D9 an observer that is attached while others of its owner are muted is not muted`() {
-        let owner = Owner()
-        let first = observe(owner, "a")
-        mute(owner, keepingNewest: true)
-        mute(owner)
-        let second = observe(owner, "b")
-        #expect(first.isMuted && !second.isMuted)
-        center.post(.sample, numbers: 1...2)
-        unmute(owner)
-        #expect(log.entries == ["b1", "b2"])
-        unmute(owner)
-        #expect(log.entries == ["b1", "b2", "a2"])
-        center.post(.sample, number: 3)
-        #expect(log.entries == ["b1", "b2", "a2", "a3", "b3"])
-        withExtendedLifetime(owner) {}
-    }
-
     @Test func `D9 M9 muting an owner without observers leaves nothing`() {
         let owner = Owner()
         let trace = Trace(owner)

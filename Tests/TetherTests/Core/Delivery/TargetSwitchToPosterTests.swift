@@ -32,19 +32,6 @@ import Tether
         token.set(nil)
     }
 
-    @Test func `D6 the switch takes effect when what is pending was dropped by a cancelled queue`() {
-        let queue = OperationQueue.serial()
-        queue.isSuspended = true
-        let token = center.observe(.sample, on: .operationQueue(queue)) { [log] in log.add($0.number) }
-        center.post(.sample, numbers: 1...2)
-        token.target = .postingThread
-        queue.cancelAllOperations()
-        center.post(.sample, number: 3)
-        #expect(log.entries == [3])
-        #expect(center.audit().map(\.dropped) == [2])
-        queue.isSuspended = false
-    }
-
     @Test func `D6 the setter runs no handler and never waits, not even for a suspended queue`() {
         let queue = DispatchQueue(label: "suspended")
         let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add($0.number) }

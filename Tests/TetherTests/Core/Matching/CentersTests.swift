@@ -24,18 +24,6 @@ import Tether
         #expect(tokens.map(\.isActive) == [true, true])
     }
 
-    @Test func `M8 a center stands in for another by the protocol`() {
-        func watch(_ center: some NotifyingCenter, _ log: Log<String>) -> NotificationObserver {
-            center.observe(.sample) { _ in log.add("seen") }
-        }
-        let center = ObserverCenter()
-        let log = Log<String>()
-        let token = watch(center, log)
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["seen"])
-        withExtendedLifetime(token) {}
-    }
-
     @Test func `M8 the protocol's one requirement registers and cancels`() {
         let center = ObserverCenter()
         let sender = Owner()

@@ -84,22 +84,4 @@ import Testing
         objects = []
         #expect(center.core.isEmpty)
     }
-
-    @Test func `M9 a value sender is let go when the last of its observers ends`() {
-        struct Tagged: Hashable, Sendable {
-            let tag: Ending
-            static func == (a: Tagged, b: Tagged) -> Bool { true }
-            func hash(into hasher: inout Hasher) {}
-        }
-        let log = Log<String>()
-        var tokens = (0..<3).map { number in
-            let tag = Ending { log.add("\(number)") }
-            return center.addObserver(forName: .sample, object: Tagged(tag: tag), queue: nil) { _ in }
-        }
-        tokens.removeLast()
-        tokens.removeFirst()
-        tokens.removeLast()
-        #expect(log.entries.sorted() == ["0", "1", "2"])
-        #expect(center.core.isEmpty)
-    }
 }

@@ -23,20 +23,4 @@ import Testing
         token.cancel()
         #expect(center.core.isEmpty)
     }
-
-    @Test func `R5 two centers may post to each other without end, and one observer stops it`() {
-        let (a, b) = (ObserverCenter(), ObserverCenter())
-        let count = Box(optional: 0)
-        let back = Box<NotificationObserver?>()
-        let there = a.observe(.sample) { _ in b.post(name: .sample, object: nil) }
-        back.set(
-            b.observe(.sample) { _ in
-                count.set(count.value! + 1)
-                if count.value! == 100 { back.value?.cancel() }
-                a.post(name: .sample, object: nil)
-            })
-        a.post(name: .sample, object: nil)
-        #expect(count.value == 100)
-        withExtendedLifetime(there) { back.drop() }
-    }
 }

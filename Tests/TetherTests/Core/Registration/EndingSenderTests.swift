@@ -37,26 +37,4 @@ import Tether
         #expect(log.entries.dropFirst() == ["later: no object, 2"])
         withExtendedLifetime(tokens) {}
     }
-
-    @Test func `X3 M5 a pending delivery of a dead sender is made, and then the sender's observer has ended`() {
-        let (center, jobs) = (center, ManualScheduler())
-        var sender: Sender? = Sender { center.post(name: .sample, object: $0) }
-        let token = center.observe(.sample, from: sender!, on: .custom(jobs), record("later"))
-        sender = nil
-        jobs.runAll()
-        #expect(log.entries == ["later: no object, 0"])
-        #expect(!token.isActive)
-    }
-
-    @Test func `X3 an object in an optional that was posted as any is not kept either`() {
-        let (center, jobs) = (center, ManualScheduler())
-        let token = center.observe(.sample, on: .custom(jobs), record("later"))
-        _ = Sender { sender in
-            let nested: Sender?? = .some(.some(sender))
-            center.post(name: .sample, object: nested as Any)
-        }
-        jobs.runAll()
-        #expect(log.entries == ["later: no object, 0"])
-        withExtendedLifetime(token) {}
-    }
 }

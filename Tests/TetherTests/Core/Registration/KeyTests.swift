@@ -69,31 +69,6 @@ import Testing
         #expect([stopped.isActive, once.isActive, last.isActive] == [false, false, true])
     }
 
-    @Test func `M7 R6 a key's own value is released with no lock held, whichever observer it came with`() {
-        struct Tagged: Hashable {
-            let tag: Ending
-            static func == (a: Tagged, b: Tagged) -> Bool { true }
-            func hash(into hasher: inout Hasher) {}
-        }
-        let (log, center) = (log, center)
-        func observe(_ label: String) -> NotificationObserver {
-            let tag = Ending {
-                center.post(name: .other, object: nil)
-                center.observe(.other, key: Key.b) { _ in }.cancel()
-                log.add(label)
-            }
-            return center.observe(.sample, key: Tagged(tag: tag)) { _ in }
-        }
-        let first = observe("first")
-        let second = observe("second")
-        #expect(log.entries == ["first"])
-        let third = observe("third")
-        third.cancel()
-        #expect(log.entries == ["first", "second", "third"])
-        #expect(center.core.isEmpty)
-        withExtendedLifetime((first, second)) {}
-    }
-
     @Test func `M7 R3 an observer that ends while it is replaced ends once, and is in no audit`() {
         let core = CenterCore()
         func make() -> PlainRegistration {

@@ -11,37 +11,6 @@ import Testing
     private let center = ObserverCenter()
     private let log = Log<String>()
 
-    @Test func `R7 a post nested in an earlier handler runs it, and the outer post then does not`() {
-        let (log, center) = (log, center)
-        let posting = center.observe(.sample, once: true) { _ in center.post(name: .sample, object: "nested") }
-        let token = center.observe(.sample, once: true) { note in log.add("\(note.object ?? "outer")") }
-        center.post(name: .sample, object: nil)
-        #expect(log.entries == ["nested"])
-        withExtendedLifetime((posting, token)) {}
-    }
-
-    @Test func `R7 a post on another thread while its handler runs does not run it again`() {
-        let (center, calls) = (center, Log<Int>())
-        let (isRunning, mayReturn) = (Gate(), Gate())
-        let token = center.observe(.sample, once: true) { note in
-            calls.add(note.number)
-            // A second call would have nobody to let it go on.
-            guard note.number == 1 else { return }
-            isRunning.open()
-            mayReturn.pass()
-        }
-        allAtOnce(
-            { center.post(.sample, number: 1) },
-            {
-                isRunning.pass()
-                center.post(.sample, number: 2)
-                mayReturn.open()
-            })
-        #expect(calls.entries == [1])
-        #expect(center.core.isEmpty)
-        withExtendedLifetime(token) {}
-    }
-
     @Test func `R7 R8 a once observer's captures are released when its post ends`() {
         let log = log
         let token = {

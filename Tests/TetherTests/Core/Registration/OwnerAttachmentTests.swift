@@ -6,8 +6,6 @@ import Testing
 @Suite struct OwnerAttachmentTests {
     private let log = Log<String>()
 
-    // MARK: O2
-
     @Test func `O2 M5 a sender is not retained, nor is one that owns its own observer`() {
         let center = ObserverCenter()
         let sender = Holder(LoggedObject("sender", log))
@@ -20,8 +18,6 @@ import Testing
         #expect(center.core.isEmpty)
         withExtendedLifetime(token) {}
     }
-
-    // MARK: O6
 
     @Test func `O6 of an owner's many observers those that end leave the rest, in order`() {
         let center = ObserverCenter()
@@ -36,32 +32,6 @@ import Testing
         #expect(center.core.isEmpty)
         withExtendedLifetime(owner) {}
     }
-
-    // MARK: O7
-
-    @Test func `O7 an owner's observers are listed in order of attachment, and ended together`() {
-        let (first, second) = (ObserverCenter(), ObserverCenter())
-        let (owner, stranger) = (LoggedObject("owner", log), LoggedObject("stranger", log))
-        let trace = Trace(owner)
-        #expect(OwnerObservers(of: owner).isEmpty)
-        let one = first.observe(.sample, owner: owner) { [log] _, _ in log.add("one") }
-        let two = second.observe(.sample, owner: owner) { [log] _, _ in log.add("two") }
-        let three = first.observe(.other, owner: owner) { [log] _, _ in log.add("three") }
-        let other = first.observe(.sample, owner: stranger) { [log] _, _ in log.add("other") }
-        #expect(Array(OwnerObservers(of: owner)) == [one, two, three])
-        two.cancel()
-        #expect(Array(OwnerObservers(of: owner)) == [one, three])
-        OwnerObservers(of: owner).cancel()
-        #expect(OwnerObservers(of: owner).isEmpty)
-        #expect([one, two, three, other].map(\.isActive) == [false, false, false, true])
-        #expect(!trace.hasRecord)
-        first.post(name: .sample, object: nil)
-        #expect(log.entries == ["other"])
-        #expect(second.core.isEmpty)
-        withExtendedLifetime((owner, stranger)) {}
-    }
-
-    // MARK: O11
 
     @Test func `O11 an observer lives without its token, which the owner's side holds`() {
         let center = ObserverCenter()

@@ -7,8 +7,6 @@ import Testing
 @Suite(.ownThread) struct OwnerEndTests {
     private let log = Log<String>()
 
-    // MARK: O3
-
     @Test func `O3 observers end on the thread that released the owner`() {
         let center = ObserverCenter()
         let threads = Log<ObjectIdentifier>()
@@ -44,24 +42,6 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    // MARK: O8
-
-    @Test func `O8 an owner whose first attachment is made in its own deinit attaches nothing`() {
-        let center = ObserverCenter()
-        let late = Holder<NotificationObserver>()
-        let owner = Holder(
-            LoggedObject("owner", log) { owner in
-                late.object = center.observe(.sample, owner: owner) { _, _ in }
-            })
-        let trace = Trace(owner.object!)
-        owner.release()
-        #expect(late.object?.isActive == false)
-        #expect(center.core.isEmpty)
-        #expect(!trace.hasRecord)
-    }
-
-    // MARK: O9
-
     @Test func `O9 O4 an owner let go while its handler runs elsewhere ends there, with no lock held`() {
         let center = ObserverCenter()
         let (begun, released) = (Gate(), Gate())
@@ -94,6 +74,4 @@ import Testing
         #expect(threads.entries.count == 2 && Set(threads.entries).count == 1)
         #expect(center.core.isEmpty)
     }
-
-    // MARK: Owners that end each other
 }

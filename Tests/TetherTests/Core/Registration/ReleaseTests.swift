@@ -114,18 +114,6 @@ import Testing
         }
     }
 
-    @Test func `R8 with its handler running on another thread it is released when that post ends`() {
-        let log = log
-        let token = HeldPost.observer(on: center) { log.add("released") }
-        let post = HeldPost(on: center)
-        token.cancel()
-        #expect(log.entries == [])
-        post.end()
-        #expect(log.entries == ["released"])
-        #expect(center.core.isEmpty)
-        withExtendedLifetime(token) {}
-    }
-
     @Test func `R8 of overlapping posts the last that is at it releases it, though others still run`() {
         let log = log
         let token = HeldPost.observer(on: center) { log.add("released") }

@@ -27,11 +27,23 @@ import Tether
         { .operationQueue(OperationQueue()) },
     ]
 
-    @Test(arguments: targets.indices)
-    func `D4 on a concurrent target one observer's handler never runs twice at a time, and in posting order`(
-        _ index: Int
+    @Test func `D4 blocks that a concurrent queue runs out of order deliver in posting order`() {
+        let (center, queue, log) = (ObserverCenter(), OperationQueue(), Log<Int>())
+        queue.isSuspended = true
+        let token = center.observe(.sample, on: .operationQueue(queue)) { log.add($0.number) }
+        center.post(.sample, numbers: 1...2)
+        queue.operations[0].addDependency(queue.operations[1])
+        queue.isSuspended = false
+        queue.settle()
+        #expect(log.entries == [1, 2])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test(arguments: CenterKind.allCases, targets.indices)
+    func `F1 D4 on a concurrent target one observer's handler never runs twice at a time, and in posting order`(
+        kind: CenterKind, index: Int
     ) {
-        let center = ObserverCenter()
+        let center = kind.makeCenter()
         let overlap = Overlap()
         let log = Log<Int>()
         let isDone = Gate()
@@ -42,7 +54,7 @@ import Tether
             }
             if notification.number == 500 { isDone.open() }
         }
-        center.post(.sample, numbers: 1...500)
+        for number in 1...500 { center.post(.sample, number: number) }
         isDone.pass()
         token.cancelAndWait()
         #expect(overlap.most == 1)

@@ -4,19 +4,6 @@ import Testing
 import Tether
 
 @Suite(.ownThread) struct CustomSchedulerTests {
-    private final class InlineScheduler: DeliveryScheduler {
-        let log: Log<String>
-
-        init(log: Log<String>) {
-            self.log = log
-        }
-
-        func schedule(_ job: @escaping @Sendable () -> Void) {
-            log.add("job")
-            job()
-        }
-    }
-
     @Test func `D2 a job that is dropped drops what it stood for, counted, and nothing that is posted later`() {
         let center = ObserverCenter()
         let scheduler = ManualScheduler()
@@ -76,19 +63,5 @@ import Tether
                     #expect(token.cancelAndWait() == .finished)
                 }
             })
-    }
-
-    @Test func `D2 a scheduler that runs its jobs inline delivers in the post, in order`() {
-        let center = ObserverCenter()
-        let log = Log<String>()
-        let scheduler = InlineScheduler(log: log)
-        let token = center.observe(.sample, on: .custom(scheduler)) { [weak center] notification in
-            log.add("\(notification.number) begins")
-            if notification.number == 1 { center?.post(.sample, number: 2) }
-            log.add("\(notification.number) ends")
-        }
-        center.post(.sample, number: 1)
-        #expect(log.entries == ["job", "1 begins", "job", "1 ends", "2 begins", "2 ends"])
-        withExtendedLifetime(token) {}
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Tether
 
 /// The main queue is shared with all other tests, so inline delivery is only certain while nothing is pending there;
-/// `MainRunLoopTests` has the queue to itself.
+/// `MainThreadSyncTests` has the queue to itself.
 @Suite struct MainQueueTests {
     private static let targets: [@Sendable () -> DeliveryTarget] = [
         { .main },
@@ -33,16 +33,5 @@ import Testing
         }
         #expect(wasInline)
         withExtendedLifetime(token) {}
-    }
-
-    @Test func `D3 the main queue's wrappers, got anew each time, are one target`() {
-        for _ in 0..<3 {
-            for target in MainQueueTests.targets {
-                #expect(BoundTarget.bind(target()) is MainQueueTarget)
-                #expect(target().description == "main")
-            }
-        }
-        #expect(BoundTarget.bind(.dispatchQueue(DispatchQueue(label: "other"))) is DispatchQueueTarget)
-        #expect(BoundTarget.bind(.dispatchQueue(.global())) is DispatchQueueTarget)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 import Tether
 import XCTest
 
-/// What the main thread runs for another queue: it has the main queue, and the main actor, there too.
+/// The main thread has the main queue, and the main actor, in all of its code, also in what it runs for another queue.
 final class MainThreadSyncTests: XCTestCase {
     private let queue = DispatchQueue(label: "other")
 
@@ -17,11 +17,14 @@ final class MainThreadSyncTests: XCTestCase {
             center.observe(.sample, on: .mainActor) { _ in log.add("actor") },
             center.observe(.sample, on: .thread(.mainThread)) { _ in log.add("thread") },
         ]
-        queue.sync {
+        let post = {
             center.post(.sample, number: 1)
             log.add("posted")
         }
-        XCTAssertEqual(log.entries, ["main", "queue", "operations", "actor", "thread", "posted"])
+        post()
+        queue.sync(execute: post)
+        let inline = ["main", "queue", "operations", "actor", "thread", "posted"]
+        XCTAssertEqual(log.entries, inline + inline)
         withExtendedLifetime(tokens) {}
     }
 
