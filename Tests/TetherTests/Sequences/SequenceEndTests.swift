@@ -55,12 +55,15 @@ import Testing
     }
 
     @Test func `S2 O3 R10 a sequence whose owner and center end together drops its buffer`() async {
-        // Nothing of the owner's end is seen before the center's.
-        let (center, owner) = (Holder(LifetimeMode.sweep.makeCenter()), Holder(Plain()))
+        let (center, owner) = (Holder(ObserverCenter()), Holder(Plain()))
+        // It ends before the sequence's observer, and has the last reference to the center.
+        center.object!.observe(.other, owner: owner.object!) { [center = center.object!] _, _ in
+            withExtendedLifetime(center) {}
+        }
         let sequence = center.object!.notifications(named: .sample, owner: owner.object!)
         center.object!.post(name: .sample, object: Ending { [log] in log.add("payload dropped") })
-        owner.release()
         center.release()
+        owner.release()
         #expect(log.entries == ["payload dropped"])
         #expect(await ends(iterate(sequence)))
     }
