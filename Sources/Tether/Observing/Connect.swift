@@ -30,13 +30,8 @@ extension NotifyingCenter {
     /// }
     /// ```
     ///
-    /// The other parameters are as for `observe(_:from:owner:on:once:key:backlog:fileID:line:_:)`.
-    ///
-    /// Complexity: O(1) amortised. Any thread.
-    /// - Parameters:
-    ///   - method: The method, as `Type.method`.
-    ///   - object: The object whose method is called.
-    ///   - owner: The owner of the observer (O7); `object` if omitted.
+    /// The method of `object` is given as `Type.method`. An omitted `owner` is `object` (O7). The other parameters are as
+    /// for `observe(_:from:owner:on:once:key:backlog:fileID:line:_:)`. Complexity: O(1) amortised. Any thread.
     /// - Returns: The token, inactive if one of the objects is being deinitialised; the caller need not keep the token.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")

@@ -125,8 +125,7 @@ public enum Trace {
         return try body()
     }
 
-    /// Writes a trace of all events during an async body, on all threads. See ``start(to:limit:)``.
-    /// - Parameter isolation: The actor of the caller and of the body; omit it.
+    /// Writes a trace of all events during an async body, on all threads. See ``start(to:limit:)``. Omit `isolation`.
     public static func record<Result>(
         to file: URL, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> sending Result
     ) async throws -> sending Result {
