@@ -33,8 +33,8 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let target: String
         /// The number of pending deliveries, including a notification kept while the observer is muted.
         public let pending: Int
-        /// The number of deliveries dropped by the target, by the backlog, or while muted. `description` has the number
-        /// for each reason.
+        /// The number of deliveries dropped by the target, by the backlog or a sequence's buffer, or while muted.
+        /// `description` has the number for each reason.
         public var dropped: Int { drops.values.reduce(0, +) }
         let drops: [DropReason: Int]
         /// The number of mutings by the token and by the owner in force; 0 if not muted.

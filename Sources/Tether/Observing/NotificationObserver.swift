@@ -23,8 +23,8 @@ internal import Synchronization
     /// The registration; `nil` in a refused observer. Written once, before the object is shared.
     ///
     /// The center retains the registration, and the token does not. A handler's captures are therefore released when
-    /// the observer ends, also while the token stays (O11). Any other call on the token than `cancel()` retains the registration until the
-    /// call returns (R8).
+    /// the observer ends, also while the token stays (O11). Any other call on the token than `cancel()` retains the
+    /// registration until the call returns (R8).
     private(set) var reference: Unowned<Registration>?
 
     override init() { super.init() }

@@ -74,7 +74,8 @@ public struct OwnerObservers: Sequence, Sendable {
 extension OwnerTable {
     /// The observers of an owner, in order of attachment.
     func observers(of owner: AnyObject) -> [NotificationObserver] {
-        // SAFETY: only tokens are attached to an owner; `ObservationRequest.register` and `observeAtOnce` uphold that.
+        // SAFETY: only tokens are attached to an owner; `ObservationRequest.register` and `observeFastPath` uphold
+        // that.
         tokens(of: owner).map { unsafe unsafeDowncast($0, to: NotificationObserver.self) }
     }
 }

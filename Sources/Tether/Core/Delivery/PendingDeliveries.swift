@@ -22,7 +22,8 @@ internal import Synchronization
 ///
 /// **The order of a target** (`BoundTarget.Order`) decides the delivery that a block takes. On a serial target a block
 /// takes its own number, so a post is one step there. On a concurrent target blocks run in any order, so a block takes
-/// the oldest delivery, which keeps posting order. With batching a block takes all deliveries.
+/// the oldest delivery, which keeps posting order. There each observer of a post has its own block. With batching a
+/// block takes all deliveries.
 ///
 /// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the old blocks find no
 /// delivery. A switch to the posting thread takes effect when no delivery is pending and no handler runs. Until then

@@ -57,7 +57,7 @@ enum EndCause: String, Sendable {
     case senderEnded = "its sender or center ended"
 }
 
-/// Why a notification was not delivered, in the words of a trace.
+/// Why a notification was not delivered, in the words of a trace. An audit lists the counts in this order.
 enum DropReason: String, Sendable, CaseIterable {
     case muted = "its observer is muted"
     case backlogIsFull = "its backlog is full"

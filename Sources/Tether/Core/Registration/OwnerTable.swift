@@ -50,7 +50,8 @@ final class OwnerTable: Sendable {
 
     /// Attaches an observer to an object that the caller retains; false if the object is being deinitialised (O8).
     ///
-    /// Complexity: O(1). A registration without a token is not listed among the object's observers.
+    /// Complexity: O(1). A registration without a token, as a `WatchedObject` has, is not listed among the object's
+    /// observers.
     func attach(_ token: (any Token)?, to object: AnyObject, as registration: OwnedRegistration) -> Bool {
         use(object) { $0.state.attachments.append(token, as: registration, of: $0) }
     }

@@ -15,7 +15,8 @@ class BoundTarget: @unchecked Sendable {
         .postingThread, place: ObjectIdentifier(BoundTarget.self), mayBeCurrent: true)
 
     final let target: DeliveryTarget
-    /// The identity of the queue. A post makes one block for each place.
+    /// The identity of the queue. A post makes one block for each place. A switch within a place changes nothing, so
+    /// parameters of `schedule` belong to the place.
     final let place: ObjectIdentifier
     final let order: Order
     /// Whether a post can be made on the target. Stored, because most targets need no check.
@@ -34,10 +35,11 @@ class BoundTarget: @unchecked Sendable {
         self.isAlwaysInline = isAlwaysInline
     }
 
-    /// Puts a block on the queue. May call the user's code.
+    /// Puts a block on the queue. May call the user's code. `Post.submit` comes last to a target that may run the block
+    /// at once.
     func schedule(_ block: Block) {}
 
-    /// Whether the caller is where the blocks run.
+    /// Whether the caller is where the blocks run. A post asks only if `mayBeCurrent`.
     var isCurrent: Bool { mayBeCurrent }
 
     final var isPostingThread: Bool { self === BoundTarget.postingThread }
