@@ -162,7 +162,7 @@ extension LeakTracker {
 
     /// The active observers without an owner.
     private func leftRegistrations() -> [WatchedRegistration] {
-        state.withLock(\.registrations).filter { $0.isActive && !$0.isAttached }
+        state.withLock(\.registrations).filter { $0.isActive && $0.owner == nil }
     }
 
     private func findings(_ unfinished: [Finding], _ limits: Limits) -> [Finding] {

@@ -62,7 +62,7 @@ enum Registrations {
     static func stopListening() {
         listeners.withLock { count in
             count -= 1
-            if count == 0 { RegistrationWatch.stopListening() }
+            if count == 0 { RegistrationWatch.listen(nil) }
         }
     }
 
@@ -138,7 +138,7 @@ enum Registrations {
     private static func centerEnds(_ center: RegistrationWatch.CenterNumber) {
         let all = state.withLock { state in (state.onCenters[center] ?? []).compactMap { state.scopes[$0] } }
         // Owners of busy registrations are left out: a delivery might still end the owner's observers.
-        let busy = Set(all.filter(\.registration.isBusy).compactMap(\.registration.owner))
+        let busy = Set(all.map(\.registration).filter { $0.pending.count > 0 || $0.isRunning }.compactMap(\.owner))
         let live = all.filter { $0.registration.owner.map { !busy.contains($0) } ?? true }
         var ofScopes: [ObjectIdentifier: (scope: LeakTracker, registrations: [WatchedRegistration])] = [:]
         for (registration, scope, _) in live.sorted(by: { $0.order < $1.order }) {

@@ -251,8 +251,7 @@ extension Audit.Row {
         if isOnce { notes.append("once") }
         if let key { notes.append("key \(key)") }
         if pending > 0 { notes.append("\(pending) pending") }
-        let reasons = DropReason.allCases.compactMap { reason in drops[reason].map { "\($0) \(reason.note)" } }
-        if !reasons.isEmpty { notes.append("dropped: \(reasons.joined(separator: " and "))") }
+        notes += DropReason.allCases.compactMap { reason in drops[reason].map { "\($0) dropped: \(reason.rawValue)" } }
         if muteCount > 0 { notes.append(muteCount == 1 ? "muted" : "muted \(muteCount) times") }
         return notes
     }

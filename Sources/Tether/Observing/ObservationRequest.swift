@@ -75,7 +75,7 @@ struct ObservationRequest {
             isAttached = OwnerTable.shared.attach(observer, to: owner, as: owned)
         }
         guard isAttached else { return registration.end() }
-        Events.registered(registration, name: name, by: observer)
+        RegistrationWatch.registered(registration, name: name, by: observer)
         core.add(registration, name: name, sender: sender.key)
         foreign?.connect(Unowned(registration), with: center, name: name, sender: sender.object)
     }
@@ -123,7 +123,7 @@ extension CenterCore {
             {
                 return false
             }
-            Events.registered(registration, name: name, by: observer)
+            RegistrationWatch.registered(registration, name: name, by: observer)
             return true
         }
         if isAttached { unsafe add(registration, name: name) } else { unsafe registration.takeRetainedValue().end() }

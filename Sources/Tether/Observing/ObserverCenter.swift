@@ -35,7 +35,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     deinit {
         core.setOwnCenter(nil)
-        Events.centerEnds(core) { core.close() }
+        RegistrationWatch.centerEnds(core) { core.close() }
     }
 
     /// The class, and the number of observers.

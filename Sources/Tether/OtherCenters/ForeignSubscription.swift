@@ -106,7 +106,7 @@ final class ForeignClosure: Sendable {
         guard let lost = content.withLock({ $0.take() }) else { return }
         if ForeignCenters.shared.hasEnded(core) {
             // No thread can be inside a center that is being deallocated.
-            Events.centerEnds(core) { core.close() }
+            RegistrationWatch.centerEnds(core) { core.close() }
         } else {
             // The center may hold its lock here.
             ForeignSubscription.unsubscriber.async { lost.live?.end() }

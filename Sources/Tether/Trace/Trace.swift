@@ -59,7 +59,8 @@ public enum Trace {
     /// Whether a trace is written.
     public static var isOn: Bool { Events.areTraced }
 
-    /// Starts a trace of all later events on all centers. The trace replaces the file's content.
+    /// Starts a trace of all later events on all centers. The trace replaces the file's content. A program that closes
+    /// all descriptors calls ``stop()`` before.
     ///
     /// Throws a ``Failure`` if a trace is running, if another process writes a trace to the file, or if the file cannot
     /// be written.
@@ -68,32 +69,22 @@ public enum Trace {
     ///   - limit: The largest size of the file in bytes, by default a quarter of a gigabyte, or more than a million
     ///     events; later events are counted, and not written.
     public static func start(to file: URL, limit: Int = 256 << 20) throws {
-        let call = "Trace.start(to: \(file.isFileURL ? file.path : "\(file)"))"
-        guard file.isFileURL else {
-            throw Failure(description: "\(call): it is not the URL of a file; use URL(filePath:).")
+        func failure(_ reason: String) -> Failure {
+            Failure(description: "Trace.start(to: \(file.isFileURL ? file.path : "\(file)")): \(reason).")
         }
-        do {
-            try start(path: file.path, limit: limit)
-        } catch {
-            let reason =
-                switch error.code {
-                case EBUSY: "a trace is being written already; call Trace.stop() first"
-                case EWOULDBLOCK: "another process writes a trace there; pass another file"
-                case EFBIG: "the limit of \(limit) bytes is too small; pass a higher limit"
-                default: "\(unsafe String(cString: strerror(error.code))); pass a file that can be written"
-                }
-            throw Failure(description: "\(call): \(reason).")
-        }
-    }
-
-    private static func start(path: String, limit: Int) throws(TraceWriter.Error) {
+        guard file.isFileURL else { throw failure("it is not the URL of a file; use URL(filePath:)") }
         _ = endsInForkedProcesses
-        try state.withLock { state throws(TraceWriter.Error) in
-            if isOn { throw TraceWriter.Error(code: EBUSY) }
-            state.writer = try TraceWriter(path: path, limit: limit, at: state.nextMoment())
+        try state.withLock { state in
+            if isOn { throw failure("a trace is being written already; call Trace.stop() first") }
+            let writer = TraceWriter(path: file.path, limit: limit, at: state.nextMoment())
+            switch writer.failure {
+            case 0: state.writer = writer
+            case EWOULDBLOCK: throw failure("another process writes a trace there; pass another file")
+            case EFBIG: throw failure("the limit of \(limit) bytes is too small; pass a higher limit")
+            case let code: throw failure("\(unsafe String(cString: strerror(code))); pass a file that can be written")
+            }
             Events.setTracer { event in
-                guard let event = TraceEvent(event) else { return 0 }
-                return Trace.state.withLock { state in
+                Trace.state.withLock { state in
                     let moment = state.nextMoment()
                     state.writer?.write(event, at: moment)
                     return moment

@@ -45,7 +45,7 @@ struct TracedEvent {
         try Tether.Trace.start(to: file)
         try body()
         let summary = try #require(Tether.Trace.stop())
-        let events = try read(file).filter { $0.phase != "M" && $0.name != "trace begins" }
+        let events = try read(file).filter { $0.phase != "M" }
         #expect(summary.written == events.count && summary.notWritten == 0)
         return events
     }

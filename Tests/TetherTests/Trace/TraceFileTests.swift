@@ -30,11 +30,10 @@ import Testing
             #expect(events.count { $0.description == "B post third" } == 3000)
             #expect(
                 events.suffix(4).map(\.description) == ["B post sample", "B sample", "B post other", "E "])
-            #expect(events.contains { $0.name == "trace begins" && $0.arguments["not written"] as? Int == 0 })
         }
     }
 
-    @Test func `L5 events beyond the limit are counted in the file and in the summary, and printed`() async throws {
+    @Test func `L5 events beyond the limit are counted in the summary, and printed`() async throws {
         let file = TracedEvent.freshFile()
         defer { try? FileManager.default.removeItem(at: file) }
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -49,29 +48,13 @@ import Testing
             #expect(Tether.Trace.stop() == nil)
         }
         let events = try TracedEvent.read(file)
-        let written = events.count { $0.phase == "B" || $0.phase == "E" }
-        let begin = try #require(events.first { $0.name == "trace begins" })
-        #expect(begin.arguments["not written"] as? Int == 4000 - written)
+        #expect(events.count { $0.phase == "B" || $0.phase == "E" } > 200)
         let said = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(
             said == "Tether's trace \(file.path) lacks all events from now on: "
                 + "it has reached its limit; start it with a higher one.\n")
         let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int
         #expect(size ?? .max <= 65536)
-    }
-
-    @Test func `L5 a crash keeps the count of what was not written`() async throws {
-        let file = TracedEvent.freshFile()
-        defer { try? FileManager.default.removeItem(at: file) }
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String] in
-            let center = ObserverCenter()
-            try Tether.Trace.start(to: URL(filePath: path), limit: 65536)
-            for _ in 0..<2000 { center.post(name: .sample, object: nil) }
-            kill(getpid(), SIGKILL)
-        }
-        let events = try TracedEvent.read(file)
-        let written = events.count { $0.phase == "B" || $0.phase == "E" }
-        #expect(events.first { $0.name == "trace begins" }?.arguments["not written"] as? Int == 4000 - written)
     }
 
     @Test func `L5 a program that ends by itself leaves a complete trace`() async throws {

@@ -190,7 +190,7 @@ internal import Synchronization
     func close() {
         state.withLock { $0.isClosed = true }
         for registration in registrations() where CenterCore.endOrphaned(registration) {
-            if Events.areWatched { Events.report(.released(registration.address)) }
+            RegistrationWatch.report(.released(registration.address))
         }
     }
 
@@ -217,7 +217,7 @@ internal import Synchronization
     /// Sets Tether's own center, or resets it at the center's end.
     func setOwnCenter(_ identity: ObjectIdentifier?) {
         center.store(identity.map(UInt.init(bitPattern:)) ?? 0, ordering: .releasing)
-        if identity != nil, Events.areWatched { Events.report(.centerMade(self)) }
+        if identity != nil { RegistrationWatch.report(.centerMade(number)) }
     }
 
     /// The cores of all centers of Tether's own, oldest first.

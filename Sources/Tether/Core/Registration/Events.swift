@@ -1,51 +1,99 @@
+internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-// Each thing that happens to observers, deliveries and centers is one `Event`, reported once at its place in the code.
+// What happens to observers and deliveries is reported once, at its place in the code, as an `Event` of a trace. Leak
+// checks follow registrations and centers by `RegistrationWatch` (Watched.swift). The audit needs no report: pending
+// deliveries and sequences count drops by `DropReason`.
 //
-// | Listener | Events | Set by |
-// |---|---|---|
-// | a trace | posts, calls, deliveries, ends | `Events.setTracer`, in Trace/Trace.swift |
-// | leak checks | registrations and centers | `Events.setWatcher`, in Audit/Watched.swift |
-//
-// The audit needs no listener: pending deliveries and sequences count drops by `DropReason`.
-//
-// *Cost*: without a listener a registration, its end, and a waiting delivery pay one relaxed load each. A post of a
-// cached name pays nothing, because a trace hides the caches of all centers (`CenterCore.followTrace`). The reporting
-// code is out of line, so the surrounding code is as without listeners.
+// *Cost*: without a trace, an observer's end and a waiting delivery pay one relaxed load each. A post of a cached name
+// pays nothing, because a trace hides the caches of all centers (`CenterCore.followTrace`). The reporting code is out
+// of line.
 
-/// An event for the listeners.
-enum Event: Sendable {
+/// An event in Chrome's trace event format.
+struct Event {
     /// The time of an event in the trace, unique among events. 0 if the event was not traced.
     typealias Moment = UInt64
 
-    // Beginnings. An `.end` with the moment of a beginning follows on the same thread.
-    case post(Notification.Name)
-    /// `waitedSince`: the moment of the `.waiting` of a delivery that waited.
-    case call(Registration, Notification.Name, waitedSince: Moment)
-    case observerEnds(Registration, because: EndCause)
-    case ownerEnds(OwnerRecord)
-    case end(Moment)
+    /// The phases of the format, by letter.
+    enum Phase: String {
+        case begin = "B"
+        case end = "E"
+        /// The beginning of a slice that may change threads.
+        case asyncBegin = "b"
+        case asyncEnd = "e"
+        case instant = "i"
+        case flowStart = "s"
+        case flowFinish = "f"
+        case metadata = "M"
+    }
 
-    // Calls of async handlers, which may change threads.
-    case asyncCall(RegistrationSite)
-    case asyncEnd(Moment)
+    let phase: Phase
+    let name: String
+    /// The details, as JSON.
+    let arguments: KeyValuePairs<String, String>
+    /// The moment of the beginning that belongs to an end; `nil` if the event is no end.
+    let begun: Moment?
 
-    // Deliveries. Reported under the lock of the pending deliveries.
-    case waiting(RegistrationSite)
-    case delivered(since: Moment)
-    case dropped(Notification.Name?, because: DropReason, at: RegistrationSite?)
-    case switched(to: DeliveryTarget, at: RegistrationSite)
+    init(
+        _ phase: Phase, _ name: String, _ arguments: KeyValuePairs<String, String> = [:], begun: Moment? = nil
+    ) {
+        (self.phase, self.name, self.arguments, self.begun) = (phase, name, arguments, begun)
+    }
 
-    // Registrations and centers. Reported with no lock held.
-    case registered(Registration, Notification.Name?, token: any OwnedRegistration.Token)
-    case ended(Registration)
-    /// The address of a registration, whose handler's captures were released by the end of its center.
-    case released(UInt)
-    case centerMade(CenterCore)
-    /// A center is about to end its observers.
-    case centerEnds(CenterCore)
-    case centerEnded(CenterCore)
+    // MARK: Beginnings. An `end` with the moment of the beginning follows on the same thread.
+
+    static func post(_ name: Notification.Name) -> Event { Event(.begin, "post \(name.rawValue)") }
+
+    /// `since`: the moment of the `waiting` of a delivery that waited, or 0.
+    static func call(_ registration: Registration, _ name: Notification.Name, waitedSince since: Moment) -> Event {
+        if since == 0 { return Event(.begin, name.rawValue, ["observer": registration.site.json]) }
+        let waited = max(DispatchTime.now().uptimeNanoseconds, since) - since
+        // The target now. The target may have been switched while the delivery waited.
+        let target = registration.pending?.target.description ?? ""
+        return Event(
+            .begin, name.rawValue,
+            ["observer": registration.site.json, "on": target.json, "waited µs": microseconds(waited)])
+    }
+
+    /// `nil` for an observer in no center.
+    static func observerEnds(_ registration: Registration, because cause: EndCause) -> Event? {
+        registration.center.subject(of: registration).map {
+            Event(
+                .begin, "end of observer \(describeName($0.name))",
+                ["observer": registration.site.json, "because": cause.rawValue.json])
+        }
+    }
+
+    static func ownerEnds(_ record: OwnerRecord) -> Event { Event(.begin, "end of \(record.instance)") }
+    static func end(_ begun: Moment) -> Event { Event(.end, "", begun: begun) }
+
+    // MARK: Calls of async handlers, which may change threads
+
+    static func asyncCall(_ site: RegistrationSite) -> Event {
+        Event(.asyncBegin, "async handler", ["observer": site.json])
+    }
+
+    static func asyncEnd(_ begun: Moment) -> Event { Event(.asyncEnd, "async handler", begun: begun) }
+
+    // MARK: Deliveries. Reported under the lock of the pending deliveries.
+
+    static func waiting(_ site: RegistrationSite) -> Event { Event(.flowStart, "delivery", ["observer": site.json]) }
+    static func delivered(since: Moment) -> Event { Event(.flowFinish, "delivery", begun: since) }
+
+    static func dropped(_ name: Notification.Name?, because reason: DropReason, at site: RegistrationSite?) -> Event {
+        let because = reason.rawValue.json
+        return Event(
+            .instant, name.map { "dropped \($0.rawValue)" } ?? "dropped",
+            site.map { ["observer": $0.json, "because": because] } ?? ["because": because])
+    }
+
+    static func switched(to target: DeliveryTarget, at site: RegistrationSite) -> Event {
+        Event(.instant, "target \(target.description)", ["observer": site.json])
+    }
+
+    /// A time in nanoseconds, written in microseconds.
+    static func microseconds(_ time: UInt64) -> String { "\(time / 1000)." + String(time % 1000 + 1000).dropFirst() }
 }
 
 /// Why an observer ends, in the words of a trace.
@@ -57,69 +105,41 @@ enum EndCause: String, Sendable {
     case senderEnded = "its sender or center ended"
 }
 
-/// Why a notification was not delivered, in the words of a trace. An audit lists the counts in this order.
+/// Why a notification was not delivered, in the words of a trace and of an audit, which lists them in this order.
 enum DropReason: String, Sendable, CaseIterable {
     case muted = "its observer is muted"
     case backlogIsFull = "its backlog is full"
     case bufferIsFull = "its buffer is full"
-    case targetCancelled = "its target was cancelled, or has ended"
+    case targetCancelled = "its target was cancelled or has ended"
     case usedUp = "its observer was used up"
     case observerEnded = "its observer ends"
-
-    /// The words of an audit.
-    var note: String {
-        switch self {
-        case .muted: "while muted"
-        case .backlogIsFull: "backlog full"
-        case .bufferIsFull: "buffer full"
-        case .targetCancelled: "cancelled"
-        case .usedUp: "used up"
-        case .observerEnded: "ended"
-        }
-    }
 }
 
-/// The listeners.
+/// The way from the reporting code to the trace.
 enum Events {
     typealias Tracer = @Sendable (Event) -> Event.Moment
-    typealias Watcher = @Sendable (Event) -> Void
+
+    /// A struct, because each access to an optional of a function would wrap the function once more.
+    private struct Listener: Sendable { var tracer: Tracer? }
 
     private static let hasTracer = Atomic<Bool>(false)
-    private static let hasWatcher = Atomic<Bool>(false)
-    private static let listeners = Locked(Listeners())
-
-    /// A struct, because each access to a tuple or an optional of functions would wrap the functions once more.
-    private struct Listeners: Sendable {
-        var tracer: Tracer?
-        var watcher: Watcher?
-    }
+    private static let listener = Locked(Listener())
 
     /// Whether a trace is written.
     @inline(__always)
     static var areTraced: Bool { hasTracer.load(ordering: .relaxed) }
 
-    /// Whether leak checks listen.
-    @inline(__always)
-    static var areWatched: Bool { hasWatcher.load(ordering: .relaxed) }
-
     /// Begins or ends a trace. The end takes no lock, because a forked process calls it.
     static func setTracer(_ tracer: Tracer?) {
-        if let tracer { listeners.withLock { $0.tracer = tracer } }
+        if let tracer { listener.withLock { $0.tracer = tracer } }
         hasTracer.store(tracer != nil, ordering: .sequentiallyConsistent)
     }
 
-    /// Begins or ends the listening of leak checks.
-    static func setWatcher(_ watcher: Watcher?) {
-        listeners.withLock { $0.watcher = watcher }
-        hasWatcher.store(watcher != nil, ordering: .releasing)
-    }
-
-    /// Reports an event, and returns its moment. Called if `areTraced` or `areWatched`.
+    /// Reports an event, and returns its moment. Called if `areTraced`.
     @inline(never) @discardableResult
-    static func report(_ event: Event) -> Event.Moment {
-        let listeners = listeners.withLock { $0 }
-        listeners.watcher?(event)
-        return areTraced ? listeners.tracer?(event) ?? 0 : 0
+    static func report(_ event: Event?) -> Event.Moment {
+        guard areTraced, let event else { return 0 }
+        return listener.withLock { $0 }.tracer?(event) ?? 0
     }
 
     /// Reports the end of a moment's event, if the event was traced.
@@ -127,18 +147,23 @@ enum Events {
     static func end(_ begun: Event.Moment) {
         if begun > 0 { report(.end(begun)) }
     }
+}
 
-    @inline(__always)
-    static func registered(
-        _ registration: Registration, name: Notification.Name?, by token: any OwnedRegistration.Token
-    ) {
-        if areWatched { report(.registered(registration, name, token: token)) }
-    }
+extension RegistrationSite {
+    fileprivate var json: String { "\(file):\(line)".json }
+}
 
-    /// Reports the beginning and the completion of a center's end; `end` ends the center.
-    static func centerEnds(_ core: CenterCore, _ end: () -> Void) {
-        if areWatched { report(.centerEnds(core)) }
-        end()
-        if areWatched { report(.centerEnded(core)) }
+extension String {
+    /// The text as a JSON string.
+    var json: String {
+        var escaped = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"", "\\": escaped += "\\\(scalar)"
+            case "\0"..<" ": escaped += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped + "\""
     }
 }

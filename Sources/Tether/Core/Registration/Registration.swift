@@ -335,7 +335,7 @@ internal import Synchronization
         // Everything is unlinked first and released last, so a `deinit` that runs here sees a complete end. The result
         // retains this registration.
         let released = center.unlink(self)
-        if details == nil, pending == nil, cause == .ownerEnded || !isOwned, !Events.areWatched {
+        if details == nil, pending == nil, cause == .ownerEnded || !isOwned, !RegistrationWatch.isListening {
             return withExtendedLifetime(released) {}
         }
         let deliveries = pending?.end()
@@ -345,7 +345,7 @@ internal import Synchronization
             for hook in details.hooks { hook.ended(self) }
         }
         withExtendedLifetime((observer, deliveries)) {}
-        withExtendedLifetime(released) { if Events.areWatched { Events.report(.ended(self)) } }
+        withExtendedLifetime(released) { RegistrationWatch.report(.ended(address)) }
     }
 }
 

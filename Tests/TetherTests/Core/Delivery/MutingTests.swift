@@ -72,8 +72,8 @@ import Testing
         tokens[1].mute()
         tokens[1].mute()
         center.post(.sample, number: 1)
-        #expect(center.audit()[0].description.hasSuffix("(dropped: 1 while muted, muted)"))
-        #expect(center.audit()[1].description.hasSuffix("(dropped: 1 while muted, muted 2 times)"))
+        #expect(center.audit()[0].description.hasSuffix("(1 dropped: its observer is muted, muted)"))
+        #expect(center.audit()[1].description.hasSuffix("(1 dropped: its observer is muted, muted 2 times)"))
         #expect(center.audit().json().contains("\"muteCount\" : 2"))
         withExtendedLifetime(tokens) {}
     }

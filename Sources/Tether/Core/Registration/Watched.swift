@@ -1,4 +1,5 @@
 package import Foundation
+internal import Synchronization
 
 // The view of registrations, of centers, and of tracked objects for TetherTesting.
 
@@ -17,15 +18,12 @@ package final class WatchedRegistration: Sendable, Identifiable {
     package let isSequence: Bool
     /// The address of the owner that bounds the observer's life.
     package let owner: UInt?
-    package var isAttached: Bool { owner != nil }
     private let registration: Unowned<Registration>
     private let tokenReference: OwnerReference<AnyObject>
-    private let tokenAddress: UInt
 
     init(_ registration: Registration, name: Notification.Name?, token: AnyObject) {
         self.registration = Unowned(registration)
         tokenReference = OwnerReference(token)
-        tokenAddress = UInt(bitPattern: ObjectIdentifier(token))
         owner = registration.owned?.record.map { UInt(bitPattern: $0.identity) }
         self.name = name
         id = registration.address
@@ -39,7 +37,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// The address of the token, not retained, and its number of strong references; `nil` after the deallocation.
     package var token: (address: UInt, strongCount: Int)? {
-        tokenReference.strongCount().map { (tokenAddress, $0) }
+        tokenReference.strongCount().map { (tokenReference.address, $0) }
     }
 
     /// The number of pending deliveries, and their target.
@@ -70,8 +68,6 @@ package final class WatchedRegistration: Sendable, Identifiable {
         return .plain(unsafe unsafeDowncast(registration, to: PlainRegistration.self).handler)
     }
 
-    /// Whether a delivery is pending, or a handler is running and may be about to end the observer.
-    package var isBusy: Bool { pending.count > 0 || isRunning }
     /// Whether a handler is running. A handler that has just begun on another thread may be missed.
     package var isRunning: Bool { HandlerWait.isRunning(id) }
 
@@ -88,21 +84,28 @@ package final class WatchedRegistration: Sendable, Identifiable {
     }
 }
 
-/// The events of registrations and centers, for `TetherTesting`. Without a listener a registration costs one relaxed
-/// load, and a post nothing.
+/// The events of registrations and centers, for `TetherTesting`. Reported with no lock held. Without a listener an
+/// event costs one relaxed load, and a post nothing.
 package enum RegistrationWatch {
     /// The number of one center, and never of another.
     package typealias CenterNumber = UInt64
 
-    /// The watched cases of Tether's `Event`.
     package enum Event {
         case registered(WatchedRegistration, owner: AnyObject?)
         case ended(WatchedRegistration.ID)
+        /// The end of its center released the captures of the registration's handler.
         case released(WatchedRegistration.ID)
         case centerMade(CenterNumber)
+        /// A center is about to end its observers.
         case centerEnds(CenterNumber)
         case centerEnded(CenterNumber)
     }
+
+    /// A struct, because each access to an optional of a function would wrap the function once more.
+    private struct Listener: Sendable { var receive: (@Sendable (Event) -> Void)? }
+
+    private static let hasListener = Atomic<Bool>(false)
+    private static let listener = Locked(Listener())
 
     /// The calling thread, and the registrations of the running handlers, outermost first: one for each post or block
     /// on the thread. A post that has not reached an observer has 0.
@@ -111,26 +114,39 @@ package enum RegistrationWatch {
         return (ObjectIdentifier(thread), thread.calledRegistrations)
     }
 
-    package static var isListening: Bool { Events.areWatched }
+    @inline(__always)
+    package static var isListening: Bool { hasListener.load(ordering: .relaxed) }
 
-    /// Ends the listening. A call of the listener may be under way.
-    package static func stopListening() { Events.setWatcher(nil) }
+    /// Begins the listening, or ends it with `nil`. A call of an old listener may be under way.
+    package static func listen(_ receive: (@Sendable (Event) -> Void)?) {
+        listener.withLock { $0.receive = receive }
+        hasListener.store(receive != nil, ordering: .releasing)
+    }
 
-    /// Listens until `stopListening()`. The listener is called with no lock held.
-    package static func listen(_ listener: @escaping @Sendable (Event) -> Void) {
-        Events.setWatcher { event in
-            switch event {
-            case .registered(let registration, let name, let token):
-                let watched = WatchedRegistration(registration, name: name, token: token)
-                listener(.registered(watched, owner: registration.owned?.record?.reference.take()))
-            case .ended(let registration): listener(.ended(registration.address))
-            case .released(let address): listener(.released(address))
-            case .centerMade(let core): listener(.centerMade(core.number))
-            case .centerEnds(let core): listener(.centerEnds(core.number))
-            case .centerEnded(let core): listener(.centerEnded(core.number))
-            default: break
-            }
-        }
+    @inline(__always)
+    static func report(_ event: @autoclosure () -> Event) {
+        if isListening { pass(event()) }
+    }
+
+    @inline(never)
+    private static func pass(_ event: Event) { listener.withLock { $0 }.receive?(event) }
+
+    @inline(__always)
+    static func registered(_ registration: Registration, name: Notification.Name?, by token: AnyObject) {
+        if isListening { reportRegistered(registration, name: name, by: token) }
+    }
+
+    @inline(never)
+    private static func reportRegistered(_ registration: Registration, name: Notification.Name?, by token: AnyObject) {
+        let watched = WatchedRegistration(registration, name: name, token: token)
+        pass(.registered(watched, owner: registration.owned?.record?.reference.take()))
+    }
+
+    /// Reports the beginning and the completion of a center's end; `end` ends the center.
+    static func centerEnds(_ core: CenterCore, _ end: () -> Void) {
+        report(.centerEnds(core.number))
+        end()
+        report(.centerEnded(core.number))
     }
 }
 
@@ -179,13 +195,13 @@ package final class WatchedObject: Sendable {
         type = Swift.type(of: object)
         let registration = OwnedRegistration(
             outside: WatchedObject.center, hook: hook, site: RegistrationSite(file: #fileID, line: #line))
-        hook.watch(registration)
+        hook.state.withLock { $0.registration = registration }
         if !OwnerTable.shared.attach(nil, to: object, as: registration) { hook.ended(registration) }
     }
 
-    deinit { hook.registration?.end() }
+    deinit { hook.state.withLock(\.registration)?.end() }
 
-    private var record: OwnerRecord? { hook.registration?.record }
+    private var record: OwnerRecord? { hook.state.withLock(\.registration)?.record }
 
     /// Whether the last strong reference was released.
     package var hasEnded: Bool {
@@ -198,7 +214,11 @@ package final class WatchedObject: Sendable {
 
     /// Calls `action` at the end, or at once after the end.
     package func whenEnded(_ action: @escaping @Sendable () -> Void) {
-        if !hook.add(action) { action() }
+        let hasEnded = hook.state.withLock { state in
+            if state.registration != nil { state.actions.append(action) }
+            return state.registration == nil
+        }
+        if hasEnded { action() }
     }
 }
 
@@ -207,19 +227,7 @@ package final class WatchedObject: Sendable {
 /// SAFETY: `state` is protected by its lock.
 private final class EndHook: RegistrationHook, @unchecked Sendable {
     /// The registration, until the end, and the actions at the end.
-    private let state = Locked<(registration: OwnedRegistration?, actions: [@Sendable () -> Void])>((nil, []))
-
-    var registration: OwnedRegistration? { state.withLock(\.registration) }
-
-    func watch(_ registration: OwnedRegistration) { state.withLock { $0.registration = registration } }
-
-    /// Adds an action for the end; false if the object has ended.
-    func add(_ action: @escaping @Sendable () -> Void) -> Bool {
-        state.withLock { state in
-            if state.registration != nil { state.actions.append(action) }
-            return state.registration != nil
-        }
-    }
+    let state = Locked<(registration: OwnedRegistration?, actions: [@Sendable () -> Void])>((nil, []))
 
     override func ended(_ registration: Registration) {
         let ended = state.withLock { state in
