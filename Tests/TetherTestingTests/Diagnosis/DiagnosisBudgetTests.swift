@@ -95,9 +95,8 @@ import TetherVerification
         OwnerObservers(of: center).cancel()
     }
 
-    @Test func `L3 many like leaks are reported within the limit of time`() async {
+    @Test func `L3 20,000 like leaks are one message`() async {
         let (center, keep) = (ObserverCenter(), Keep())
-        let begin = processorTime()
         let messages = await planted(explanation: .milliseconds(200)) {
             for _ in 0..<20_000 {
                 let owner = Item()
@@ -105,9 +104,7 @@ import TetherVerification
                 center.observe(.modelDidChange, owner: owner) { _, _ in }
             }
         }
-        let time = processorTime() - begin
         #expect(messages.count == 1)
-        if !isSanitized { #expect(time < .seconds(3)) }
         keep.drop()
     }
 
