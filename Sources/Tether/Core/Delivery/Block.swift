@@ -79,7 +79,7 @@ final class CancellableBlock: Sendable {
     private var scrubbed: Notification?
     private var isExamined: Bool
     /// Released with the post, not under a lock.
-    private var released: [StoredNotification] = []
+    private var released: [any Sendable] = []
 
     init(stored: StoredNotification? = nil) {
         self.stored = stored
@@ -102,7 +102,7 @@ final class CancellableBlock: Sendable {
         return made
     }
 
-    mutating func release(_ stored: StoredNotification) { released.append(stored) }
+    mutating func release(_ value: any Sendable) { released.append(value) }
 
     /// Adds a delivery to the block of its target.
     mutating func add(_ entry: Block.Entry, on target: BoundTarget, inOwnBlock: Bool = false) {
@@ -133,11 +133,10 @@ final class CancellableBlock: Sendable {
         // A scheduler of the user's may run its block at once, and the handlers may post. Their blocks follow these.
         let submissions = [first] + others
         others = []
-        for submission in submissions where !(submission.target is CustomTarget) {
-            submission.target.schedule(submission.block)
-        }
-        for submission in submissions where submission.target is CustomTarget {
-            submission.target.schedule(submission.block)
+        for isCustom in [false, true] {
+            for submission in submissions where (submission.target is CustomTarget) == isCustom {
+                submission.target.schedule(submission.block)
+            }
         }
     }
 }

@@ -98,8 +98,6 @@ final class PendingDeliveries: Sendable {
         var post = Post()
         /// Whether the observer ends now, after the last delivery of a sender that was deallocated.
         var isDone = false
-        var targets: [BoundTarget] = []
-        var signals: [any AnyObject & Sendable] = []
         /// Whether deliveries were dropped.
         var hasDropped = false
     }
@@ -310,11 +308,11 @@ final class PendingDeliveries: Sendable {
     private func settle(_ state: inout State, _ effects: inout Effects) {
         guard state.awaitsReturn, state.deliveries.isEmpty, !isRunning() else { return }
         if state.isLeavingTarget {
-            effects.targets.append(state.target)
+            effects.post.release(state.target)
             state.target = .postingThread
             state.isLeavingTarget = false
         }
-        effects.signals = state.idleSignals
+        effects.post.release(state.idleSignals)
         state.idleSignals = []
         effects.isDone = state.isLast && state.kept == nil
     }
@@ -351,7 +349,7 @@ final class PendingDeliveries: Sendable {
             state.isLeavingTarget = new.isPostingThread && !state.target.isPostingThread
             if state.isLeavingTarget { return settle(&state, &effects) }
             if new.isSame(as: state.target) { return }
-            effects.targets.append(state.target)
+            effects.post.release(state.target)
             state.target = new
             (state.hasBlock, state.skipped, state.isRunningElsewhere) = (false, [], isRunning())
             state.firstNumber = state.lastNumber + 1
@@ -539,7 +537,7 @@ final class PendingDeliveries: Sendable {
     func releaseBeforeIdle(_ signal: any AnyObject & Sendable) {
         change { state, effects in
             state.idleSignals.removeAll { $0 === signal }
-            effects.signals.append(signal)
+            effects.post.release(signal)
         }
     }
 }

@@ -8,11 +8,9 @@ internal import Synchronization
 ///
 /// SAFETY: the lock of the bucket's center protects all variables; the node retains the bucket while the bucket has
 /// registrations.
-@safe final class Bucket: UnorderedListElement, @unchecked Sendable {
+@safe final class Bucket: @unchecked Sendable {
     let node: Unmanaged<NameNode>
     let sender: SenderKey?
-    /// The bucket's index among the buckets of its sender.
-    var place = 0
     private(set) var slots = BucketSlots(capacity: 2)
     private(set) var count = 0
 
@@ -158,31 +156,4 @@ internal import Synchronization
     }
 
     func clear(at index: Int) { unsafe slots[index].store(nil, ordering: .sequentiallyConsistent) }
-}
-
-/// An element of at most one `UnorderedList`. Only the list changes `place`.
-protocol UnorderedListElement: AnyObject {
-    var place: Int { get set }
-}
-
-/// Elements in no order. Each element stores its index, so a removal needs no search.
-struct UnorderedList<Element: UnorderedListElement> {
-    private(set) var elements: [Element] = []
-
-    var isEmpty: Bool { elements.isEmpty }
-
-    /// Complexity: O(1) amortised.
-    mutating func append(_ element: Element) {
-        element.place = elements.count
-        elements.append(element)
-    }
-
-    /// Removes an element of the list. The last element takes its place. Complexity: O(1).
-    mutating func remove(_ element: Element) {
-        let place = element.place
-        let last = elements.removeLast()
-        guard last !== element else { return }
-        elements[place] = last
-        last.place = place
-    }
 }

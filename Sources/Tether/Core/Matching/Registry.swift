@@ -25,7 +25,7 @@ internal import Synchronization
     let anyName = NameNode(name: nil, hash: 0)
     private(set) var keyed: [ObserverKey: Registration] = [:]
     let cache = NameCache()
-    private var senders: [SenderKey: UnorderedList<Bucket>] = [:]
+    private var senders: [SenderKey: [ObjectIdentifier: Bucket]] = [:]
     private var lastID: UInt64 = 0
     private(set) var count = 0
     /// Objects removed by mutations, perhaps still read by posts under way.
@@ -154,7 +154,7 @@ internal import Synchronization
             if let known = node.senders[sender] { return unsafe .passUnretained(known) }
             let bucket = Bucket(node: node, sender: sender)
             node.setBucket(bucket, of: sender)
-            senders[sender, default: UnorderedList()].append(bucket)
+            senders[sender, default: [:]][ObjectIdentifier(bucket)] = bucket
             return unsafe .passUnretained(bucket)
         }
     }
@@ -166,7 +166,7 @@ internal import Synchronization
             unlinked.append(bucket)
             node.setBucket(nil, of: sender)
             if let index = senders.index(forKey: sender) {
-                senders.values[index].remove(bucket)
+                senders.values[index][ObjectIdentifier(bucket)] = nil
                 if senders.values[index].isEmpty {
                     unlinked.append(KeptKey(key: senders.remove(at: index).key))
                     senders.releaseUnusedCapacity()
@@ -248,7 +248,7 @@ internal import Synchronization
             if let name {
                 find(name).flatMap { node in sender.map { node.senders[$0].map { [$0] } ?? [] } ?? node.buckets } ?? []
             } else if let sender {
-                senders[sender]?.elements ?? []
+                senders[sender].map { Array($0.values) } ?? []
             } else {
                 names.elements.flatMap(\.buckets) + anyName.buckets
             }

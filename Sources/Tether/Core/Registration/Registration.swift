@@ -187,26 +187,9 @@ internal import Synchronization
             post.submit()
         } else if isPrepared {
             // Separate, so a notification is not copied without a hook.
-            if let notification = prepare(posted) { receiveUnrouted(notification) }
-        } else {
-            receiveUnrouted(posted)
-        }
-    }
-
-    private final func receiveUnrouted(_ notification: Notification) {
-        var seen = state.load(ordering: .acquiring)
-        while seen & (State.ended | State.claimed | State.routed) == 0 {
-            if seen & State.once == 0 { return call(notification) }
-            if exchange(&seen, for: seen | State.claimed) {
-                call(notification)
-                return end(because: .usedUp)
-            }
-        }
-        if seen & (State.ended | State.claimed) == 0 {
-            // Another thread has muted the registration, or switched its target.
-            var post = Post()
-            receivePending(notification, in: &post, mayCall: true)
-            post.submit()
+            if let notification = prepare(posted), claim() { runInline(notification) }
+        } else if claim() {
+            runInline(posted)
         }
     }
 
