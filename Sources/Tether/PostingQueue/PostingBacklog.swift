@@ -2,8 +2,8 @@ internal import Foundation
 
 /// The notifications that wait in a posting queue: a value with O(1) enqueueing and coalescing at any backlog (Q9).
 ///
-/// *Representation*: each notification has a number, and later ones have higher numbers. A notification's number is in
-/// four sets: of its line, of its name, of its sender, and of both. So the numbers to coalesce with are found directly.
+/// *Representation*: each notification has a number, and later ones have higher numbers. Two tables of numbers find the
+/// notifications to post, and those to coalesce with. Coalescing on the sender alone looks at each waiting name.
 struct PostingBacklog {
     typealias Number = UInt64
     typealias Style = PostingQueue.PostingStyle
@@ -15,16 +15,9 @@ struct PostingBacklog {
         let modes: Set<RunLoop.Mode>
     }
 
-    /// The key of a set of equal notifications.
-    private enum Key: Hashable {
-        case name(Notification.Name)
-        case sender(Sender)
-        case both(Notification.Name, Sender)
-    }
-
     /// A sender for coalescing. Absent senders are equal to each other. A value that is not `Hashable`, or not equal to
     /// itself, equals no other sender.
-    private enum Sender: Hashable {
+    fileprivate enum Sender: Hashable {
         case none
         case key(SenderKey)
         case unique(Number)
@@ -34,13 +27,11 @@ struct PostingBacklog {
         let notification: Notification
         let sender: Sender
         let line: Line
-
-        var keys: [Key] { [.name(notification.name), .sender(sender), .both(notification.name, sender)] }
     }
 
     private var entries: [Number: Entry] = [:]
     private var lines: [Line: Set<Number>] = [:]
-    private var equals: [Key: Set<Number>] = [:]
+    private var equals: [Notification.Name: [Sender: Set<Number>]] = [:]
     private var nextNumber: Number = 0
 
     var isEmpty: Bool { entries.isEmpty }
@@ -55,8 +46,8 @@ struct PostingBacklog {
     /// SAFETY: only posted once, or released.
     struct Removed: @unchecked Sendable {
         fileprivate(set) var notifications: [Notification] = []
-        /// A key may have the last reference to a value of the user's.
-        fileprivate var keys: [Any] = []
+        /// A key of the tables may have the last reference to a value of the user's.
+        fileprivate var senders: [Sender] = []
     }
 
     // MARK: Enqueueing
@@ -64,9 +55,9 @@ struct PostingBacklog {
     /// Adds a notification at the back of a line; true if the line was empty.
     mutating func append(_ notification: Notification, style: Style, modes: Set<RunLoop.Mode>) -> Bool {
         let line = Line(style: style, modes: modes)
-        let entry = Entry(notification: notification, sender: sender(of: notification), line: line)
-        entries[nextNumber] = entry
-        for key in entry.keys { equals[key, default: []].insert(nextNumber) }
+        let sender = sender(of: notification)
+        entries[nextNumber] = Entry(notification: notification, sender: sender, line: line)
+        equals[notification.name, default: [:]][sender, default: []].insert(nextNumber)
         lines[line, default: []].insert(nextNumber)
         nextNumber += 1
         return lines[line]?.count == 1
@@ -83,11 +74,12 @@ struct PostingBacklog {
 
     /// Removes the notifications that a new one coalesces with; none for an empty mask. Complexity: O(removed).
     mutating func removeAll(matching notification: Notification, on mask: Coalescing) -> Removed {
+        let sender = mask.contains(.onSender) ? sender(of: notification) : .none
         switch mask {
-        case [.onName, .onSender]: remove(equals[.both(notification.name, sender(of: notification))] ?? [])
-        case .onName: remove(equals[.name(notification.name)] ?? [])
-        case .onSender: remove(equals[.sender(sender(of: notification))] ?? [])
-        default: Removed()
+        case [.onName, .onSender]: return remove(Array(equals[notification.name]?[sender] ?? []))
+        case .onName: return remove(equals[notification.name]?.values.flatMap(\.self) ?? [])
+        case .onSender: return remove(equals.values.flatMap { $0[sender] ?? [] })
+        default: return Removed()
         }
     }
 
@@ -95,7 +87,7 @@ struct PostingBacklog {
     ///
     /// Complexity: O(notifications of the same name and sender).
     mutating func removeOne(_ notification: Notification) -> Removed {
-        let equal = equals[.both(notification.name, sender(of: notification))] ?? []
+        let equal = equals[notification.name]?[sender(of: notification)] ?? []
         let same = equal.filter { entries[$0]?.notification.hasSameUserInfo(as: notification) == true }
         return remove(same.min().map { [$0] } ?? [])
     }
@@ -108,14 +100,17 @@ struct PostingBacklog {
         for number in numbers {
             guard let entry = entries.removeValue(forKey: number) else { continue }
             removed.notifications.append(entry.notification)
-            for key in entry.keys {
-                // A key is missing if the `==` or `hash(into:)` of a user's value is not pure.
-                guard let index = equals.index(forKey: key) else { continue }
-                equals.values[index].remove(number)
-                if equals.values[index].isEmpty { removed.keys.append(equals.remove(at: index).key) }
-            }
             lines[entry.line]?.remove(number)
             if lines[entry.line]?.isEmpty == true { lines[entry.line] = nil }
+            // A sender is missing if the `==` or `hash(into:)` of a user's value is not pure.
+            guard let name = equals.index(forKey: entry.notification.name),
+                let sender = equals.values[name].index(forKey: entry.sender)
+            else { continue }
+            equals.values[name].values[sender].remove(number)
+            if equals.values[name].values[sender].isEmpty {
+                removed.senders.append(equals.values[name].remove(at: sender).key)
+                if equals.values[name].isEmpty { equals.remove(at: name) }
+            }
         }
         return removed
     }

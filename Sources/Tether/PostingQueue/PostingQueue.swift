@@ -13,7 +13,7 @@ public import Foundation
 //                                                                           the second           .asap, then .whenIdle
 //
 // The main queue stands for the main thread's run loop while the loop does not run. Each turn posts the notifications
-// enqueued before the turn, and leaves those that handlers enqueue to a later turn.
+// enqueued before the turn.
 //
 // The observer and the blocks retain the queue while notifications wait. CoreFoundation never calls an observer inside
 // a call of the same observer. So a posting turn first makes a new observer, for the runs that handlers begin.
@@ -38,7 +38,7 @@ public import Foundation
 /// notifications.
 ///
 /// *Thread safety*: any thread may call the queue, also in a handler that the queue calls. Enqueueing wakes the thread.
-public final class PostingQueue: ClosedAtThreadExit, Sendable {
+public final class PostingQueue: Sendable {
     /// SAFETY: any thread may use a run loop of CoreFoundation, as far as it is used here.
     private enum Clock: @unchecked Sendable {
         /// A run loop and its thread; `nil` for the main thread.
@@ -68,25 +68,19 @@ public final class PostingQueue: ClosedAtThreadExit, Sendable {
     /// The calling thread's queue, for `ObserverCenter.default`: one for each thread, freed with the thread (Q2).
     ///
     /// On the main queue `current` is `main`. Not for async code, whose threads run no run loop.
-    @available(
-        *, noasync, message: "async code has no run loop; use PostingQueue.main, or init(notificationCenter:queue:)"
-    )
+    @available(*, noasync, message: "async code has no run loop; use PostingQueue.main, or a dispatch queue")
     public static var current: PostingQueue {
         if MainQueue.isCurrent { return ofMainThread }
         let thread = ThreadRecord.current
-        if let known = thread[ownQueue] { return known }
+        if let known = thread[PostingQueue.self] { return known }
         let made = PostingQueue(notificationCenter: .default)
-        thread[ownQueue] = made
+        thread[PostingQueue.self] = made
         return made
     }
 
     /// The calling thread's queue, by Foundation's name: see `current`.
-    @available(
-        *, noasync, message: "async code has no run loop; use PostingQueue.main, or init(notificationCenter:queue:)"
-    )
+    @available(*, noasync, message: "async code has no run loop; use PostingQueue.main, or a dispatch queue")
     public static var `default`: PostingQueue { current }
-
-    private static let ownQueue = ThreadSlot<PostingQueue>()
 
     private static let ofMainThread = PostingQueue(.default, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
 
@@ -98,7 +92,7 @@ public final class PostingQueue: ClosedAtThreadExit, Sendable {
         } else {
             let thread = ThreadRecord.current
             self.init(center, on: .loop(CFRunLoopGetCurrent(), thread), describeCurrentThread())
-            thread.closeAtExit(self)
+            thread.atExit(self) { $0.close() }
         }
     }
 
@@ -163,7 +157,7 @@ public final class PostingQueue: ClosedAtThreadExit, Sendable {
     /// thread, unless the thread's run loop is running in a mode that is not listed. A notification whose object is
     /// being deinitialised is enqueued without the object (X3).
     ///
-    /// Complexity: O(1) amortised, at any backlog.
+    /// Complexity: O(1) amortised, at any backlog; O(waiting names) to coalesce on the sender alone.
     /// - Parameters:
     ///   - notification: The notification to post.
     ///   - postingStyle: When to post.
@@ -179,32 +173,20 @@ public final class PostingQueue: ClosedAtThreadExit, Sendable {
                 "PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:): the list of modes is empty, so "
                     + "\(notification.name.rawValue) could never be posted; pass nil for the default mode, or .common.")
         }
-        switch enter(notification, style: postingStyle, mask: coalesceMask, modes: modes) {
-        case .postsNow: if isOpenNow(for: modes) { center.post(notification) }
-        case .needsWaking: wake()
-        case .dropped: center.core.ledger.countDroppedPosts(1)
-        case .waits: break
+        let kept = postingStyle == .now ? notification : notification.withoutEndingObject
+        let needsWaking = change { state, removed in
+            removed = state.backlog.removeAll(matching: notification, on: coalesceMask)
+            if postingStyle == .now { return false }
+            if state.isClosed { center.core.ledger.countDroppedPosts(1) }
+            guard !state.isClosed, state.backlog.append(kept, style: postingStyle, modes: modes) else { return false }
+            addHold(&state, in: modes)
+            return true
         }
+        if needsWaking { wake() }
+        if postingStyle == .now, !isOnOwnThread || openModes()?(modes) ?? true { center.post(notification) }
     }
 
     private static let defaultModes: Set<RunLoop.Mode> = [.default]
-
-    private enum Enqueued { case postsNow, needsWaking, waits, dropped }
-
-    /// Removes the notifications to coalesce with, and appends the new notification, unless the style is `.now`.
-    private func enter(
-        _ notification: Notification, style: PostingStyle, mask: NotificationCoalescing, modes: Set<RunLoop.Mode>
-    ) -> Enqueued {
-        let kept = style == .now ? notification : notification.withoutEndingObject
-        return change { state, removed in
-            removed = state.backlog.removeAll(matching: notification, on: mask)
-            if style == .now { return .postsNow }
-            if state.isClosed { return .dropped }
-            guard state.backlog.append(kept, style: style, modes: modes) else { return .waits }
-            addHold(&state, in: modes)
-            return .needsWaking
-        }
-    }
 
     /// Changes the state, and then releases the removed notifications with no lock held.
     @discardableResult
@@ -218,11 +200,6 @@ public final class PostingQueue: ClosedAtThreadExit, Sendable {
             return (removed, result)
         }
         return withExtendedLifetime(removed) { result }
-    }
-
-    private func isOpenNow(for modes: Set<RunLoop.Mode>) -> Bool {
-        guard isOnOwnThread, let isOpen = openModes() else { return true }
-        return isOpen(modes)
     }
 
     /// Removes the notifications that a notification coalesces with. An empty mask removes exactly that notification:
@@ -250,7 +227,7 @@ public final class PostingQueue: ClosedAtThreadExit, Sendable {
     }
 
     /// Drops waiting and later notifications, counted in the center's audit. Called when the thread exits.
-    func close() {
+    private func close() {
         change { state, removed in
             state.isClosed = true
             removed = state.backlog.removeAll()

@@ -22,12 +22,11 @@ extension RunLoop.Mode {
 
 /// A source without signals, which keeps a run loop from exiting, and perhaps an observer, in the same modes.
 ///
-/// SAFETY: any thread may call the functions of CoreFoundation used here. The creator protects `modes`.
+/// SAFETY: the properties are constants, and any thread may call the functions of CoreFoundation used here.
 package final class RunLoopHold: @unchecked Sendable {
     private let loop: CFRunLoop
     private let source: CFRunLoopSource
     private let observer: CFRunLoopObserver?
-    private var modes: Set<RunLoop.Mode> = []
 
     /// Adds both to a run loop, until `invalidate`. The observer calls an action, and is called in some activities.
     package init(
@@ -49,8 +48,8 @@ package final class RunLoopHold: @unchecked Sendable {
     }
 
     /// Adds both to further modes.
-    package func add(to wanted: Set<RunLoop.Mode>) {
-        for mode in wanted where modes.insert(mode).inserted {
+    package func add(to modes: Set<RunLoop.Mode>) {
+        for mode in modes {
             if let observer { CFRunLoopAddObserver(loop, observer, mode.cfMode) }
             CFRunLoopAddSource(loop, source, mode.cfMode)
         }

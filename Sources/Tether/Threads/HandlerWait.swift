@@ -36,24 +36,15 @@ enum HandlerWait {
     static func wait(for registration: UInt) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let own = [ThreadRecord.current] + ownRun
-        switch add(Waiter(registration: registration, own: own) { semaphore.signal() }) {
-        case .returned: return true
-        case .wouldDeadlock: return false
-        case .waiting:
-            semaphore.wait()
-            return true
-        }
+        let isWaiting = add(Waiter(registration: registration, own: own) { semaphore.signal() })
+        if isWaiting { semaphore.wait() }
+        return isWaiting
     }
 
     /// Calls `resume` when no handler of the registration runs, except the async handler of the current task. False,
     /// without a call, if the wait would close a cycle.
     static func whenReturned(_ registration: UInt, resume: @escaping @Sendable () -> Void) -> Bool {
-        switch add(Waiter(registration: registration, own: ownRun, resume: resume)) {
-        case .returned: resume()
-        case .wouldDeadlock: return false
-        case .waiting: break
-        }
-        return true
+        add(Waiter(registration: registration, own: ownRun, resume: resume))
     }
 
     /// Called after a handler's return if `tether_is_awaited`. Resumes the waiters that await no execution any more.
@@ -85,19 +76,19 @@ enum HandlerWait {
         return threads + (AsyncRun.underWay(for: registration).map { [$0] } ?? [])
     }
 
-    private enum Outcome { case returned, waiting, wouldDeadlock }
-
-    private static func add(_ waiter: Waiter) -> Outcome {
-        waiters.withLock { waiters in
+    /// Adds a waiter, or resumes it at once. False, without either, if the wait would close a cycle.
+    private static func add(_ waiter: Waiter) -> Bool {
+        let (isIdle, wouldDeadlock) = waiters.withLock { waiters in
             tether_begin_awaiting(waiter.registration)
             EpochGuard.fenceOthers()
             let awaited = waiter.awaited(of: executions(of: waiter.registration))
-            let outcome: Outcome =
-                awaited.isEmpty ? .returned : closesCycle(waiter, awaited, waiters) ? .wouldDeadlock : .waiting
-            if outcome == .waiting { waiters[waiter.registration, default: []].append(waiter) }
+            let wouldDeadlock = closesCycle(waiter, awaited, waiters)
+            if !awaited.isEmpty, !wouldDeadlock { waiters[waiter.registration, default: []].append(waiter) }
             if waiters.isEmpty { tether_end_awaiting() }
-            return outcome
+            return (awaited.isEmpty, wouldDeadlock)
         }
+        if isIdle { waiter.resume() }
+        return !wouldDeadlock
     }
 
     /// Whether an awaited execution waits for the waiter's own executions, directly or through others.

@@ -24,16 +24,16 @@ internal import Synchronization
     private let number: Int
     /// The first free guard; the guards behind are free, too.
     private var firstFree: UnsafeMutablePointer<EpochGuard>
-    /// The actions at the exit.
-    private var exitActions: [@Sendable () -> Void] = []
-    /// Objects to be closed at the exit.
-    private var closing: [Closing] = []
-    /// How long `closing` may become before deallocated objects are removed.
-    private var closingLimit = 8
-    /// The values by the indices of their slots.
-    private var values: [AnyObject?] = []
+    /// The objects with the lifetime of the thread, by their classes.
+    private var objects: [ObjectIdentifier: AnyObject] = [:]
+    private var exitActions: [ExitAction] = []
+    /// How many exit actions there may be before those of deallocated objects are removed.
+    private var exitActionLimit = 8
 
-    private struct Closing { weak var object: (any ClosedAtThreadExit)? }
+    private struct ExitAction {
+        let hasObjectEnded: @Sendable () -> Bool
+        let run: @Sendable () -> Void
+    }
 
     private init(number: Int) {
         self.number = number
@@ -70,10 +70,9 @@ internal import Synchronization
 
     private func exit() {
         // An object released here may post. The thread then takes another record.
-        while let last = closing.popLast() { last.object?.close() }
-        while let action = exitActions.popLast() { action() }
-        let released = values
-        values = []
+        while let last = exitActions.popLast() { last.run() }
+        let released = objects
+        objects = [:]
         withExtendedLifetime(released) {}
         ThreadRecord.pool.withLock { pool in
             pool.isInUse[number] = false
@@ -126,42 +125,22 @@ internal import Synchronization
 
     // MARK: Objects with the thread's lifetime
 
-    /// Adds an action for the thread's exit. The last action runs first.
-    func atExit(_ action: @escaping @Sendable () -> Void) { exitActions.append(action) }
-
-    /// Closes an object when the thread exits, if the object still exists. Complexity: O(1) amortised.
-    func closeAtExit(_ object: any ClosedAtThreadExit) {
-        closing.append(Closing(object: object))
-        guard closing.count > closingLimit else { return }
-        // `living` may have an object's last reference, so it is released at the end, when nothing is accessed.
-        let living = closing.compactMap(\.object)
-        closing = living.map { Closing(object: $0) }
-        closingLimit = max(8, living.count * 2)
-        withExtendedLifetime(living) {}
+    /// Calls an action with an object when the thread exits, if the object still exists. The last action runs first.
+    ///
+    /// Complexity: O(1) amortised.
+    func atExit<Object: AnyObject & Sendable>(_ object: Object, _ action: @escaping @Sendable (Object) -> Void) {
+        let reference = Unowned(object)
+        exitActions.append(
+            ExitAction(hasObjectEnded: { reference.hasEnded }, run: { reference.take().map(action) }))
+        guard exitActions.count > exitActionLimit else { return }
+        exitActions.removeAll { $0.hasObjectEnded() }
+        exitActionLimit = max(8, exitActions.count * 2)
     }
 
-    /// The thread's value in a slot, until the thread exits. Complexity: O(1).
-    subscript<Value>(slot: ThreadSlot<Value>) -> Value? {
-        get {
-            guard slot.index < values.count, let value = values[slot.index] else { return nil }
-            // SAFETY: only this subscript fills the slot, with values of the slot's type.
-            return unsafe unsafeDowncast(value, to: Value.self)
-        }
-        set {
-            while values.count <= slot.index { values.append(nil) }
-            values[slot.index] = newValue
-        }
+    /// The thread's object of a class, until the thread exits. Complexity: O(1).
+    subscript<Object: AnyObject>(type: Object.Type) -> Object? {
+        // SAFETY: only this subscript adds objects, by their classes.
+        get { objects[ObjectIdentifier(type)].map { unsafe unsafeDowncast($0, to: type) } }
+        set { objects[ObjectIdentifier(type)] = newValue }
     }
 }
-
-/// An object to be closed when its thread exits.
-protocol ClosedAtThreadExit: AnyObject, Sendable {
-    func close()
-}
-
-/// A slot for one value of a type in every thread. Made once, as a static constant.
-struct ThreadSlot<Value: AnyObject>: Sendable {
-    fileprivate let index = slotCount.wrappingAdd(1, ordering: .relaxed).oldValue
-}
-
-private let slotCount = Atomic<Int>(0)

@@ -69,7 +69,7 @@ final class PostingQueueThreadTests: XCTestCase {
         let (queues, log, hasExited) = (Log<PostingQueue>(), Log<String>(), Gate())
         Thread.detachNewThread {
             // Queues are closed before.
-            ThreadRecord.current.atExit { hasExited.open() }
+            ThreadRecord.current[Ending.self] = Ending(opening: hasExited)
             let queue = PostingQueue(notificationCenter: center)
             queue.enqueue(.labelled("1", object: Ending { log.add("let go of") }), postingStyle: .asap)
             queues.add(queue)

@@ -102,7 +102,8 @@ final class ThreadLoop: Sendable {
 
     // MARK: Finding one
 
-    private static let known = Locked<[ObjectIdentifier: ThreadLoop]>([:])
+    /// The loops by the addresses of their threads' objects.
+    private static let known = Locked<[UInt: ThreadLoop]>([:])
 
     private static let main: ThreadLoop = {
         let main = ThreadLoop(description: "the main thread")
@@ -110,30 +111,23 @@ final class ThreadLoop: Sendable {
         return main
     }()
 
-    private static let own = ThreadSlot<ThreadLoop>()
-
     /// The calling thread's, until the exit.
     static var current: ThreadLoop {
         if Thread.isMainThread { return main }
-        if let known = ThreadRecord.current[own] { return known }
+        if let known = ThreadRecord.current[ThreadLoop.self] { return known }
         let thread = Thread.current
         let made = ThreadLoop(description: describeCurrentThread(), of: thread)
         made.begin()
-        let identity = ObjectIdentifier(thread)
-        let old = known.withLock { $0.updateValue(made, forKey: identity) }
+        let old = known.withLock { $0.updateValue(made, forKey: UInt(bitPattern: ObjectIdentifier(thread))) }
         withExtendedLifetime(old) {}
-        // The thread's object may be deallocated before the exit. Then another thread may have the address.
-        ThreadRecord.current.atExit { known.withLock { if $0[identity] === made { $0[identity] = nil } } }
         return made
     }
 
     static func known(of thread: Thread) -> ThreadLoop? {
         if thread.isMainThread { return main }
         if let thread = thread as? RunLoopThread { return thread.loop }
-        return known.withLock { loops in
-            guard let loop = loops[ObjectIdentifier(thread)], loop.reference?.take() === thread else { return nil }
-            return loop
-        }
+        let loop = known.withLock { $0[UInt(bitPattern: ObjectIdentifier(thread))] }
+        return loop?.reference?.take() === thread ? loop : nil
     }
 
     // MARK: A thread's life
@@ -141,8 +135,8 @@ final class ThreadLoop: Sendable {
     /// Stores the calling thread's run loop, which runs the waiting blocks, until the thread exits.
     func begin() {
         let thread = ThreadRecord.current
-        thread[ThreadLoop.own] = self
-        thread.atExit { [self] in exit() }
+        thread[ThreadLoop.self] = self
+        thread.atExit(self) { $0.exit() }
         state.withLock { state in
             if state.isClosed { return }
             let loop = Loop(runLoop: .current, cfRunLoop: CFRunLoopGetCurrent())
@@ -154,10 +148,18 @@ final class ThreadLoop: Sendable {
         }
     }
 
-    /// Drops the waiting blocks, counted, rejects later ones, and ends the innermost run of the loop.
+    /// Drops the waiting blocks, counted, rejects later ones, and ends each run of the loop.
     func stop() {
         close()
-        state.withLock(\.loop)?.perform(in: [.default]) { CFRunLoopStop(CFRunLoopGetCurrent()) }
+        stopRuns()
+    }
+
+    /// Ends the innermost run, perhaps one inside a handler, and then the runs around it, and later ones.
+    private func stopRuns() {
+        state.withLock(\.loop)?.perform(in: [.default]) { [self] in
+            CFRunLoopStop(CFRunLoopGetCurrent())
+            stopRuns()
+        }
     }
 
     private func close() {
@@ -175,6 +177,9 @@ final class ThreadLoop: Sendable {
             (state.thread, state.loop) = (nil, nil)
             for line in state.lines.values { line.hold.take()?.invalidate() }
         }
+        // After the deallocation of the thread's object another thread may have the address.
+        guard let address = reference?.address else { return }
+        ThreadLoop.known.withLock { if $0[address] === self { $0[address] = nil } }
     }
 
     /// Whether the thread is the calling one.

@@ -9,7 +9,7 @@ private typealias SendableAsThread = Sendable
 private typealias SendableAsThread = Any
 #endif
 
-// SAFETY: the properties never change, except the name, which is protected by a lock.
+// SAFETY: the properties never change.
 
 /// A thread that runs its run loop until cancelled, and can be a target before the start.
 ///
@@ -24,10 +24,10 @@ private typealias SendableAsThread = Any
 /// ```
 ///
 /// Earlier posts are delivered when the thread runs. When the thread is cancelled, or deallocated without a start,
-/// pending deliveries are dropped and counted (D5).
+/// pending deliveries are dropped and counted (D5). On Linux, Foundation knows no thread's `name` but the calling one's.
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
-    private let ownName: Locked<String?>
+    private let ownName: String
     private let body: (@Sendable () -> Void)?
 
     /// Makes a thread, not started yet.
@@ -35,10 +35,13 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     ///   - name: The thread's name.
     ///   - body: The work on the thread before the run loop runs.
     public init(name: String, body: (@Sendable () -> Void)? = nil) {
-        ownName = Locked(name)
+        ownName = name
         loop = ThreadLoop(description: "thread \(name)")
         self.body = body
         super.init()
+        #if canImport(Darwin)
+        self.name = name
+        #endif
     }
 
     deinit { loop.exit() }
@@ -46,33 +49,14 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     /// Makes the calling thread known as a target for `DeliveryTarget.thread(_:modes:)`.
     public static func prepareCurrentThread() { _ = ThreadLoop.current }
 
-    /// The thread's name.
-    public override var name: String? {
-        get { ownName.withLock(\.self) }
-        set {
-            ownName.withLock { $0 = newValue }
-            super.name = newValue
-        }
-    }
-
     /// Runs the run loop in the default mode until the thread is cancelled; not to be called.
     public override func main() {
         // On Linux a `Thread` that has just started does not name the system's thread.
-        unsafe tether_name_thread(name ?? "")
+        unsafe tether_name_thread(ownName)
         loop.begin()
         body?()
-        // The block that stops the loop stops only the innermost run, perhaps one inside a handler. So the observer keeps
-        // a cancelled thread's outermost run from sleeping. Later runs in the handler still sleep.
-        var depth = 0
-        let hold = RunLoopHold(
-            CFRunLoopGetCurrent(), in: [.default], observing: [.entry, .beforeWaiting, .exit]
-        ) { [unowned self] activity in
-            switch activity {
-            case .entry: depth += 1
-            case .exit: depth -= 1
-            default: if depth == 1, isCancelled { CFRunLoopStop(CFRunLoopGetCurrent()) }
-            }
-        }
+        // A loop with nothing to wait for would not sleep.
+        let hold = RunLoopHold(CFRunLoopGetCurrent(), in: [.default])
         while !isCancelled { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 1.0e10, false) }
         hold.invalidate()
         loop.exit()
