@@ -49,7 +49,6 @@ final class AsyncHandler: Sendable {
         withExtendedLifetime(actor) {}
     }
 
-    /// Stores the call of a delivery, for the task. Called by the handler of a block.
     func take(_ run: AsyncRun) { state.withLock { $0.run = run } }
 
     private func deliver() async {
@@ -69,8 +68,6 @@ final class AsyncHandler: Sendable {
     }
 }
 
-/// The task of an async handler as a target.
-///
 /// SAFETY: the handler is a constant and Sendable.
 final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
     private let handler: AsyncHandler
@@ -84,8 +81,6 @@ final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
     override func schedule(_ block: Block) { handler.schedule(block) }
 }
 
-/// The async handler of a registration.
-///
 /// SAFETY: `reference` is set before the registration is published, and is constant afterwards.
 final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     let handler = AsyncHandler()

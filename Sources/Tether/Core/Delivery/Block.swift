@@ -3,11 +3,9 @@ internal import Synchronization
 
 /// The deliveries of one post on one target.
 ///
-/// A post puts one block on the queue of each target. So a delivery keeps its place among all work there, and a post is
-/// one step on a serial target (D2, D4). A block stores numbers. `PendingDeliveries` stores the notifications, and none
-/// for the number of a dropped or moved delivery. A block retains the pending deliveries, not the target.
-///
-/// The first entry is stored in place, because most blocks have one.
+/// A post puts one block on the queue of each target, so a delivery keeps its place among all work there (D2, D4). A
+/// block stores numbers, and `PendingDeliveries` stores the notifications. A block retains the pending deliveries, not
+/// the target. The first entry is stored in place, because most blocks have one.
 struct Block: Sendable {
     struct Entry: Sendable {
         let pending: PendingDeliveries
@@ -21,7 +19,6 @@ struct Block: Sendable {
 
     mutating func append(_ entry: Entry) { others.append(entry) }
 
-    /// Calls the handlers, on the target.
     func run() {
         unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
             var previous: UInt = 0
@@ -94,7 +91,6 @@ final class CancellableBlock: Sendable {
         if notification.holdsEndingObject { scrubbed = notification.withoutEndingObjects }
     }
 
-    /// The stored notification, made at the first call.
     mutating func store(_ notification: Notification) -> StoredNotification {
         if let stored { return stored }
         let made = StoredNotification(scrubbed ?? notification)
@@ -104,7 +100,6 @@ final class CancellableBlock: Sendable {
 
     mutating func release(_ value: any Sendable) { released.append(value) }
 
-    /// Adds a delivery to the block of its target.
     mutating func add(_ entry: Block.Entry, on target: BoundTarget, inOwnBlock: Bool = false) {
         if first == nil {
             first = Submission(target: target, block: Block(entry))
@@ -125,7 +120,6 @@ final class CancellableBlock: Sendable {
         (stored, scrubbed, isExamined) = shared
     }
 
-    /// Puts the blocks on their targets' queues.
     mutating func submit() {
         released = []
         guard let first = first.take() else { return }

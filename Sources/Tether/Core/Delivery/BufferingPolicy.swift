@@ -12,7 +12,6 @@
 ///
 /// Foundation's `bufferSize` is `.newest(size)`. A number of less than 1 stops the program with a sentence (X1).
 public struct BufferingPolicy: Sendable, Hashable {
-    /// The number of notifications that may wait.
     let limit: Int
     /// Whether a post beyond the limit drops its own notification, and not the oldest.
     let keepsOldest: Bool
@@ -20,14 +19,12 @@ public struct BufferingPolicy: Sendable, Hashable {
     /// No bound. The default.
     public static let unbounded = BufferingPolicy(limit: .max, keepsOldest: false)
 
-    /// Keeps the newest: a post to a full buffer drops the oldest.
-    /// - Parameter count: The number to keep, 1 or more.
+    /// Keeps the newest `count`, 1 or more: a post to a full buffer drops the oldest.
     public static func newest(_ count: Int) -> BufferingPolicy {
         BufferingPolicy(checking: count, keepsOldest: false, call: "BufferingPolicy.newest(_:)")
     }
 
-    /// Keeps the oldest: a post to a full buffer is dropped.
-    /// - Parameter count: The number to keep, 1 or more.
+    /// Keeps the oldest `count`, 1 or more: a post to a full buffer is dropped.
     public static func oldest(_ count: Int) -> BufferingPolicy {
         BufferingPolicy(checking: count, keepsOldest: true, call: "BufferingPolicy.oldest(_:)")
     }

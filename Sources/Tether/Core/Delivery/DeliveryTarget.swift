@@ -43,7 +43,6 @@ public struct DeliveryTarget: Sendable {
         isPoster = if case .postingThread = kind { true } else { false }
     }
 
-    /// Whether the target is a thread with a run loop.
     package var usesRunLoop: Bool { if case .thread = kind { true } else { false } }
 
     /// The posting thread, inside the post. The default.

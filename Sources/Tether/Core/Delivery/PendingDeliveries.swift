@@ -29,11 +29,9 @@ internal import Synchronization
 /// delivery. A switch to the posting thread takes effect when no delivery is pending and no handler runs. Until then
 /// posts join the old target.
 ///
-/// **Cost.** A delivery costs two short locked sections, one in the post and one in the block, and a compare-exchange
-/// at the return. The lock is the last in the order: a thread that holds the lock runs no code, and releases no value,
-/// of the user's.
+/// **Cost.** A delivery costs two short locked sections, and a compare-exchange at the return. The lock is the last in
+/// the order: its holder runs no code, and releases no value, of the user's.
 final class PendingDeliveries: Sendable {
-    /// A pending notification.
     struct Delivery: Sendable {
         /// The number in the block. For a kept notification, the number among the kept notifications of all observers.
         var number: UInt64
@@ -98,7 +96,6 @@ final class PendingDeliveries: Sendable {
         var post = Post()
         /// Whether the observer ends now, after the last delivery of a sender that was deallocated.
         var isDone = false
-        /// Whether deliveries were dropped.
         var hasDropped = false
     }
 
@@ -150,7 +147,6 @@ final class PendingDeliveries: Sendable {
         return (state.deliveries.isEmpty || state.target.isAlwaysInline) && state.target.isCurrent
     }
 
-    /// Appends a notification, and puts the number into the post's block for the target.
     private func append(
         _ stored: StoredNotification, for registration: Registration, to state: inout State, _ post: inout Post
     ) {
@@ -173,7 +169,6 @@ final class PendingDeliveries: Sendable {
         post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: isConcurrent)
     }
 
-    /// The beginning of the wait of a delivery made now; 0 if there is no trace.
     private static func waitingSince(_ registration: Registration) -> Event.Moment {
         Events.areTraced ? Events.report(.waiting(registration.site)) : 0
     }
@@ -192,7 +187,6 @@ final class PendingDeliveries: Sendable {
     /// A block's next call of the handler.
     private struct Call {
         let delivery: Delivery
-        /// Retained for the call.
         let registration: Registration
         /// The first number on the target of the call. Each switch raises it.
         let firstNumber: UInt64
@@ -202,8 +196,7 @@ final class PendingDeliveries: Sendable {
         let ownNumber: UInt64?
     }
 
-    /// Makes the delivery of a number, if still pending. Also makes the deliveries whose blocks run while the handler
-    /// runs. The hazard pointer of the epoch guard was `previous`.
+    /// Makes the delivery of a number, if pending, and the skipped deliveries. The hazard pointer was `previous`.
     func deliver(_ number: UInt64, after previous: inout UInt, at epochGuard: UnsafeMutablePointer<EpochGuard>) {
         guard var call = state.withLock({ begin(number, in: &$0) }) else { return }
         while true {
@@ -303,8 +296,7 @@ final class PendingDeliveries: Sendable {
         return false
     }
 
-    /// If no delivery is pending and no handler runs: completes a switch to the posting thread, releases the idle
-    /// signals, and ends an observer whose sender has been deallocated.
+    /// If no delivery is pending and no handler runs, makes the changes that have waited for this moment.
     private func settle(_ state: inout State, _ effects: inout Effects) {
         guard state.awaitsReturn, state.deliveries.isEmpty, !isRunning() else { return }
         if state.isLeavingTarget {
@@ -337,12 +329,10 @@ final class PendingDeliveries: Sendable {
 
     // MARK: The target
 
-    /// The target set last.
     var target: DeliveryTarget {
         state.withLock { $0.isLeavingTarget ? .postingThread : $0.target.target }
     }
 
-    /// Switches the target (D6).
     func redirect(to new: BoundTarget) {
         change { state, effects in
             if state.hasEnded { return }
@@ -365,9 +355,8 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    // MARK: The backlog and muting
+    // MARK: The backlog (D8) and muting
 
-    /// The bound on pending deliveries (D8).
     var backlog: BufferingPolicy { state.withLock(\.backlog) }
 
     func setBacklog(_ backlog: BufferingPolicy) {
@@ -407,7 +396,6 @@ final class PendingDeliveries: Sendable {
     /// The number of the kept notification among all kept notifications, in posting order.
     var numberOfKept: UInt64? { state.withLock { $0.kept?.number } }
 
-    /// The side that mutes or unmutes.
     enum Muter {
         case token
         /// The owner, for all current observers.
@@ -472,8 +460,7 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Ends the observer. The caller releases the returned deliveries and the returned target, because a block that
-    /// never runs must not retain the target.
+    /// Ends the observer. The caller releases the result: a block that never runs must not retain the target.
     func end() -> [any Sendable] {
         state.withLock { state in
             state.hasEnded = true
@@ -523,8 +510,7 @@ final class PendingDeliveries: Sendable {
     /// Whether deliveries wait on the caller's own target.
     var waitsForCaller: Bool { state.withLock { !$0.deliveries.isEmpty && $0.target.isCurrent } }
 
-    /// Retains an object until no delivery is pending and no handler runs. Returns false, without retaining the object,
-    /// if so already.
+    /// Retains an object until no delivery is pending and no handler runs. Returns false if so already.
     func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
         state.withLock { state in
             if state.hasEnded || state.deliveries.isEmpty && !isRunning() { return false }
@@ -533,7 +519,6 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Releases a retained object now.
     func releaseBeforeIdle(_ signal: any AnyObject & Sendable) {
         change { state, effects in
             state.idleSignals.removeAll { $0 === signal }

@@ -1,7 +1,6 @@
 package import Foundation
 
 /// A notification that waits, as an object: a reference long, and shared by all observers of a post.
-///
 /// SAFETY: the notification never changes. The notification passes from the posting thread to the targets, as a user of
 /// Foundation's `queue:` expects.
 final class StoredNotification: @unchecked Sendable {
@@ -11,9 +10,7 @@ final class StoredNotification: @unchecked Sendable {
 }
 
 // No object is stored for later during its deinitialisation (X3): neither as `object` nor as a value of `userInfo`.
-
 extension Notification {
-    /// The notification for storage.
     package var withoutEndingObject: Notification { holdsEndingObject ? withoutEndingObjects : self }
 
     /// Whether `object`, or a value of `userInfo`, is being deinitialised.
@@ -24,7 +21,6 @@ extension Notification {
         return userInfo.values.contains(where: Notification.isEnding)
     }
 
-    /// The notification without objects that are being deinitialised.
     var withoutEndingObjects: Notification {
         Notification(
             name: name, object: hasEndingObject ? nil : object,

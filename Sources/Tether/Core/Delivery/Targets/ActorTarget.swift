@@ -3,7 +3,6 @@ protocol ActorReferring: Sendable {
     var identity: ObjectIdentifier { get }
     var description: String { get }
 
-    /// The actor, retained, unless it has been deallocated.
     func take() -> (any Actor)?
 }
 
@@ -11,7 +10,6 @@ private final class ActorReference<Referred: Actor>: ActorReferring {
     private let reference: OwnerReference<Referred>
     let identity: ObjectIdentifier
 
-    /// Refers to an actor; `nil` if it is being deinitialised.
     init?(_ actor: Referred) {
         if isBeingDeinitialised(actor) { return nil }
         reference = OwnerReference(actor)
@@ -24,7 +22,6 @@ private final class ActorReference<Referred: Actor>: ActorReferring {
 }
 
 /// An actor: a block is a task on the actor. The task retains the actor while the block waits.
-///
 /// SAFETY: the reference is a constant and Sendable.
 final class ActorTarget: BoundTarget, @unchecked Sendable {
     private let reference: any ActorReferring

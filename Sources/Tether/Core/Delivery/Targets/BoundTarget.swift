@@ -41,7 +41,6 @@ class BoundTarget: @unchecked Sendable {
 
     /// Whether the caller is where the blocks run. A post asks only if `mayBeCurrent`.
     var isCurrent: Bool { mayBeCurrent }
-
     final var isPostingThread: Bool { self === BoundTarget.postingThread }
 
     /// Whether the blocks of both run in one place. The kind counts, too: one object may be actor and scheduler.

@@ -6,18 +6,14 @@ internal import Synchronization
 /// should run the jobs one after the other, in order. A job may be released without a run: the job's deliveries are
 /// then dropped and counted.
 ///
-/// *Thread safety*: posting threads, and threads that switch a target, call `schedule(_:)` with no lock of Tether's
-/// held.
+/// *Thread safety*: posting threads, and threads that switch a target, call `schedule(_:)` with no Tether lock held.
 public protocol DeliveryScheduler: AnyObject, Sendable {
     /// Arranges for `job` to run once. A second run does nothing.
     ///
     /// The job may run before the function returns, on the calling thread.
-    /// - Parameter job: The work to run later, once.
     func schedule(_ job: @escaping @Sendable () -> Void)
 }
 
-/// A scheduler of the user's own.
-///
 /// SAFETY: the scheduler is a constant and Sendable.
 final class CustomTarget: BoundTarget, @unchecked Sendable {
     private let scheduler: any DeliveryScheduler

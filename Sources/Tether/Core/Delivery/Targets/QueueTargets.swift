@@ -1,8 +1,6 @@
 internal import Dispatch
 internal import Foundation
 
-/// A dispatch queue: a block of ours is a block of the queue.
-///
 /// SAFETY: the queue is a constant, and any thread may use a queue.
 final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
     private let queue: DispatchQueue
@@ -16,8 +14,7 @@ final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
 }
 
 extension DispatchQueue {
-    /// Whether the queue is one of the global concurrent queues. Recognised by the label, because on Linux each request
-    /// for a global queue makes another wrapper.
+    /// Whether the queue is global, by its label, because on Linux each request makes another wrapper.
     var isGlobal: Bool { label.hasPrefix("com.apple.root.") }
 }
 
