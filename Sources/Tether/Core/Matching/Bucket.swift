@@ -21,8 +21,7 @@ internal import Synchronization
         self.sender = sender
     }
 
-    /// Appends a registration, and takes over the caller's reference. Returns replaced slots, which posts may still
-    /// read.
+    /// Appends a registration, with the caller's reference. Returns replaced slots, which posts may still read.
     func append(_ registration: Unmanaged<Registration>) -> BucketSlots? {
         let outgrown = used == slots.capacity ? rebuild(capacity: max(4, count * 2)) : nil
         let slot = used
@@ -51,8 +50,7 @@ internal import Synchronization
         return (kept, used >= 8 && count < used / 2 ? rebuild(capacity: max(4, count * 2)) : nil)
     }
 
-    /// Makes holes in the last slots free again, and returns the former number of used slots. Called when no post may
-    /// read the slots: see `restore`.
+    /// Frees the holes in the last slots. Returns the old number of used slots, for `restore` if a post may read.
     func trim() -> Int {
         let before = used
         var used = before
@@ -61,7 +59,6 @@ internal import Synchronization
         return before
     }
 
-    /// Reverts a `trim`.
     func restore(_ used: Int) { slots.used.store(used, ordering: .releasing) }
 
     /// Checks in small buckets that every registration has its slot and is counted.
@@ -126,7 +123,6 @@ internal import Synchronization
         unsafe slots.deallocate()
     }
 
-    /// The registration in a slot, not retained.
     @inline(__always)
     func registration(at index: Int) -> Unmanaged<Registration>? {
         // SAFETY: the center keeps the memory of a registration in a slot.
@@ -148,7 +144,6 @@ internal import Synchronization
         }
     }
 
-    /// Stores a registration in an empty slot.
     func set(_ registration: Registration, at index: Int) {
         // SAFETY: the center keeps the memory of a registration in a slot.
         unsafe slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)

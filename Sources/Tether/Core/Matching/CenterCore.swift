@@ -16,18 +16,15 @@ internal import Synchronization
 /// SAFETY: the constants never change; all other fields are atomic or protected by the lock.
 @safe final class CenterCore: Sendable {
     private static let numbers = Atomic<UInt64>(0)
-    /// All cores by their addresses.
     static let all = Locked<[UInt: Unowned<CenterCore>]>([:])
     /// The number of this center. No other center gets it.
     let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
-    /// The center of this core.
     let face: Face
     /// The address of Tether's own center, while that center exists.
     private let center = Atomic<UInt>(0)
     /// The queues that post to this center later.
     let ledger = PostingLedger()
     let state: Locked<State>
-    /// The release of objects that posts may still read.
     let reclamation = Reclamation()
     /// Odd during the replacement of a keyed registration, which is one step for posts (M7).
     let replacements = Atomic<UInt>(0)
@@ -73,8 +70,7 @@ internal import Synchronization
         cache.store(Events.areTraced ? 0 : address, ordering: .sequentiallyConsistent)
     }
 
-    /// Hides the name caches of all centers after the start of a trace, so each post calls `match`. The first post
-    /// after the trace shows its center's cache again.
+    /// Hides all centers' caches from posts. After the trace, a center's first post shows its cache again.
     static func followTrace() {
         for core in all.withLock({ Array($0.values) }).compactMap({ $0.take() }) {
             core.state.withLock { core.publishCache(of: $0.registry) }
@@ -82,17 +78,14 @@ internal import Synchronization
     }
 
     /// The core's identity in epoch guards.
-    ///
     /// SAFETY: the address is only compared, never read through.
     var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     // MARK: Adding and removing
 
-    /// The registration to be ended, and the objects to be released, after an addition.
     private typealias Added = (replaced: Registration?, isClosed: Bool, released: Registry.Unlinked)
 
     /// Adds a registration, unless its end has already tried to unlink it. Ends it if the center has ended.
-    ///
     /// The new registration replaces the registration with the same key. A closed new registration replaces none, and
     /// is retained until its closing thread unlinks it.
     func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) {
@@ -158,8 +151,7 @@ internal import Synchronization
         state.registry.unlinked.isEmpty ? [] : retire(nil, in: &state)
     }
 
-    /// Retires the unlinked objects, and a registration whose state is closed. Returns the objects that no post may
-    /// still read. Posts may still read the state of a returned registration.
+    /// Also retires a registration whose state is closed. Posts may still read the state of a returned registration.
     @inline(never)
     private func retire(_ removed: Registration?, in state: inout State) -> Registry.Unlinked {
         reclamation.retire(state.registry.takeUnlinked(), and: removed, of: address, in: &state.garbage)
@@ -173,7 +165,6 @@ internal import Synchronization
     }
 
     /// Ends every registration of a deallocated sender, after the registration's pending deliveries.
-    ///
     /// Until then a registration stays added and reserves the sender's address, so no post can match the registration.
     func endAll(from sender: OwnerRecord) {
         for registration in registrations(from: .object(sender.identity)) {
@@ -181,7 +172,6 @@ internal import Synchronization
         }
     }
 
-    /// Ends the registrations of a name, a sender, both, or all.
     func endAll(named name: Notification.Name? = nil, from sender: SenderKey? = nil) {
         for registration in registrations(named: name, from: sender) { registration.take()?.end() }
     }
@@ -203,10 +193,8 @@ internal import Synchronization
 
     // MARK: The center
 
-    /// The foreign center of this core, if there is one.
     var foreignCenter: ObjectIdentifier? { if case .foreign(let center) = face { center } else { nil } }
 
-    /// Tether's own center, while that center exists.
     var ownCenter: ObjectIdentifier? {
         // SAFETY: the address is an object's; only its identity is used.
         unsafe UnsafeRawPointer(bitPattern: center.load(ordering: .acquiring)).map {
@@ -214,7 +202,6 @@ internal import Synchronization
         }
     }
 
-    /// Sets Tether's own center, or resets it at the center's end.
     func setOwnCenter(_ identity: ObjectIdentifier?) {
         center.store(identity.map(UInt.init(bitPattern:)) ?? 0, ordering: .releasing)
         if identity != nil { RegistrationWatch.report(.centerMade(number)) }
@@ -237,7 +224,6 @@ internal import Synchronization
 
     var count: Int { state.withLock { $0.registry.count } }
 
-    /// The records of the registrations' owners and senders.
     var records: [OwnerRecord] {
         state.withLock { state in
             state.registry.registrations().flatMap { [$0.owned?.record, $0.details?.sender].compactMap(\.self) }
@@ -259,7 +245,6 @@ internal import Synchronization
         }
     }
 
-    /// The name and sender of a live registration.
     func subject(of registration: Registration) -> (name: Notification.Name?, sender: SenderKey?)? {
         state.withLock { state in
             // SAFETY: the registry retains the bucket and its node while the bucket has the registration.
@@ -277,7 +262,6 @@ internal import Synchronization
 
 // MARK: Posting
 
-/// Posting: matching, mostly without a lock, and calling.
 extension CenterCore {
     /// Calls every match in registration order. `notify` calls its argument with the notification. Not called without a
     /// match, nor for a cached notification without payload (`isBare`).
@@ -309,7 +293,6 @@ extension CenterCore {
         if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }
     }
 
-    /// The slots that a post finds without the lock.
     @safe private enum QuickMatch {
         case nothing
         case only(Registry.Matches.Entry, Unmanaged<CachedName>)
@@ -341,7 +324,6 @@ extension CenterCore {
         }
     }
 
-    /// The slots that a post finds under the lock.
     @inline(never)
     private func match(name: Notification.Name, sender: () -> SenderKey?) -> Registry.Matches {
         let begun = Events.areTraced ? Events.report(.post(name)) : 0
@@ -378,8 +360,7 @@ extension CenterCore {
         _ entry: Registry.Matches.Entry, with notification: Notification, stored: StoredNotification? = nil,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
-        // SAFETY: slots and the memory of registrations outlive every post that may see them, see `Reclamation`. For
-        // deallocated registrations see `Registration`.
+        // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and `Registration`.
         unsafe entry.slots._withUnsafeGuaranteedRef { slots in
             if slots.hasRouted.load(ordering: .acquiring) {
                 return unsafe callInTwoParts(notification, stored: stored, isTraced: false, at: epochGuard) { body in
@@ -415,8 +396,7 @@ extension CenterCore {
         if isTraced { Events.end(matches.begun) }
     }
 
-    /// Calls a post's registrations in registration order. Registrations with pending deliveries take the notification
-    /// first. Then the blocks are submitted, and then the handlers of the posting thread are called (M3).
+    /// Calls a post's registrations in registration order, in the steps that `Post` describes (M3).
     @inline(never)
     private static func callInTwoParts(
         _ notification: Notification, stored: StoredNotification?, isTraced: Bool,
@@ -455,7 +435,6 @@ extension CenterCore {
     }
 
     /// A position in one bucket's slots.
-    ///
     /// SAFETY: the cursor lives no longer than the post, and slots and the memory of registrations outlive the post.
     @safe private struct Cursor {
         private let entry: Registry.Matches.Entry

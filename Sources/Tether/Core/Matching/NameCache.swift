@@ -33,7 +33,6 @@ internal import Synchronization
         unsafe slots.deallocate()
     }
 
-    /// The entry of a string, not retained.
     @inline(__always)
     func find(_ bits: StringBits) -> Unmanaged<CachedName>? {
         let first = index(of: bits)
@@ -48,7 +47,7 @@ internal import Synchronization
     @inline(__always)
     private func index(of bits: StringBits) -> Int { Int(truncatingIfNeeded: bits.hash >> NameCache.shift) }
 
-    /// Whether a missed name without a free slot is to be inserted.
+    /// Counts a miss, and returns whether the miss is an eighth one.
     func admits() -> Bool {
         misses &+= 1
         return misses % 8 == 0
@@ -71,7 +70,6 @@ internal import Synchronization
         return unsafe old.map { unsafe Unmanaged<CachedName>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Removes an entry.
     func remove(_ cached: CachedName) {
         let first = index(of: cached.bits)
         // SAFETY: only addresses are compared.
@@ -83,7 +81,6 @@ internal import Synchronization
 }
 
 /// An entry of the cache: a string, the name's node, and the notification of a post without payload, made once.
-///
 /// SAFETY: the node retains its entries; a post that has found an entry also finds the node, see `NameCache`.
 @safe final class CachedName: @unchecked Sendable {
     let bits: StringBits

@@ -76,9 +76,8 @@ internal import Synchronization
         }
     }
 
-    /// The slots matched by a post. Complexity: O(1). `sender` is only called if a sender is observed.
-    ///
-    /// `mayDisplace`: whether the name may displace another name from the cache.
+    /// The slots matched by a post. `sender` is only called if a sender is observed. With `mayDisplace`, the name may
+    /// displace another name from the cache.
     mutating func matches(
         name: Notification.Name, mayDisplace: Bool = true, sender: () -> SenderKey?
     ) -> Matches {
@@ -97,7 +96,7 @@ internal import Synchronization
 
     // MARK: Adding and removing
 
-    /// Adds a registration, and removes the registration with the same key. Complexity: O(1) amortised.
+    /// Adds a registration, and removes the registration with the same key.
     mutating func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) -> Registration? {
         var replaced: Registration?
         if let key = registration.details?.key {
@@ -122,10 +121,8 @@ internal import Synchronization
         count += 1
     }
 
-    /// Removes a registration, if the registry has it. Complexity: O(1) amortised.
-    ///
-    /// The caller keeps the returned registration for posts that may see it. The returned bucket is not retained: the
-    /// registry or `unlinked` retains the bucket.
+    /// Removes a registration, if the registry has it. The caller keeps the returned registration for posts that may
+    /// see it. The returned bucket is not retained: the registry or `unlinked` retains the bucket.
     mutating func remove(_ registration: Registration) -> (kept: Registration, bucket: Unmanaged<Bucket>)? {
         guard let bucket = unsafe registration.bucket else { return nil }
         if let key = registration.details?.key, keyed[key] === registration {
@@ -179,7 +176,6 @@ internal import Synchronization
     }
 
     /// A removed key of a sender: a value sender must not be released under a lock (R6).
-    ///
     /// SAFETY: the key is only released.
     private final class KeptKey: @unchecked Sendable {
         let key: SenderKey
@@ -241,8 +237,6 @@ internal import Synchronization
     // MARK: Queries
 
     /// The live registrations of a name, a sender, both or neither, in registration order.
-    ///
-    /// Complexity: O(1) to find a name or a sender or both, then O(found log found).
     func registrations(named name: Notification.Name? = nil, from sender: SenderKey? = nil) -> [Registration] {
         let buckets: [Bucket] =
             if let name {
@@ -255,8 +249,6 @@ internal import Synchronization
         return buckets.flatMap(\.registrations).sorted { $0.id < $1.id }
     }
 
-    /// Whether a post of a name and a sender would reach an observer; without a sender, whether a post of any sender
-    /// would. Complexity: O(1).
     func hasObservers(of name: Notification.Name, from sender: SenderKey?) -> Bool {
         anyName.isObserved(from: sender) || find(name)?.isObserved(from: sender) == true
     }
@@ -271,7 +263,6 @@ internal import Synchronization
             && names.elements.allSatisfy { !$0.isObserved }
     }
 
-    /// Removes and returns the unlinked objects.
     mutating func takeUnlinked() -> Unlinked {
         let taken = unlinked
         unlinked = []
@@ -280,7 +271,7 @@ internal import Synchronization
 }
 
 extension Dictionary {
-    /// Rebuilds a much too large dictionary, so its memory follows its count. Complexity: O(1) amortised.
+    /// Rebuilds a much too large dictionary, so its memory follows its count. O(1) amortised.
     fileprivate mutating func releaseUnusedCapacity() {
         guard capacity > 64, count < capacity / 8 else { return }
         var smaller = Dictionary(minimumCapacity: count * 2)
@@ -290,7 +281,6 @@ extension Dictionary {
 }
 
 /// The buckets of one name, or of observers of any name.
-///
 /// SAFETY: the lock of the node's center protects all variables that are not atomic; the center keeps the objects that
 /// posts may read.
 @safe final class NameNode: Chained, @unchecked Sendable {
@@ -327,7 +317,6 @@ extension Dictionary {
         return anySender.map { $0.count > 0 } == true || senders[sender] != nil
     }
 
-    /// The bucket of observers of any sender, made at the first call.
     func makeAnySender() -> Unmanaged<Bucket> {
         if let anySender { return unsafe .passUnretained(anySender) }
         let made = Bucket(node: self, sender: nil)
@@ -342,19 +331,16 @@ extension Dictionary {
         senders.releaseUnusedCapacity()
     }
 
-    /// Shows a bucket's new slots to posts.
     func publish(_ bucket: Bucket) {
         // SAFETY: the center keeps slots for posts that may see the slots.
         unsafe openSlots.store(Unmanaged.passUnretained(bucket.slots).toOpaque(), ordering: .sequentiallyConsistent)
     }
 
-    /// Shows posts that no observer of any sender is left.
     func unpublish() {
         unsafe openSlots.store(nil, ordering: .sequentiallyConsistent)
     }
 
     /// The slots matched by a lock-free post: the slots for any sender, unless a sender is observed.
-    ///
     /// SAFETY: the center keeps slots for posts that may see the slots.
     @safe enum FastMatch {
         case nothing

@@ -48,9 +48,8 @@ final class OwnerTable: Sendable {
 
     // MARK: Attaching
 
-    /// Attaches an observer to an object that the caller retains; false if the object is being deinitialised (O8).
-    ///
-    /// Complexity: O(1). A registration without a token, as a `WatchedObject` has, is not listed among the object's
+    /// Attaches an observer to an object that the caller retains; false if the object is being deinitialised (O8). A
+    /// registration without a token is not listed among the object's observers.
     /// observers.
     func attach(_ token: (any Token)?, to object: AnyObject, as registration: OwnedRegistration) -> Bool {
         use(object) { $0.state.attachments.append(token, as: registration, of: $0) }
@@ -63,8 +62,6 @@ final class OwnerTable: Sendable {
     }
 
     /// Watches a retained object as a sender, for a center; `nil` if the object is being deinitialised (M5).
-    ///
-    /// Complexity: O(centers with observers of the sender).
     func watchSender(_ object: AnyObject, for center: CenterCore) -> OwnerRecord? {
         var watched: OwnerRecord?
         _ = use(object) { record in
@@ -98,7 +95,6 @@ final class OwnerTable: Sendable {
         }
     }
 
-    /// Ends one watch of a sender.
     func unwatchSender(_ record: OwnerRecord, for center: CenterCore) {
         change(record) { state in
             guard let known = state.senderWatches.firstIndex(where: { $0.center === center }) else { return }
@@ -107,7 +103,6 @@ final class OwnerTable: Sendable {
         }
     }
 
-    /// The observers of an owner, in order of attachment.
     func tokens(of owner: AnyObject) -> [any Token] {
         let identity = ObjectIdentifier(owner)
         return shard(of: identity).records.withLock { records in
@@ -115,7 +110,6 @@ final class OwnerTable: Sendable {
         }
     }
 
-    /// Whether there is a record of an object.
     func hasRecord(of identity: ObjectIdentifier) -> Bool {
         shard(of: identity).records.withLock { unsafe $0.find(identity) != nil }
     }
@@ -135,7 +129,6 @@ final class OwnerTable: Sendable {
     // MARK: The end of an owner
 
     /// Called with the address of an object after the release of its last strong reference, before its `deinit`.
-    ///
     /// Returns the object's record, retained, if `didEnd` is to be called after the `deinit`.
     func willEnd(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         let (record, begun) = unsafe endAttachments(of: address)
@@ -196,8 +189,7 @@ final class OwnerTable: Sendable {
 
     // MARK: Ends that were not seen
 
-    /// Ends the observers of an owner whose end was not seen. Otherwise the ending thread ends the observers, before
-    /// the `deinit` (O3).
+    /// Ends the observers of an owner whose end was not seen. At an exact end, the ending thread does so (O3).
     func collect(_ record: OwnerRecord) {
         guard !record.isExact, record.reference.hasEnded else { return }
         let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
@@ -205,7 +197,6 @@ final class OwnerTable: Sendable {
         Events.end(begun)
     }
 
-    /// Ends the observers of owners and senders whose end was not seen.
     func purge() {
         for core in CenterCore.all.withLock({ Array($0.values) }).compactMap({ $0.take() }) {
             for record in core.records where !record.isExact && record.reference.hasEnded {
@@ -242,7 +233,6 @@ extension OwnerLifetime {
     /// Protected by the shard's lock.
     @safe @exclusivity(unchecked) var next: OwnerRecord?
 
-    /// `nil` for an object that is being deinitialised.
     init?(_ object: AnyObject, isExact: Bool) {
         if isBeingDeinitialised(object) { return nil }
         reference = OwnerReference(object)
@@ -268,11 +258,9 @@ extension OwnerLifetime {
     /// The object's type and address. Does not retain the object.
     var instance: String { describeInstance(of: type, at: identity) }
 
-    /// The object's type and address; another text after the object's end.
     func description(as role: String) -> String { reference.hasEnded ? "\(role) that has gone" : instance }
 
     struct State {
-        /// The owner's observers, in order of attachment.
         var attachments = AttachmentList()
         /// The centers with observers of this object as a sender, each with the number of its observers.
         var senderWatches: [(center: CenterCore, count: Int)] = []
@@ -298,7 +286,6 @@ extension OwnerLifetime {
 
     var isEmpty: Bool { first == nil }
 
-    /// Appends an observer.
     mutating func append(_ token: (any Token)?, as registration: OwnedRegistration, of owner: OwnerRecord) {
         unsafe registration.owner = .passRetained(owner)
         registration.token = token

@@ -12,8 +12,6 @@ internal import Synchronization
 /// for such posts (Threads/Reclamation.swift). A post sets its hazard pointer and then reads `state`, whose bits stay.
 /// Before a post has found the state open, it reads only `id` besides, and it never retains the registration.
 ///
-/// *Cost*: a call reads `state` and the handler, which stand side by side.
-///
 /// SAFETY: each field states its protection; posts read a deallocated registration as said above.
 @safe class Registration: @unchecked Sendable {
     /// The bits of a state. With the state 0, a post calls the handler at once.
@@ -66,7 +64,6 @@ internal import Synchronization
         }
     }
 
-    /// This object, if attached to an owner.
     @inline(__always)
     final var owned: OwnedRegistration? {
         guard isOwned else { return nil }
@@ -74,9 +71,7 @@ internal import Synchronization
     }
 
     final var isOwned: Bool { state.load(ordering: .relaxed) & State.owned != 0 }
-
     final var isOnce: Bool { state.load(ordering: .relaxed) & State.once != 0 }
-    /// Whether a delivery has claimed this once registration.
     final var isClaimed: Bool { state.load(ordering: .acquiring) & State.claimed != 0 }
     final var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
 
@@ -114,7 +109,6 @@ internal import Synchronization
     final var keeper: RegistrationHook? { details?.hooks.first { $0.targetDescription != nil } }
 
     /// The registration's identity in hazard pointers.
-    ///
     /// SAFETY: the address is only compared, never read through.
     final var address: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
@@ -135,7 +129,6 @@ internal import Synchronization
         }
     }
 
-    /// Calls the handler of the subclass, by the state.
     @inline(never)
     private final func call(_ notification: Notification, posted: UInt64 = 0) {
         if Events.areTraced { callTraced(notification, posted: posted) } else { callUntraced(notification) }
@@ -193,8 +186,7 @@ internal import Synchronization
         }
     }
 
-    /// Passes a post through the pending deliveries. A call on the posting thread is made if `mayCall`, or else is
-    /// added to the post's calls.
+    /// Passes a post through the pending deliveries. An inline call is made if `mayCall`, or else added to the post.
     final func receiveRouted(_ posted: Notification, in post: inout Post, mayCall: Bool) {
         guard isPrepared else { return receivePending(posted, in: &post, mayCall: mayCall) }
         if !mayCall, pending?.isCalledHere == true { return unsafe post.calls.append(.passUnretained(self)) }
@@ -211,7 +203,6 @@ internal import Synchronization
         }
     }
 
-    /// Whether a hook prepares each notification.
     private final var isPrepared: Bool {
         state.load(ordering: .relaxed) & (State.prepared | State.ended) == State.prepared
     }
@@ -255,8 +246,7 @@ internal import Synchronization
         if isClaimed { end(because: .usedUp) }
     }
 
-    /// Runs the handler for a pending delivery, on its target, with the registration as the guard's hazard pointer.
-    /// `previous` is the registration called before.
+    /// Runs a pending delivery's handler, with the registration as the hazard pointer, which was `previous`.
     final func run(
         _ delivery: PendingDeliveries.Delivery, after previous: inout UInt,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
@@ -348,14 +338,11 @@ extension Unowned where Object: Registration {
 }
 
 extension Registration {
-    /// The rare parts of a registration.
-    ///
     /// SAFETY: a key's value is only compared and hashed; all other parts are Sendable.
     final class Details: @unchecked Sendable {
         let sender: OwnerRecord?
         let key: ObserverKey?
         let hooks: [RegistrationHook]
-        /// The hook that prepares every post.
         let preparing: RegistrationHook?
 
         init(sender: OwnerRecord? = nil, key: ObserverKey? = nil, hooks: [RegistrationHook] = []) {
@@ -373,7 +360,6 @@ extension Registration {
 // MARK: The kinds of registrations
 
 /// A registration whose handler takes only the notification.
-///
 /// SAFETY: `handler` never changes.
 final class PlainRegistration: Registration, @unchecked Sendable {
     let handler: @Sendable (Notification) -> Void
@@ -388,7 +374,6 @@ final class PlainRegistration: Registration, @unchecked Sendable {
 }
 
 /// A registration attached to an owner. The handler also takes the owner.
-///
 /// SAFETY: each field states its protection.
 @safe final class OwnedRegistration: Registration, @unchecked Sendable {
     /// The observer's token for the owner and the user.
@@ -415,7 +400,6 @@ final class PlainRegistration: Registration, @unchecked Sendable {
         unsafe previous = .passUnretained(self)
     }
 
-    /// Makes a registration to be attached to an owner of type `Owner`.
     @inline(__always)
     convenience init<Owner: AnyObject>(
         center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite,
@@ -463,8 +447,6 @@ final class PlainRegistration: Registration, @unchecked Sendable {
 
 // MARK: Places in the source
 
-/// The place of a registration in the source.
-///
 /// SAFETY: the file's name is a literal's, which stays.
 @safe struct RegistrationSite: @unchecked Sendable {
     /// The file's name, with a zero at its end; `nil` if unknown.
@@ -477,6 +459,5 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     }
 
     var file: String { unsafe fileName.map { unsafe String(cString: $0) } ?? "" }
-
     var line: Int { Int(lineNumber) }
 }

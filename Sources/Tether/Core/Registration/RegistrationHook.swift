@@ -12,16 +12,13 @@ class RegistrationHook: @unchecked Sendable {
     var convertsOnTarget: Bool { false }
 
     /// The notification as the registration takes it; `nil` if the notification does not match after all.
-    ///
     /// Called on the posting thread, before the claim of a once registration. If the hook converts on the target,
     /// called there again.
     func prepare(_ notification: Notification, for registration: Registration) -> Notification? { notification }
 
-    /// Called once, when the registration is made.
     func attached(to registration: Registration) {}
 
-    /// Called when the registration replaces an open registration with the same key, name and sender, under the lock of
-    /// the center's core.
+    /// Called under the center's lock when the registration replaces one with the same key, name and sender.
     func takeOver(from old: Registration, for registration: Registration) {}
 
     /// Called once, when the registration has ended, with no lock held.
