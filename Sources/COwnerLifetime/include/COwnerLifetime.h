@@ -19,8 +19,6 @@ extern "C" {
 /// Called before the deallocating function of an object with unowned references. The result is passed to
 /// `tether_did_end` after the function has returned; after `NULL`, `tether_did_end` is not called.
 typedef void *_Nullable (*tether_will_end)(void *_Nonnull object);
-
-/// Called after the deallocating function of such an object.
 typedef void (*tether_did_end)(void *_Nonnull context);
 
 /// Sets the hook's callbacks. May be called again; a call under way may still use the previous callbacks.
@@ -47,18 +45,13 @@ extern size_t swift_unownedRetainCount(void *_Nonnull object);
 
 /// Whether the object's last strong reference was released.
 static inline bool tether_has_ended(void *_Nonnull object) { return swift_isDeallocating(object); }
-
-/// Retains an object; false if the object's last strong reference was released.
 static inline bool tether_try_retain(void *_Nonnull object) { return swift_tryRetain(object) != NULL; }
-
 static inline size_t tether_strong_count(void *_Nonnull object) { return swift_retainCount(object); }
 static inline size_t tether_unowned_count(void *_Nonnull object) { return swift_unownedRetainCount(object); }
 
 // MARK: A slot for each thread
 
 extern _Thread_local void *_Nullable tether_current_record;
-
-/// The calling thread's record, or `NULL`.
 static inline void *_Nullable tether_thread_record(void) { return tether_current_record; }
 
 /// The ranks of the calling thread's locks, for the checks of debug builds.
@@ -71,8 +64,6 @@ void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(vo
 
 /// Whether the calling thread's destructors have begun. A record set from then on may stay.
 bool tether_thread_is_exiting(void);
-
-/// Whether the calling thread is the main thread.
 bool tether_is_main_thread(void);
 
 /// Ends the calling thread's record, if there is one, as the thread's exit would.
@@ -100,7 +91,6 @@ static inline bool tether_needs_attention(void) {
     return __builtin_expect(__atomic_load_n(&tether_awaited, __ATOMIC_SEQ_CST) != 0, 0);
 }
 
-/// Whether posting threads must fence their hazard pointers.
 static inline bool tether_posters_fence(void) {
     return __atomic_load_n(&tether_awaited, __ATOMIC_RELAXED) & TETHER_POSTERS_FENCE;
 }
@@ -121,7 +111,6 @@ static inline void tether_begin_awaiting(uintptr_t registration) {
     __atomic_fetch_or(&tether_awaited, tether_awaited_bit(registration), __ATOMIC_SEQ_CST);
 }
 
-/// Ends all waits.
 static inline void tether_end_awaiting(void) {
     __atomic_fetch_and(&tether_awaited, TETHER_POSTERS_FENCE, __ATOMIC_SEQ_CST);
 }
@@ -135,7 +124,6 @@ bool tether_prove_fence(void);
 
 // MARK: A trace
 
-/// The system's number of the calling thread.
 uint64_t tether_thread_number(void);
 
 /// The name of the calling thread; empty if it has none.

@@ -25,11 +25,9 @@ public enum OwnerLifetime {
     ///
     /// Installs the watch if the class has none. Each subclass has its own answer. Complexity: O(1); a lock, the first
     /// time for each class. Any thread.
-    /// - Parameter type: The class of the instances, not a superclass.
     public static func isExact(for type: AnyClass) -> Bool { isProven && install(on: type) }
 
     /// The callbacks for the ends of watched objects. The thread of each end calls them.
-    ///
     /// SAFETY: plain functions, which stay as long as the process.
     @safe struct Listener: Sendable {
         /// Called before an object's `deinit`. The result is passed to `didEnd`; after `nil`, `didEnd` is not called.
@@ -43,9 +41,8 @@ public enum OwnerLifetime {
 
 #if !canImport(ObjectiveC)
 
-// The deallocator hook (COwnerLifetime/DeallocatorHook.c). A class's metadata has a word with the address of the
-// deallocating function. The hook replaces the word in the metadata of each class with owners or senders. The hook
-// reads the object's count of unowned references. An object without unowned references has the count 1, and the hook
+// The hook (COwnerLifetime/DeallocatorHook.c) replaces the word with the address of the deallocating function in the
+// metadata of each class with owners or senders. An object without unowned references has the count 1, and the hook
 // calls the original function at once. A record of the owner table has an unowned reference to its object, so an owner
 // has a higher count. Then the hook calls the listener, the original function, and the listener once more.
 
@@ -53,7 +50,6 @@ extension OwnerLifetime {
     /// Makes writers of metadata exclusive. The value is not used.
     private static let installing = Locked(true)
 
-    /// Installs the hook in a class's metadata; false if the metadata cannot be written.
     static func install(on type: AnyClass) -> Bool {
         // SAFETY: a class's metatype is the address of its metadata.
         let metadata = unsafe unsafeBitCast(type, to: UnsafeMutableRawPointer.self)
@@ -117,7 +113,6 @@ extension OwnerLifetime {
 
     fileprivate static let listener = Locked<Listener?>(nil)
 
-    /// Sets the listener.
     static func listen(_ new: Listener) { listener.withLock { $0 = new } }
 
     /// Begins to watch an object. The caller retains the object.

@@ -1,6 +1,4 @@
-/// A queue with O(1) amortised append and removal of the first element.
-///
-/// The queue has two stacks, so the removal of an element moves no other element.
+/// A queue of two stacks: appending, and removing the first element, are O(1) amortised.
 struct FIFO<Element> {
     /// The oldest elements, the oldest last.
     private var older: ContiguousArray<Element> = []
@@ -9,17 +7,14 @@ struct FIFO<Element> {
 
     var count: Int { older.count + newer.count }
     var isEmpty: Bool { older.isEmpty && newer.isEmpty }
-
     var first: Element? { older.last ?? newer.first }
 
     /// The elements, oldest first.
     var elements: [Element] { older.reversed() + newer }
 
     mutating func append(_ element: consuming Element) { newer.append(element) }
-
     mutating func popFirst() -> Element? { popFirst { _ in true } }
 
-    /// Takes the first element, if it satisfies a condition.
     @inline(__always)
     mutating func popFirst(if condition: (Element) -> Bool) -> Element? {
         if older.isEmpty { turn() }
@@ -32,7 +27,7 @@ struct FIFO<Element> {
         unsafe older.withUnsafeMutableBufferPointer { unsafe $0.reverse() }
     }
 
-    /// Removes and returns the oldest element with a true `condition`. Complexity: O(n).
+    /// Removes and returns the oldest element with a true `condition`.
     mutating func remove(where condition: (Element) -> Bool) -> Element? {
         if let index = older.lastIndex(where: condition) { return older.remove(at: index) }
         return newer.firstIndex(where: condition).map { newer.remove(at: $0) }
@@ -47,7 +42,6 @@ struct FIFO<Element> {
         return taken
     }
 
-    /// Removes and returns all elements.
     mutating func removeAll() -> [Element] {
         let taken = elements
         self = FIFO()

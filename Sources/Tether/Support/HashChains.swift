@@ -2,7 +2,6 @@
 protocol Chained: AnyObject, SendableMetatype {
     /// Well mixed in the lower bits, and constant while the element is in a table.
     var hash: UInt { get }
-    /// The next element of the same chain.
     var next: Self? { get set }
 }
 
@@ -41,7 +40,7 @@ struct HashChains<Element: Chained> {
         return nil
     }
 
-    /// All elements, in no order. Complexity: O(n).
+    /// All elements, in no order.
     var elements: [Element] {
         var elements: [Element] = []
         for first in chains {
@@ -54,7 +53,6 @@ struct HashChains<Element: Chained> {
         return elements
     }
 
-    /// Inserts an element, and returns it, not retained.
     @discardableResult
     mutating func insert(_ element: consuming Element) -> Unmanaged<Element> {
         // SAFETY: from here on, the chain retains the element.

@@ -27,7 +27,6 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
         #endif
     }
 
-    /// Calls `body` with the value while no other thread has the lock.
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -51,7 +50,6 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
         }
     }
 
-    /// Yields, or waits in the kernel for this thread's turn.
     @inline(never)
     private borrowing func wait(after tries: inout Int) {
         if tries < mostTries {

@@ -20,7 +20,6 @@ internal import ObjectiveC
 // the reference is weak there. On other systems the reference is `Unowned`.
 
 /// A reference to an object of a Swift class. The reference does not retain the object, but reserves the address.
-///
 /// SAFETY: the runtime's counts are atomic, so any thread may copy the reference and call `take()`.
 struct Unowned<Object: AnyObject>: @unchecked Sendable {
     private unowned let object: Object
@@ -29,7 +28,6 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     @inline(__always)
     init(_ object: Object) { self.object = object }
 
-    /// The object's address, for comparisons.
     @inline(__always)
     var address: UInt { unsafe UInt(bitPattern: pointer) }
 
@@ -65,15 +63,12 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
 
 #if canImport(ObjectiveC)
 
-/// A weak reference, because an object of the program may be Objective-C's.
-///
 /// SAFETY: `object` is only written by `init`; loading a weak reference is atomic.
 @safe struct OwnerReference<Object: AnyObject>: @unchecked Sendable {
     private weak var object: Object?
     /// Only compared.
     let address: UInt
 
-    /// Refers to an object. If the object is being deinitialised, `take()` always returns `nil`.
     init(_ object: Object) {
         address = UInt(bitPattern: ObjectIdentifier(object))
         // The runtime ends a process that makes a weak reference to an object during its deinitialisation.
@@ -81,7 +76,6 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     }
 
     func take() -> Object? { object }
-
     var hasEnded: Bool { object == nil }
 
     /// `hasEnded` loads the weak reference, and the loaded reference may then be the object's last.
@@ -116,7 +110,6 @@ func isBeingDeinitialised(_ object: AnyObject) -> Bool {
 
 typealias OwnerReference = Unowned
 
-/// Whether an object's last strong reference was released. Such an object must not be retained for later (X3).
 func isBeingDeinitialised(_ object: AnyObject) -> Bool {
     // SAFETY: the caller holds the object's memory for the call.
     unsafe tether_has_ended(Unmanaged.passUnretained(object).toOpaque())

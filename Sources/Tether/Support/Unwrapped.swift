@@ -18,7 +18,6 @@ enum Unwrapped {
     }
 
     /// The object in an `Any` with nothing around the object.
-    ///
     /// The object is read in place, because casts to and from `Any` take hundreds of nanoseconds.
     @inline(__always)
     static func storedObject(in value: Any) -> AnyObject? {

@@ -11,7 +11,7 @@ internal import Synchronization
 // adds the object to the center's *garbage*, with the current epoch, and increments the epoch. The object is released
 // when no guard of the center has the object's epoch or an earlier epoch. A later post does not find the object.
 //
-// The garbage has outgrown slots, names, caches, and the memory of registrations.
+// The garbage has outgrown slots, names, cache entries, and the memory of registrations.
 //
 // # Hazard pointers
 //
@@ -47,8 +47,7 @@ internal import Synchronization
 
 // MARK: Guards
 
-/// The announcement of one post, or of one block of a target, while the post or the block is under way.
-///
+/// The guard of one post, or of one block of a target, while the post or the block is under way.
 /// SAFETY: `outer` and `next` point to guards, and guards and records are never freed.
 @safe struct EpochGuard: ~Copyable {
     /// The `center` of a target's block or a foreign center's call: both retain their registrations, and need no epoch.
@@ -64,7 +63,6 @@ internal import Synchronization
     let next = unsafe Atomic<UnsafeMutablePointer<EpochGuard>?>(nil)
     /// The guard whose `next` is this guard. Only read by the guard's thread.
     let outer: UnsafeMutablePointer<EpochGuard>?
-    /// The guard's record.
     let record: Unmanaged<ThreadRecord>
     /// Fills the guard up to the size of a cache line.
     private let padding: (UInt, UInt) = (0, 0)
@@ -74,7 +72,6 @@ internal import Synchronization
         unsafe self.outer = unsafe outer
     }
 
-    /// Begins a post.
     @inline(__always)
     func begin(center: UInt, epoch: UInt64) {
         // Release, for a thread that reads this epoch: the effects of the guard's previous post happened before.
@@ -90,7 +87,6 @@ internal import Synchronization
         if tether_needs_attention() { EpochGuard.attend(after: previous) }
     }
 
-    /// Ends the post.
     @inline(__always)
     func end() {
         let previous = registration.load(ordering: .relaxed)
@@ -134,7 +130,6 @@ internal import Synchronization
         return earliest.map { ($0, isElsewhere) }
     }
 
-    /// The hazard pointers of a center's posts under way.
     static func hazardPointers(on center: UInt) -> [UInt] {
         var hazardPointers: [UInt] = []
         GuardTable.shared.forEachUsed { epochGuard in
@@ -146,7 +141,6 @@ internal import Synchronization
         return hazardPointers
     }
 
-    /// The records of the threads that are calling a registration.
     static func threads(calling registration: UInt) -> [ThreadRecord] {
         var threads: [ThreadRecord] = []
         GuardTable.shared.forEachUsed { epochGuard in
@@ -161,7 +155,6 @@ internal import Synchronization
 
 extension Atomic<UInt> {
     /// Stores a word that other threads look for, before the load of `tether_awaited`.
-    ///
     /// On ARM64 the load does not pass the store. The store is the same instruction as a store with release.
     @inline(__always)
     fileprivate borrowing func publish(_ value: UInt) {
@@ -176,7 +169,6 @@ extension Atomic<UInt> {
 // MARK: The table of guards
 
 /// The guards of all records, in chunks, each twice as long as the previous chunk. No guard is ever moved or freed.
-///
 /// SAFETY: a chunk, and each guard of the chunk, is initialised before `count` includes the guard.
 @safe struct GuardTable: ~Copyable, @unchecked Sendable {
     static let shared = GuardTable()
@@ -202,7 +194,6 @@ extension Atomic<UInt> {
     }
 
     /// Limits readers to the first `count` guards; under the lock of the records.
-    ///
     /// Sequentially consistent: a thread that misses a guard has removed its object before the guard's thread posts.
     func setCount(_ count: Int) { self.count.store(count, ordering: .sequentiallyConsistent) }
 
@@ -258,7 +249,6 @@ struct Reclamation: ~Copyable, Sendable {
     private let newestGarbage = Atomic<UInt64>(0)
 
     /// Whether a post of an epoch must collect the garbage at its end. The garbage may wait for the post.
-    ///
     /// Sequentially consistent, as the store in `retire`: its thread sees the post's end, or the post sees the garbage.
     @inline(__always)
     func hasGarbage(since epoch: UInt64) -> Bool { newestGarbage.load(ordering: .sequentiallyConsistent) >= epoch }
