@@ -60,7 +60,6 @@ struct KeptOwner: Sendable {
 
 extension KeptOwner {
     private typealias Candidate = (registration: WatchedRegistration, owner: WatchedObject, handler: ValueBytes)
-    /// A handler that captures an owner.
     private typealias Holder = (candidate: Candidate, path: ReferencePath)
 
     /// The owners that a center may keep, in the order of its registrations. `owners` has the living ones by address.

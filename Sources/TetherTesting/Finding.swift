@@ -5,7 +5,6 @@ internal import Tether
 package struct Finding: Sendable {
     package let message: String
     package let site: Site
-    /// The picture of the holders.
     package let picture: Diagram
 
     /// The first holder, the thing left behind, and the place of the repair. Like findings have equal ones.

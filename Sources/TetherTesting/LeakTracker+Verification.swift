@@ -3,7 +3,6 @@ internal import Foundation
 internal import Tether
 
 extension LeakTracker {
-    /// The time limits of a verification.
     package struct Limits: Sendable {
         /// The wait for pending deliveries and running handlers.
         let deliveries: Duration
@@ -19,7 +18,6 @@ extension LeakTracker {
         }
     }
 
-    /// The findings of a verification.
     package struct Verdict: Sendable {
         package let findings: [Finding]
         /// A finding for each observer without a scope on the centers of the scope; a warning.
@@ -44,7 +42,6 @@ extension LeakTracker {
         return (result, Verdict(scope.verifyBlocking(limits), scope, warns: warns))
     }
 
-    /// Runs an asynchronous body as `run(_:warns:_:)` does, and blocks no thread.
     package static func run<Result>(
         _ limits: Limits, warns: Bool = true, isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> Result
@@ -69,7 +66,6 @@ extension LeakTracker {
         return findings(unfinished, limits)
     }
 
-    /// Verifies as `verify(_:)` does, but blocks the calling thread.
     @available(*, noasync)
     package func verifyBlocking(_ limits: Limits) -> [Finding] {
         let runsLoop = Thread.isMainThread || state.withLock(\.registrations).contains(where: \.usesRunLoop)
@@ -105,7 +101,6 @@ extension LeakTracker {
         return waitGroup.isEmpty ? nil : waitGroup
     }
 
-    /// A finding for each registration with a pending delivery or a running handler.
     private func unfinished() -> [Finding] { state.withLock(\.registrations).compactMap { $0.unfinished() } }
 
     /// Ends the wait for the deliveries of an ended registration, because the target may never run them.
@@ -160,7 +155,6 @@ extension LeakTracker {
         Set(objects.lazy.filter { !$0.hasEnded }.map(\.address))
     }
 
-    /// The active observers without an owner.
     private func leftRegistrations() -> [WatchedRegistration] {
         state.withLock(\.registrations).filter { $0.isActive && $0.owner == nil }
     }
@@ -183,10 +177,8 @@ extension LeakTracker {
         return owners
     }
 
-    /// Records as leaks the owners that ended with their center, and living owners captured by their handlers. A living
-    /// owner reached through a property is not recorded, because the test may be about to set the property.
-    ///
-    /// `gone` lists the owners that ended with their handlers, including owners of other scopes.
+    /// Records the leaks among the owners found by the search: see CenterEndSearch.swift. `gone` lists the owners that
+    /// ended with their handlers, including owners of other scopes.
     func centerHasEnded(_ owners: [KeptOwner], gone: [KeptOwner]) {
         let known = Set(owners.map(\.owner.address))
         let kept = owners.filter { $0.isCaptured || $0.owner.hasEnded }
@@ -198,7 +190,6 @@ extension LeakTracker {
         }
     }
 
-    /// The owner of a registration, if alive and not kept on purpose.
     func livingOwner(of registration: WatchedRegistration) -> WatchedObject? {
         let (owner, kept) = state.withLock { state in
             (registration.owner.flatMap { state.objects[$0] }, state.kept)
@@ -207,7 +198,6 @@ extension LeakTracker {
         return owner
     }
 
-    /// A finding for each observer without a scope on the centers of this scope.
     package func unattributed() -> [Finding] {
         let centers = state.withLock(\.centers)
         return Registrations.newUnattributed(on: centers).map { registration in

@@ -75,11 +75,9 @@ public final class LeakTracker: Sendable {
         var registrations: [WatchedRegistration] = []
         /// The centers made or used in the scope.
         var centers: Set<RegistrationWatch.CenterNumber> = []
-        /// The objects kept on purpose by the test.
         var kept: [WatchedObject] = []
-        /// Owners kept by handlers until their center ended.
         var keptUntilCenterEnded: [KeptOwner] = []
-        /// The time left for the search for such owners.
+        /// The time left for the searches at the ends of centers.
         var timeForCenters = Duration.seconds(2)
         /// Each ends a wait for pending deliveries; called when the registration or the verification ends.
         var waits: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
@@ -94,7 +92,6 @@ public final class LeakTracker: Sendable {
         Registrations.listen()
     }
 
-    /// Makes an empty scope with a time limit for the searches at the ends of its centers.
     package convenience init(explanation: Duration) {
         self.init()
         state.withLock { $0.timeForCenters = explanation }
@@ -116,9 +113,7 @@ public final class LeakTracker: Sendable {
         Registrations.stopListening()
     }
 
-    // MARK: Being current
-
-    /// Runs a body with this scope as current: registrations by the body and its child tasks belong to the scope.
+    /// Runs a body here with this scope as current: registrations by the body and its child tasks belong to the scope.
     ///
     /// ```swift
     /// let scope = LeakTracker.current
@@ -128,7 +123,6 @@ public final class LeakTracker: Sendable {
     ///     }
     /// }
     /// ```
-    /// - Parameter body: The code to run, on this thread.
     public func adopt<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         // `withValue` rethrows anything.
         let outcome: Swift.Result<Result, Failure> = LeakTracker.$scope.withValue(Scope(self)) {
@@ -139,13 +133,9 @@ public final class LeakTracker: Sendable {
 
     // MARK: Tracking
 
-    /// Tracks an object without retaining it, and returns the object. A box made by a cast of a value to `AnyObject`
-    /// stops the program with a message, because each cast makes another box.
-    /// - Parameters:
-    ///   - object: The object, which is not retained.
-    ///   - label: The name in findings; the object's type, if left out.
-    ///   - file: The file of the call, which findings name.
-    ///   - line: The line of the call.
+    /// Tracks an object without retaining it, and returns the object. Findings name the object by `label`, or else by
+    /// its type, and the line of the call. A box made by a cast of a value to `AnyObject` stops the program with a
+    /// message, because each cast makes another box.
     @discardableResult
     public func track<Object: AnyObject>(
         _ object: Object, _ label: String? = nil, file: StaticString = #fileID, line: UInt = #line
@@ -159,11 +149,8 @@ public final class LeakTracker: Sendable {
         return object
     }
 
-    /// Excludes an object kept on purpose beyond the scope. Neither the object nor its observers are leaks.
-    /// - Parameters:
-    ///   - object: The object, which is not retained.
-    ///   - file: The file of the call; leave the argument out.
-    ///   - line: The line of the call; leave the argument out.
+    /// Excludes an object kept on purpose beyond the scope, without retaining it. Neither the object nor its observers
+    /// are leaks.
     @discardableResult
     public func keep<Object: AnyObject>(
         _ object: Object, file: StaticString = #fileID, line: UInt = #line
@@ -174,11 +161,8 @@ public final class LeakTracker: Sendable {
         return object
     }
 
-    /// Makes and tracks an object to capture. The probe is alive as long as a closure with the capture is alive.
-    /// - Parameters:
-    ///   - label: The name in findings.
-    ///   - file: The file of the call, which findings name.
-    ///   - line: The line of the call.
+    /// Makes and tracks an object to capture, named `label` in findings. The probe is alive as long as a closure with
+    /// the capture is alive.
     public func probe(_ label: String = "a captured value", file: StaticString = #fileID, line: UInt = #line) -> Probe {
         track(Probe(), label, file: file, line: line)
     }
@@ -243,9 +227,8 @@ public final class LeakTracker: Sendable {
         public func svg() -> String { picture.svg }
     }
 
-    /// The tracked objects alive now, and the current observers of the given centers. The call does not wait for
-    /// deliveries or releases.
-    /// - Parameter centers: The centers whose observers count as leaks; none, if left out.
+    /// The tracked objects alive now, and the current observers of the given centers, if any. The call does not wait
+    /// for deliveries or releases.
     public func leaks(in centers: any NotifyingCenter...) -> [Leak] {
         let objects = state.withLock(\.tracked).filter { !$0.isOwner && !$0.object.hasEnded }.map { tracked in
             Leak(
@@ -262,13 +245,8 @@ public final class LeakTracker: Sendable {
     }
 }
 
-/// Tracks an object in the current scope. The test fails if the object outlives the scope.
-///
-/// ```swift
-/// let sidebar = track(Sidebar())
-/// ```
-/// See ``LeakTracker/track(_:_:file:line:)``.
-/// - Returns: The object.
+/// Tracks an object in the current scope, and returns the object. The test fails if the object outlives the scope. See
+/// ``LeakTracker/track(_:_:file:line:)``.
 @discardableResult
 public func track<Object: AnyObject>(
     _ object: Object, _ label: String? = nil, file: StaticString = #fileID, line: UInt = #line

@@ -58,7 +58,6 @@ public final class ManualTarget: DeliveryScheduler {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Keeps a job until it is run. Tether calls the method.
-    /// - Parameter job: The work that `runOne()` or `runAll(limit:)` runs.
+    /// Keeps a job until `runOne()` or `runAll(limit:)` runs it. Tether calls the method.
     public func schedule(_ job: @escaping @Sendable () -> Void) { jobs.withLock { $0.append(job) } }
 }

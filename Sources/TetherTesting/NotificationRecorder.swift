@@ -45,14 +45,8 @@ public final class NotificationRecorder: @unchecked Sendable {
     private let log = Log()
     private let token: NotificationObserver
 
-    /// Starts to record.
-    /// - Parameters:
-    ///   - center: The center to observe.
-    ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe; any, if left out.
-    ///   - target: The target of the deliveries.
-    ///   - fileID: The file of the call, which audits and reports name.
-    ///   - line: The line of the call.
+    /// Starts to record the notifications of a name, or of any name if `nil`. Without a sender, those of any sender are
+    /// recorded. Audits and reports name the line of the call.
     public init<Sender: AnyObject>(
         _ center: some NotifyingCenter, _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         on target: DeliveryTarget = .postingThread, fileID: StaticString = #fileID, line: UInt = #line
@@ -91,10 +85,8 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// Stops recording, and keeps the recorded notifications.
     public func stop() { token.cancel() }
 
-    /// Suspends until `count` notifications have been delivered in all, or the task is cancelled.
-    /// - Parameters:
-    ///   - count: The number of deliveries, of all since the recorder was made or last cleared.
-    ///   - limit: The longest wait.
+    /// Suspends until `count` notifications have been delivered since the recorder was made or last cleared, for
+    /// `limit` at most. The wait also ends if the task is cancelled.
     /// - Returns: Whether `count` notifications were delivered within the limit.
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) async -> Bool {
@@ -123,7 +115,6 @@ public final class NotificationRecorder: @unchecked Sendable {
         return !removeWaiter(waiter)
     }
 
-    /// The number of waiting calls.
     var waiterCount: Int { log.state.withLock(\.waiters.count) }
 
     /// Adds a waiter for `count` deliveries to a group, and returns its number; `nil` if all were delivered.

@@ -8,18 +8,15 @@ enum Registrations {
         /// The live registrations by center. So the cost of a center's end depends on its own registrations alone.
         var onCenters: [RegistrationWatch.CenterNumber: Set<WatchedRegistration.ID>] = [:]
         var count = 0
-        /// The centers that are ending.
         var ending: [RegistrationWatch.CenterNumber: Ending] = [:]
         /// The registrations that end with their centers, with their owners, until the handlers are released.
         var beforeRelease: [WatchedRegistration.ID: (registration: WatchedRegistration, owner: WatchedObject)] = [:]
         /// The scopes of registrations until the scope closes. A handler may run after its registration has ended.
         var scopesOfHandlers: [WatchedRegistration.ID: WeakScope] = [:]
-        /// The live registrations without a scope.
         var unattributed: [WatchedRegistration.ID: WatchedRegistration] = [:]
         var reported: Set<String> = []
     }
 
-    /// A center's end in progress.
     private struct Ending: Sendable {
         /// The registrations whose owners are checked.
         let registrations: Set<WatchedRegistration.ID>
@@ -58,7 +55,6 @@ enum Registrations {
         }
     }
 
-    /// Ends one call of `listen()`.
     static func stopListening() {
         listeners.withLock { count in
             count -= 1
@@ -123,7 +119,6 @@ enum Registrations {
         state.withLock { $0.ending[registration.center]?.gone.append(kept) }
     }
 
-    /// The scope of a registration, even after the registration has ended; `nil` if none is known.
     static func scope(of id: WatchedRegistration.ID) -> WeakScope? {
         state.withLock { $0.scopes[id]?.scope ?? $0.scopesOfHandlers[id] }
     }

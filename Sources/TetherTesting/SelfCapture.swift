@@ -25,13 +25,11 @@ extension ObserverCenter {
     }
 }
 
-/// The check for handlers that capture their own owner.
 enum SelfCapture {
     static let isReported = Atomic<Bool>(false)
     /// Overrides `isReported` in a task, for tests that run beside tests with captures on purpose.
     @TaskLocal static var isReportedHere: Bool?
 
-    /// The advice about a self-capture.
     static let remedy = "Use the owner that the handler is handed, or capture it weakly there."
 
     /// The greatest number of objects to search for one handler.
@@ -39,7 +37,6 @@ enum SelfCapture {
     /// The greatest number of elements in the collections among these objects.
     static let elementLimit = 1000
 
-    /// Reports a handler that captures its owner, if the check is on.
     static func check(
         _ handler: ValueBytes, of owner: AnyObject?, at registration: WatchedRegistration
     ) {

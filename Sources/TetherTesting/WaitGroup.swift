@@ -10,7 +10,6 @@ final class WaitGroup: Sendable {
         var resume: (@Sendable () -> Void)?
         var isExpired = false
 
-        /// Whether no call needs to wait any more.
         var isOver: Bool { open == 0 || isExpired }
     }
 
@@ -48,9 +47,6 @@ final class WaitGroup: Sendable {
         resume?()
     }
 
-    // MARK: Waiting
-
-    /// Suspends until all events have come, or until a deadline.
     func wait(until deadline: DispatchTime) async {
         // A cancelled timer source leaves nothing behind. `asyncAfter` would keep its block until the deadline.
         let timer = DispatchSource.makeTimerSource(queue: .global())
@@ -62,7 +58,6 @@ final class WaitGroup: Sendable {
     }
 
     /// Blocks this thread until all events have come, or until a deadline.
-    ///
     /// With `runningLoop` the thread's run loop runs meanwhile, so that deliveries to this thread can run. Callers pass
     /// true on the main thread or with a run loop target.
     @available(*, noasync)
@@ -81,7 +76,6 @@ final class WaitGroup: Sendable {
 }
 
 /// A run of the calling thread's run loop, which any thread may end and which leaves nothing with the loop.
-///
 /// SAFETY: any thread may wake a CoreFoundation run loop; `hasEnded` is guarded; only the running thread uses the rest.
 private final class LoopUntil: @unchecked Sendable {
     private let deadline: DispatchTime
@@ -107,7 +101,6 @@ private final class LoopUntil: @unchecked Sendable {
 
     /// Observers that stop this run, and no nested run, when the loop is about to wait and the wait has ended. A
     /// signalled source would not do, because a nested run may handle the signal.
-    ///
     /// Both observers surround all others, so a run started by another observer is nested and uses up no stop.
     private func makeObservers() -> [CFRunLoopObserver] {
         var depth = 0
@@ -126,7 +119,6 @@ private final class LoopUntil: @unchecked Sendable {
         return [begin, end]
     }
 
-    /// Ends the run, from any thread.
     func end() {
         hasEnded.withLock { $0 = true }
         CFRunLoopWakeUp(loop)
