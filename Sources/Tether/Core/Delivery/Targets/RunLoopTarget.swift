@@ -148,18 +148,10 @@ final class ThreadLoop: Sendable {
         }
     }
 
-    /// Drops the waiting blocks, counted, rejects later ones, and ends each run of the loop.
+    /// Drops the waiting blocks, counted, rejects later ones, and ends the innermost run of the loop.
     func stop() {
         close()
-        stopRuns()
-    }
-
-    /// Ends the innermost run, perhaps one inside a handler, and then the runs around it, and later ones.
-    private func stopRuns() {
-        state.withLock(\.loop)?.perform(in: [.default]) { [self] in
-            CFRunLoopStop(CFRunLoopGetCurrent())
-            stopRuns()
-        }
+        state.withLock(\.loop)?.perform(in: [.default]) { CFRunLoopStop(CFRunLoopGetCurrent()) }
     }
 
     private func close() {
