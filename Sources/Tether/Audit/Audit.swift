@@ -11,7 +11,7 @@ public import Foundation
 /// itself: see [Watching a program](doc:WatchingAProgram).
 ///
 /// *Representation*: a row of texts and numbers for each observer. Descriptions of your types run without a lock. An
-/// audit retains no object. The taking of an audit retains one observer at a time.
+/// audit retains no object.
 ///
 /// *Cost*: O(n log n) for n observers, under a lock of the center. So audits are for tests and diagnosis.
 public struct Audit: Sendable, RandomAccessCollection {
@@ -56,9 +56,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     public var startIndex: Int { rows.startIndex }
     /// The position past the last row.
     public var endIndex: Int { rows.endIndex }
-    /// The row at a position.
-    /// - Parameter position: The position of a row: `startIndex` or more, and less than `endIndex`; any other stops the
-    ///   program.
+    /// The row at a position before `endIndex`; any other position stops the program.
     public subscript(position: Int) -> Row { rows[position] }
 
     /// The notifications that wait in one posting queue.
@@ -188,58 +186,36 @@ extension Audit: CustomStringConvertible {
         return ((isEmpty ? ["no observers"] : table) + waiting + dropped).joined(separator: "\n")
     }
 
-    /// The largest width of a column in characters. A longer cell widens one line only.
-    private static let widestColumn = 60
-
     private var table: [String] {
-        let titles = ["center", "name", "sender", "owner", "target", "registered at", "notes"].map(Cell.init)
+        let titles = ["center", "name", "sender", "owner", "target", "registered at", "notes"]
         let cells = rows.map { row in
             [
                 row.center, row.name?.rawValue ?? "any", row.sender ?? "any", row.owner ?? "its \(row.holder)",
                 row.target, "\(row.file):\(row.line)", row.notes.joined(separator: ", "),
-            ].map(Cell.init)
+            ].map(Audit.escaped)
         }
         let first = Set(rows.map(\.center)).count > 1 ? 0 : 1
-        let columns = (first..<titles.count).filter { column in cells.contains { $0[column].width > 0 } }
+        let columns = (first..<titles.count).filter { column in cells.contains { !$0[column].isEmpty } }
         let lines = [titles] + cells
-        let widths = columns.map { column in
-            lines.reduce(0) { Swift.max($0, Swift.min($1[column].width, Audit.widestColumn)) }
-        }
+        // A cell of more than 60 characters widens its own line only.
+        let widths = columns.map { column in lines.reduce(0) { Swift.max($0, Swift.min($1[column].count, 60)) } }
         return lines.map { line in
-            var (text, gap) = ("", 0)
-            for (column, width) in zip(columns, widths) {
-                if line[column].width > 0 {
-                    text += String(repeating: " ", count: gap) + line[column].text
-                    gap = 0
-                }
-                gap += 2 + Swift.max(0, width - line[column].width)
-            }
+            var text = zip(columns, widths).map { column, width in
+                line[column] + String(repeating: " ", count: Swift.max(0, width - line[column].count))
+            }.joined(separator: "  ")
+            while text.last == " " { text.removeLast() }
             return text
         }
     }
 
-    /// A cell of the table: a text with escaped control characters, such as line breaks.
-    private struct Cell {
-        var text: String
-        let width: Int
-
-        init(_ text: String) {
-            self.text = text
-            // Most texts are printable ASCII, for which a look at each character's properties would take longest.
-            if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) {
-                width = text.utf8.count
-            } else {
-                self.text = text.unicodeScalars.reduce(into: "") { escaped, scalar in
-                    escaped += Cell.isControl(scalar) ? scalar.escaped(asASCII: true) : String(scalar)
-                }
-                width = self.text.count
-            }
-        }
-
-        private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    /// A text with escaped control characters, such as line breaks.
+    private static func escaped(_ text: String) -> String {
+        // Most texts are printable ASCII, for which a look at each character's properties would take longest.
+        if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }
+        return text.unicodeScalars.reduce(into: "") { escaped, scalar in
             let properties = scalar.properties
-            return [.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
-                || properties.isBidiControl
+            let isControl = [.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
+            escaped += isControl || properties.isBidiControl ? scalar.escaped(asASCII: true) : String(scalar)
         }
     }
 }

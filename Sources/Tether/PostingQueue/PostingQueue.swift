@@ -139,9 +139,7 @@ public final class PostingQueue: Sendable {
 
         /// Makes a set of bits.
         /// - Parameter rawValue: The bits: those of `onName` and `onSender`.
-        public init(rawValue: UInt) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt) { self.rawValue = rawValue }
 
         /// No notification replaces another.
         public static let none: NotificationCoalescing = []
@@ -167,7 +165,7 @@ public final class PostingQueue: Sendable {
         _ notification: Notification, postingStyle: PostingStyle,
         coalesceMask: NotificationCoalescing = [.onName, .onSender], forModes modes: [RunLoop.Mode]? = nil
     ) {
-        let modes = modes.map(Set.init) ?? PostingQueue.defaultModes
+        let modes = modes.map(Set.init) ?? [.default]
         guard !modes.isEmpty else {
             fatalError(
                 "PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:): the list of modes is empty, so "
@@ -185,8 +183,6 @@ public final class PostingQueue: Sendable {
         if needsWaking { wake() }
         if postingStyle == .now, !isOnOwnThread || openModes()?(modes) ?? true { center.post(notification) }
     }
-
-    private static let defaultModes: Set<RunLoop.Mode> = [.default]
 
     /// Changes the state, and then releases the removed notifications with no lock held.
     @discardableResult
@@ -219,12 +215,9 @@ public final class PostingQueue: Sendable {
         }
     }
 
-    /// Posts all waiting notifications, in order, on the calling thread, in every mode (Q8).
-    ///
-    /// Notifications that handlers enqueue meanwhile wait for a later turn.
-    public func flush() {
-        post([.asap, .whenIdle]) { _ in true }
-    }
+    /// Posts all waiting notifications, in order, on the calling thread, in every mode (Q8). Notifications that handlers
+    /// enqueue meanwhile wait for a later turn.
+    public func flush() { post([.asap, .whenIdle]) { _ in true } }
 
     /// Drops waiting and later notifications, counted in the center's audit. Called when the thread exits.
     private func close() {
@@ -271,10 +264,9 @@ public final class PostingQueue: Sendable {
         // CoreFoundation logs an error for a main thread that has exited.
         if thread == nil, MainQueue.isCurrent, !Thread.isMainThread { return }
         if let hold = state.hold { return hold.add(to: modes) }
-        let moments: CFRunLoopActivity = [.beforeTimers, .beforeWaiting, .exit]
-        state.hold = RunLoopHold(loop, in: modes, observing: moments) { [self] activity in
+        state.hold = RunLoopHold(loop, in: modes, observing: [.beforeTimers, .beforeWaiting, .exit]) { [self] in
             guard let isOpen = openModes() else { return }
-            post(activity == .beforeTimers ? [.asap] : [.asap, .whenIdle], isOpen: isOpen)
+            post($0 == .beforeTimers ? [.asap] : [.asap, .whenIdle], isOpen: isOpen)
         }
     }
 
@@ -302,13 +294,10 @@ public final class PostingQueue: Sendable {
         return thread.map { $0 === ThreadRecord.current } ?? MainQueue.isCurrent
     }
 
-    /// Returns a test of whether the loop's current mode allows a post; `nil` while the loop, the caller's, does not
-    /// run.
+    /// A test of whether the current mode of the calling thread's loop allows a post; `nil` while the loop does not run.
     private func openModes() -> ((Set<RunLoop.Mode>) -> Bool)? {
         guard case .loop(let loop, _) = clock, let current = RunLoop.current.currentMode else { return nil }
-        return { modes in
-            modes.contains(current) || modes.contains(.common) && PostingQueue.isCommon(current, in: loop)
-        }
+        return { $0.contains(current) || $0.contains(.common) && PostingQueue.isCommon(current, in: loop) }
     }
 
     /// Whether a mode is common: CoreFoundation, which lists no common modes, puts a `.common` source into each.

@@ -109,12 +109,9 @@ internal import Synchronization
         return unsafe made
     }
 
-    /// The guard of the thread's innermost post or block.
-    private var innermost: UnsafeMutablePointer<EpochGuard>? { unsafe firstFree.pointee.outer }
-
     /// The registrations that the thread is calling, the outermost first; 0 for a post without a call yet.
     var calledRegistrations: [UInt] {
-        var (epochGuard, registrations) = unsafe (innermost, [UInt]())
+        var (epochGuard, registrations) = unsafe (firstFree.pointee.outer, [UInt]())
         // SAFETY: guards are never freed.
         while let known = unsafe epochGuard {
             unsafe registrations.append(known.pointee.registration.load(ordering: .relaxed))

@@ -3,8 +3,7 @@ internal import Synchronization
 
 // The view of registrations, of centers, and of tracked objects for TetherTesting.
 
-/// A registration for `TetherTesting`. A read retains the registration until the read ends. The token and the owner are
-/// not retained.
+/// A registration for `TetherTesting`, retained during a read. The token and the owner are not retained.
 package final class WatchedRegistration: Sendable, Identifiable {
     /// Unique while this object lives, because `registration` keeps the memory of the registration.
     package typealias ID = UInt
@@ -161,24 +160,20 @@ package struct ValueBytes: Sendable {
         bytes = unsafe withUnsafeBytes(of: value) { unsafe [UInt8]($0) }
     }
 
-    // In structs, so that the functions keep their forms.
-    private struct Function { let function: @Sendable (Notification) -> Void }
-    private struct OwnedFunction { let function: @Sendable (AnyObject, Notification) -> Void }
-
-    /// The bytes of a handler that takes the notification alone.
+    /// The bytes of a handler that takes the notification alone, in a struct, so that the function keeps its form.
     package static func plain(_ handler: @escaping @Sendable (Notification) -> Void) -> ValueBytes {
-        ValueBytes(of: Function(function: handler))
+        struct Function { let function: @Sendable (Notification) -> Void }
+        return ValueBytes(of: Function(function: handler))
     }
 
     /// The bytes of a handler that takes an owner, too.
-    package static func owned(_ handler: @escaping @Sendable (AnyObject, Notification) -> Void) -> ValueBytes {
-        ValueBytes(of: OwnedFunction(function: handler))
+    fileprivate static func owned(_ handler: @escaping @Sendable (AnyObject, Notification) -> Void) -> ValueBytes {
+        struct Function { let function: @Sendable (AnyObject, Notification) -> Void }
+        return ValueBytes(of: Function(function: handler))
     }
 }
 
-/// An object whose end `TetherTesting` waits for, not retained.
-///
-/// So a reader, on any thread, never releases the last reference. A registration attached to the object reports the
+/// An object whose end `TetherTesting` waits for, not retained. A registration that is attached to the object reports the
 /// end. The registration is in no center and has no observer, so no audit lists the registration.
 package final class WatchedObject: Sendable {
     /// The object's address, which no other object has before the end.

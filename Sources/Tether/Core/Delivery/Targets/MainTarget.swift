@@ -5,10 +5,7 @@ internal import Foundation
 /// The main actor as a target: a type of its own, for handlers isolated to the main actor.
 ///
 /// ```swift
-/// center.observe(.modelDidChange, owner: self, on: .mainActor) {
-///     sidebar, _ in
-///     sidebar.title = "Changed"
-/// }
+/// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, _ in sidebar.title = "Changed" }
 /// ```
 public struct MainActorTarget: Sendable {
     /// The main actor. Delivers like `DeliveryTarget.main` (D3, P1).

@@ -10,16 +10,15 @@ public import Foundation
 // No public API leads from a thread to a run loop, so a thread makes itself known.
 //
 // Each scheduled block gets a block of the run loop, made as by `RunLoop.perform`, and so a place among the others
-// (D4). CoreFoundation removes the blocks of a pass from its list before the first runs. So if a block runs the run
-// loop again, the new run begins with later blocks. The others wait until the first block returns, in all modes. Each
-// block of the run loop runs the oldest waiting block of the line, so the order holds there, too.
+// (D4). If a block runs the run loop again, CoreFoundation begins with later blocks. So each block of the run loop runs
+// the oldest waiting block of the line.
 
 extension DeliveryTarget {
     /// The calling thread, by its run loop, in the common modes; on the main thread `.main`.
     ///
     /// A post from another thread wakes the run loop. A post from the thread itself calls the handler, unless a
     /// delivery of the observer is pending. Deliveries wait while the loop is not running. After the thread's exit,
-    /// pending and later deliveries are dropped and counted (D5). Not for async code, whose threads run no run loop.
+    /// pending and later deliveries are dropped and counted (D5).
     @available(*, noasync, message: "async code runs on threads without a run loop; use .main, .mainActor or a queue")
     public static var currentThread: DeliveryTarget {
         MainQueue.isCurrent ? .main : DeliveryTarget(kind: .thread(.current, modes: [.common]))

@@ -16,9 +16,7 @@ private typealias SendableAsThread = Any
 /// ```swift
 /// let worker = RunLoopThread(name: "worker")
 /// // What is posted is held until the thread runs.
-/// center.observe(
-///     .modelDidChange, owner: catalog, on: .thread(worker)
-/// ) { catalog, note in … }
+/// center.observe(.modelDidChange, owner: catalog, on: .thread(worker)) { catalog, note in … }
 /// worker.start()
 /// worker.cancel()
 /// ```
@@ -67,8 +65,8 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     /// Ends the thread when the running handler has returned. Pending and later deliveries are dropped and counted.
     /// Exception: posts of the thread's own handlers are delivered at once (D5). An unstarted thread never runs.
     ///
-    /// *Thread safety*: any thread may call `cancel()`. A handler on the thread calls `Thread.current.cancel()`: on
-    /// Linux a thread is not `Sendable`, so a handler cannot capture the thread.
+    /// *Thread safety*: any thread. A handler on the thread calls `Thread.current.cancel()`, because on Linux a handler
+    /// cannot capture a thread.
     public override func cancel() {
         super.cancel()
         loop.stop()
