@@ -17,3 +17,6 @@ func describeInstance(of type: AnyClass, at identity: ObjectIdentifier) -> Strin
 func describeInstance(of type: String, at identity: ObjectIdentifier) -> String {
     "\(type) 0x\(String(UInt(bitPattern: identity), radix: 16))"
 }
+
+/// Prints to the standard error, which may be closed.
+func printError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data("\(text)\n".utf8)) }

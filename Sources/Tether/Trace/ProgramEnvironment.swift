@@ -11,13 +11,10 @@ enum ProgramEnvironment {
     static let isFollowed: Void = {
         let variables = ProcessInfo.processInfo.environment
         if variables["TETHER_AUDIT"] == "exit" {
-            atexit { ProgramEnvironment.print("What is observed as the program ends:\n\(Audit.process())") }
+            atexit { printError("What is observed as the program ends:\n\(Audit.process())") }
         }
         if let path = variables["TETHER_TRACE"], !path.isEmpty, getuid() == geteuid(), getgid() == getegid() {
-            do { try Trace.start(to: URL(filePath: path)) } catch { print("TETHER_TRACE: \(error)") }
+            do { try Trace.start(to: URL(filePath: path)) } catch { printError("TETHER_TRACE: \(error)") }
         }
     }()
-
-    /// Prints to the standard error. The standard error may be closed.
-    static func print(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data("\(text)\n".utf8)) }
 }

@@ -13,9 +13,8 @@ public import Foundation
 /// With `TETHER_TRACE=trace.json` in the environment a program writes a trace from the first center to the program's
 /// end, without a change of code. The article [Watching a program](doc:WatchingAProgram) lists the events.
 ///
-/// Each event is in the file before the program continues (L5), so a trace has all events before a crash. Without a
-/// trace, a post that calls the handlers at once does no work for tracing, and any other post loads a flag. With a
-/// trace, each event takes some microseconds, and threads take turns.
+/// Each event is in the file before the program continues (L5), so a trace has all events before a crash. An event takes
+/// some microseconds, and threads take turns. Without a trace, a post that calls the handlers at once does nothing for it.
 ///
 /// A forked process writes nothing. A forked process can start a trace of its own, unless another thread was writing an
 /// event at the fork: then the call never returns.
@@ -42,20 +41,6 @@ public enum Trace {
         public var errorDescription: String? { description }
     }
 
-    /// No other lock is taken under this lock.
-    private static let state = Locked(State())
-
-    private struct State {
-        var writer: TraceWriter?
-        /// The moment of the last event of all traces.
-        private var last: UInt64 = 0
-
-        mutating func nextMoment() -> UInt64 {
-            last = max(DispatchTime.now().uptimeNanoseconds, last + 1)
-            return last
-        }
-    }
-
     /// Whether a trace is written.
     public static var isOn: Bool { Events.areTraced }
 
@@ -74,22 +59,16 @@ public enum Trace {
         }
         guard file.isFileURL else { throw failure("it is not the URL of a file; use URL(filePath:)") }
         _ = endsInForkedProcesses
-        try state.withLock { state in
+        try Events.trace.withLock { trace in
             if isOn { throw failure("a trace is being written already; call Trace.stop() first") }
-            let writer = TraceWriter(path: file.path, limit: limit, at: state.nextMoment())
+            let writer = TraceWriter(path: file.path, limit: limit, at: trace.nextMoment())
             switch writer.failure {
-            case 0: state.writer = writer
+            case 0: trace.writer = writer
             case EWOULDBLOCK: throw failure("another process writes a trace there; pass another file")
             case EFBIG: throw failure("the limit of \(limit) bytes is too small; pass a higher limit")
             case let code: throw failure("\(unsafe String(cString: strerror(code))); pass a file that can be written")
             }
-            Events.setTracer { event in
-                Trace.state.withLock { state in
-                    let moment = state.nextMoment()
-                    state.writer?.write(event, at: moment)
-                    return moment
-                }
-            }
+            Events.areTraced = true
         }
         CenterCore.followTrace()
     }
@@ -98,15 +77,15 @@ public enum Trace {
     @discardableResult
     public static func stop() -> Summary? {
         guard isOn else { return nil }
-        return state.withLock { state in
-            Events.setTracer(nil)
-            return state.writer.take().map { Summary(written: $0.written, notWritten: $0.notWritten) }
+        return Events.trace.withLock { trace in
+            Events.areTraced = false
+            return trace.writer.take().map { Summary(written: $0.written, notWritten: $0.notWritten) }
         }
     }
 
     /// A forked process must not write an event: the thread that holds the lock may not exist there.
     private static let endsInForkedProcesses: Void = {
-        _ = pthread_atfork(nil, nil) { Events.setTracer(nil) }
+        _ = pthread_atfork(nil, nil) { Events.areTraced = false }
     }()
 
     /// Writes a trace of all events during a body, on all threads. See ``start(to:limit:)``.

@@ -115,31 +115,39 @@ enum DropReason: String, Sendable, CaseIterable {
     case observerEnded = "its observer ends"
 }
 
-/// The way from the reporting code to the trace.
+/// The way from the reporting code to the file of a trace.
 enum Events {
-    typealias Tracer = @Sendable (Event) -> Event.Moment
+    /// No other lock is taken under this lock.
+    static let trace = Locked(State())
+    private static let hasTrace = Atomic<Bool>(false)
 
-    /// A struct, because each access to an optional of a function would wrap the function once more.
-    private struct Listener: Sendable { var tracer: Tracer? }
+    struct State {
+        var writer: TraceWriter?
+        /// The moment of the last event of all traces.
+        private var last: Event.Moment = 0
 
-    private static let hasTracer = Atomic<Bool>(false)
-    private static let listener = Locked(Listener())
-
-    /// Whether a trace is written.
-    @inline(__always)
-    static var areTraced: Bool { hasTracer.load(ordering: .relaxed) }
-
-    /// Begins or ends a trace. The end takes no lock, because a forked process calls it.
-    static func setTracer(_ tracer: Tracer?) {
-        if let tracer { listener.withLock { $0.tracer = tracer } }
-        hasTracer.store(tracer != nil, ordering: .sequentiallyConsistent)
+        mutating func nextMoment() -> Event.Moment {
+            last = max(DispatchTime.now().uptimeNanoseconds, last + 1)
+            return last
+        }
     }
 
-    /// Reports an event, and returns its moment. Called if `areTraced`.
+    /// Whether a trace is written. Set to false without a lock in a forked process.
+    @inline(__always)
+    static var areTraced: Bool {
+        get { hasTrace.load(ordering: .relaxed) }
+        set { hasTrace.store(newValue, ordering: .sequentiallyConsistent) }
+    }
+
+    /// Writes an event, and returns its moment. Called if `areTraced`.
     @inline(never) @discardableResult
     static func report(_ event: Event?) -> Event.Moment {
         guard areTraced, let event else { return 0 }
-        return listener.withLock { $0 }.tracer?(event) ?? 0
+        return trace.withLock { trace in
+            let moment = trace.nextMoment()
+            trace.writer?.write(event, at: moment)
+            return moment
+        }
     }
 
     /// Reports the end of a moment's event, if the event was traced.

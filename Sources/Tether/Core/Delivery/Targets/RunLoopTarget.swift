@@ -56,8 +56,8 @@ func describeCurrentThread() -> String {
 /// A thread and its run loop.
 final class ThreadLoop: Sendable {
     let description: String
-    /// The thread, if identified by its object. After the deallocation another thread may have the address.
-    private let reference: OwnerReference<Thread>?
+    /// The identity of the thread's object, if the thread is found by the object.
+    private let identity: ObjectIdentifier?
     private let state = Locked(State())
 
     /// A thread's run loop while the thread runs.
@@ -96,13 +96,12 @@ final class ThreadLoop: Sendable {
 
     init(description: String, of thread: Thread? = nil) {
         self.description = description
-        reference = thread.map { OwnerReference($0) }
+        identity = thread.map { ObjectIdentifier($0) }
     }
 
     // MARK: Finding one
 
-    /// The loops by the addresses of their threads' objects.
-    private static let known = Locked<[UInt: ThreadLoop]>([:])
+    private static let known = Locked<[ObjectIdentifier: ThreadLoop]>([:])
 
     private static let main: ThreadLoop = {
         let main = ThreadLoop(description: "the main thread")
@@ -117,7 +116,7 @@ final class ThreadLoop: Sendable {
         let thread = Thread.current
         let made = ThreadLoop(description: describeCurrentThread(), of: thread)
         made.begin()
-        let old = known.withLock { $0.updateValue(made, forKey: UInt(bitPattern: ObjectIdentifier(thread))) }
+        let old = known.withLock { $0.updateValue(made, forKey: ObjectIdentifier(thread)) }
         withExtendedLifetime(old) {}
         return made
     }
@@ -125,8 +124,7 @@ final class ThreadLoop: Sendable {
     static func known(of thread: Thread) -> ThreadLoop? {
         if thread.isMainThread { return main }
         if let thread = thread as? RunLoopThread { return thread.loop }
-        let loop = known.withLock { $0[UInt(bitPattern: ObjectIdentifier(thread))] }
-        return loop?.reference?.take() === thread ? loop : nil
+        return known.withLock { $0[ObjectIdentifier(thread)] }
     }
 
     // MARK: A thread's life
@@ -168,9 +166,8 @@ final class ThreadLoop: Sendable {
             (state.thread, state.loop) = (nil, nil)
             for line in state.lines.values { line.hold.take()?.invalidate() }
         }
-        // After the deallocation of the thread's object another thread may have the address.
-        guard let address = reference?.address else { return }
-        ThreadLoop.known.withLock { if $0[address] === self { $0[address] = nil } }
+        // The thread's object may be deallocated already, and another thread may have the address.
+        ThreadLoop.known.withLock { if let identity, $0[identity] === self { $0[identity] = nil } }
     }
 
     /// Whether the thread is the calling one.

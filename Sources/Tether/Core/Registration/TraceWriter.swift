@@ -13,8 +13,8 @@ internal import Foundation
 /// *Moments*: the moments of all events of a process differ and rise in writing order. So a moment identifies the
 /// beginning of a slice. An end whose beginning is in a former trace is found and left out.
 ///
-/// *Threads*: `Trace` protects the writer by its lock, and holds the lock during the system call. So threads that write
-/// events take turns. Cost: one or two system calls for each event.
+/// *Threads*: the lock of `Events.trace` is held during the system call, so threads that write events take turns. Cost:
+/// one or two system calls for each event.
 final class TraceWriter {
     private let file: CInt
     private let path: String
@@ -87,7 +87,7 @@ final class TraceWriter {
     private func reportLoss() {
         var reason = unsafe String(cString: strerror(failure))
         if failure == EFBIG { reason = "it has reached its limit; start it with a higher one" }
-        ProgramEnvironment.print("Tether's trace \(path) lacks all events from now on: \(reason).")
+        printError("Tether's trace \(path) lacks all events from now on: \(reason).")
     }
 
     private func line(of event: Event, by thread: UInt64, at moment: UInt64) -> String {
