@@ -12,7 +12,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     struct State: ~Copyable, Sendable {
         /// The box, which lives as long as the center has the closure.
         var box: OwnerReference<ForeignClosure>?
-        /// The removal of the closure, called at most once, by the thread that takes `cancellation` from here.
+        /// The removal of the closure, called at most once.
         var cancellation: (any NotifyingRegistration)?
         var hasEnded = false
     }
@@ -25,18 +25,13 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
 
     init(of core: CenterCore) { self.core = core }
 
-    /// Registers with the center, unless the observer has ended or has taken a closure over.
+    /// Registers a closure with the center.
     func connect(
         _ registration: Unowned<Registration>, with center: any NotifyingCenter, name: Notification.Name?,
         sender: AnyObject?
     ) {
         let box = ForeignClosure(registration, of: core)
-        let isOpen = state.withLock { state in
-            guard !state.hasEnded, state.box == nil else { return false }
-            state.box = OwnerReference(box)
-            return true
-        }
-        guard isOpen else { return box.set(nil) }
+        state.withLock { $0.box = OwnerReference(box) }
         let cancellation = center.register(name: name, sender: sender) { [box] in box.receive($0) }
         let hasEnded = state.withLock { state in
             state.cancellation = cancellation
@@ -45,39 +40,15 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         if hasEnded { unsubscribeLater() }
     }
 
-    /// The link of a registration with a foreign center.
-    static func of(_ registration: Registration) -> ForeignSubscription? {
-        registration.details?.hooks.first { $0 is ForeignSubscription } as? ForeignSubscription
-    }
-
-    /// Takes the old observer's closure over. A call of the closure delivers to exactly one of the two observers (M7).
-    override func takeOver(from old: Registration, for registration: Registration) {
-        guard let old = ForeignSubscription.of(old) else { return }
-        let (box, cancellation) = old.state.withLock { state -> (ForeignClosure?, (any NotifyingRegistration)?) in
-            // An old observer that is still registering removes its closure itself.
-            guard !state.hasEnded, state.cancellation != nil else { return (nil, nil) }
-            // Its end follows. Until then its thread must not register another closure.
-            state.hasEnded = true
-            return (state.box.take()?.take(), state.cancellation.take())
-        }
-        guard let box, let cancellation else { return }
-        state.withLock { ($0.box, $0.cancellation) = (OwnerReference(box), cancellation) }
-        box.set(Unowned(registration))
-    }
-
-    override func ended(_ registration: Registration) {
-        end()
-        registration.center.foreignCenter.map(ForeignCenters.shared.release)
-    }
-
     /// Ends the link: empties the box.
-    func end() {
+    override func ended(_ registration: Registration) {
         let (box, isRegistered) = state.withLock { state in
             state.hasEnded = true
             return (state.box?.take(), state.cancellation != nil)
         }
-        box?.set(nil)
+        box?.empty()
         if isRegistered { unsubscribeLater() }
+        registration.center.foreignCenter.map(ForeignCenters.shared.release)
     }
 
     private func unsubscribeLater() { ForeignSubscription.unsubscriber.async { [self] in unsubscribe() } }
@@ -86,6 +57,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
     /// Foundation reuses the keys of its tokens.
     private func unsubscribe() {
         let (cancellation, box) = state.withLock { ($0.cancellation.take(), $0.box?.take()) }
+        box?.empty()
         if box != nil { cancellation?.cancel() }
     }
 }
@@ -114,11 +86,10 @@ final class ForeignClosure: Sendable {
     }
 
     func receive(_ notification: Notification) {
-        guard let registration = content.withLock(\.self) else { return }
-        CenterCore.deliver(notification, to: registration)
+        if let registration = content.withLock(\.self) { CenterCore.deliver(notification, to: registration) }
     }
 
-    func set(_ registration: Unowned<Registration>?) { content.withLock { $0 = registration } }
+    func empty() { content.withLock { $0 = nil } }
 }
 
 /// The cores beside foreign centers, for keys, removal and audits. A core is listed while the center has observers.

@@ -46,8 +46,8 @@ class ReferenceCenter: Counted {
     final func add(_ observer: ReferenceObserver) {
         let replaced = observers.first { $0.key != nil && $0.key == observer.key && $0.owner === observer.owner }
         observers.append(observer)
-        added(observer, replacing: replaced)
         replaced?.end()
+        if observers.contains(where: { $0 === observer }) { added(observer) }
     }
 
     final func remove(_ observer: ReferenceObserver) {
@@ -58,7 +58,7 @@ class ReferenceCenter: Counted {
         retirements += 1
     }
 
-    func added(_ observer: ReferenceObserver, replacing replaced: ReferenceObserver?) {}
+    func added(_ observer: ReferenceObserver) {}
     func removed(_ observer: ReferenceObserver) {}
 
     /// R9: ends the observers that match all that is given.
@@ -87,16 +87,11 @@ final class ReferenceForeign: ReferenceCenter {
         }
     }
 
-    /// An observer that replaces one for the same posts takes over its closure (M7).
-    override func added(_ observer: ReferenceObserver, replacing replaced: ReferenceObserver?) {
-        if let replaced, replaced.name == observer.name, replaced.sender == observer.sender {
-            observer.closure = replaced.closure.take()
-        } else {
-            let closure = Closure()
-            closures.append(closure)
-            observer.closure = closure
-        }
-        observer.closure?.observer = observer
+    override func added(_ observer: ReferenceObserver) {
+        let closure = Closure()
+        closure.observer = observer
+        closures.append(closure)
+        observer.closure = closure
     }
 
     override func removed(_ observer: ReferenceObserver) {

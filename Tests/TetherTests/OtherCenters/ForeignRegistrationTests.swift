@@ -35,26 +35,6 @@ import Testing
         #expect(center.count == 0)
     }
 
-    @Test func `M7 F1 an observer that is replaced while it is being registered gets no second closure`() {
-        let core = ForeignCenters.shared.core(of: center)
-        let links = (0..<3).map { _ in ForeignSubscription(of: core) }
-        let registrations = links.map {
-            PlainRegistration(
-                center: core, details: Registration.Details(hooks: [$0]),
-                site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
-        }
-        func connect(_ index: Int) {
-            links[index].connect(Unowned(registrations[index]), with: center, name: .sample, sender: nil)
-        }
-        connect(0)
-        for index in 1...2 { links[index].takeOver(from: registrations[index - 1], for: registrations[index]) }
-        connect(1)
-        #expect(center.count == 1)
-        links[2].ended(registrations[2])
-        center.waitForCancellations(1)
-        #expect(center.count == 0)
-    }
-
     @Test func `F1 R1 an observer that is removed while its center registers it is taken off`() {
         let log = Log<Int>()
         center.interruptRegistration { [center] in

@@ -28,7 +28,9 @@ enum CenterKind: CaseIterable, CustomTestStringConvertible {
 
 extension NotificationObserver {
     /// What connects it with a foreign center, to be asked for while it is active.
-    var foreign: ForeignSubscription? { registration.flatMap(ForeignSubscription.of) }
+    var foreign: ForeignSubscription? {
+        registration?.details?.hooks.first { $0 is ForeignSubscription } as? ForeignSubscription
+    }
 }
 
 extension [ForeignSubscription] {

@@ -100,10 +100,7 @@ internal import Synchronization
             let mayReplace = registration.details?.key != nil
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             var replaced = state.registry.add(registration, name: name, sender: sender)
-            if let old = replaced {
-                registration.takeOver(from: old)
-                if !old.close() { replaced = nil }
-            }
+            if let old = replaced, !old.close() { replaced = nil }
             if mayReplace { replacements.wrappingAdd(1, ordering: .sequentiallyConsistent) }
             return (replaced, state.isClosed, retireUnlinked(in: &state))
         }

@@ -266,12 +266,6 @@ internal import Synchronization
         }
     }
 
-    /// Takes over the content of an old registration's hooks, if both have the same posts; under the center's lock.
-    final func takeOver(from old: Registration) {
-        guard let hooks = details?.hooks, unsafe bucket?.toOpaque() == old.bucket?.toOpaque() else { return }
-        for hook in hooks { hook.takeOver(from: old, for: self) }
-    }
-
     // MARK: The end
 
     /// Closes the state; true for the one closing call.

@@ -18,9 +18,6 @@ class RegistrationHook: @unchecked Sendable {
 
     func attached(to registration: Registration) {}
 
-    /// Called under the center's lock when the registration replaces one with the same key, name and sender.
-    func takeOver(from old: Registration, for registration: Registration) {}
-
     /// Called once, when the registration has ended, with no lock held.
     func ended(_ registration: Registration) {}
 
