@@ -81,7 +81,9 @@ extension ObserverCenter {
         for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, _ handler: @escaping @MainActor (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
-        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), onMainActor: handler)
+        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line)) {
+            onMainActor($0) { $0.pass(to: handler) }
+        }
     }
 
     /// Observes main-actor messages as long as an object, the owner, lives.
@@ -95,7 +97,9 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
-        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner, onMainActor: handler)
+        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner) {
+            onMainActor($0, $1) { owner, delivery in delivery.pass { handler(owner, $0) } }
+        }
     }
 }
 
@@ -122,7 +126,10 @@ extension ObserverCenter {
         for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, _ handler: @escaping @Sendable @isolated(any) (Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(AsyncObservationRequest(.of(identifier), subject, once, key, fileID, line), inTask: handler)
+        let hook = AsyncHandlerHook(on: handler.isolation)
+        return observe(ObservationRequest(.of(identifier), subject, by: hook, once, key, fileID, line)) {
+            $0.pass { message in hook.call { _ in await handler(message) } }
+        }
     }
 
     /// Observes async messages with an async handler as long as an object, the owner, lives.
@@ -137,7 +144,13 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable @isolated(any) (Owner, Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(AsyncObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner, inTask: handler)
+        let hook = AsyncHandlerHook(on: handler.isolation)
+        let request = ObservationRequest(.of(identifier), subject, by: hook, once, key, fileID, line)
+        return observe(request, for: owner) { owner, delivery in
+            // SAFETY: the owner passes to the handler's task, as to any target's thread; the caller answers for that.
+            nonisolated(unsafe) let owner = owner
+            delivery.pass { message in hook.call { _ in unsafe await handler(owner, message) } }
+        }
     }
 
     /// Observes async messages on the main actor until the returned token is released or cancelled.
@@ -150,7 +163,9 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), onMainActor: handler)
+        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line)) {
+            onMainActor($0) { $0.pass(to: handler) }
+        }
     }
 
     /// Observes async messages on the main actor as long as an object, the owner, lives, as for main-actor messages.
@@ -161,7 +176,9 @@ extension ObserverCenter {
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner, onMainActor: handler)
+        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner) {
+            onMainActor($0, $1) { owner, delivery in delivery.pass { handler(owner, $0) } }
+        }
     }
 
     /// Observes async messages on a target until the returned token is released or cancelled.
@@ -174,7 +191,9 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(ObservationRequest(.of(identifier), subject, on: target, once, key, fileID, line), message: handler)
+        observe(ObservationRequest(.of(identifier), subject, on: target, once, key, fileID, line)) {
+            $0.pass(to: handler)
+        }
     }
 
     /// Observes async messages on a target as long as an object, the owner, lives, as for main-actor messages.
@@ -185,36 +204,8 @@ extension ObserverCenter {
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(
-            ObservationRequest(.of(identifier), subject, on: target, once, key, fileID, line), for: owner,
-            message: handler)
-    }
-
-    // Named async functions of a module with the upcoming feature `NonisolatedNonsendingByDefault`, as in
-    // Observe.swift.
-
-    @_documentation(visibility: internal)
-    @_disfavoredOverload
-    public func observe<Identifier: NotificationCenter.MessageIdentifier>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
-        for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
-        line: UInt = #line, nonsending _: Never? = nil,
-        _ handler: nonisolated(nonsending) @escaping @Sendable (Identifier.MessageType) async -> Void
-    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(AsyncObservationRequest(.of(identifier), subject, once, key, fileID, line)) { await handler($0) }
-    }
-
-    @_documentation(visibility: internal)
-    @_disfavoredOverload
-    @discardableResult
-    public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
-        for identifier: Identifier, owner: Owner, once: Bool = false, key: (any Hashable)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line, nonsending _: Never? = nil,
-        _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Identifier.MessageType) async -> Void
-    ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(AsyncObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner) {
-            await handler($0, $1)
+        observe(ObservationRequest(.of(identifier), subject, on: target, once, key, fileID, line), for: owner) {
+            owner, delivery in delivery.pass { handler(owner, $0) }
         }
     }
 }
@@ -232,7 +223,7 @@ extension ObserverCenter {
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @MainActor (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
-        observe(ObservationRequest(.of(identifier), subject, false, nil, fileID, line), onMainActor: observer)
+        observe(of: try subject(), for: identifier, fileID: fileID, line: line, observer)
     }
 
     /// Adds an observer of async messages, as in Foundation; see `observe(of:for:once:key:fileID:line:_:)`.
@@ -241,7 +232,7 @@ extension ObserverCenter {
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @Sendable (Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(AsyncObservationRequest(.of(identifier), subject, false, nil, fileID, line), inTask: observer)
+        observe(of: try subject(), for: identifier, fileID: fileID, line: line, observer)
     }
 }
 
@@ -281,85 +272,26 @@ extension ObserverCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObservationRequest {
-    /// A request for messages of a kind. Without a target the handler is the main actor's: a main-actor message is
-    /// delivered inside the post (T3), an async message as `.main` delivers.
+    /// A request for messages of a kind. The handler runs on the target, or in its task, or else on the main actor: a
+    /// main-actor message is delivered inside the post (T3), an async message as `.main` delivers.
     fileprivate init<Subject>(
         _ kind: MessageKind, _ subject: () throws(AnySubject) -> Subject, on target: DeliveryTarget? = nil,
-        isIsolated: Bool = false, _ once: Bool, _ key: (any Hashable)?, _ file: StaticString, _ line: UInt,
+        by hook: AsyncHandlerHook? = nil, _ once: Bool, _ key: (any Hashable)?, _ file: StaticString, _ line: UInt,
         call: StaticString = #function
     ) {
         self.init(
             name: kind.name, sender: AnySubject.filter(subject, call: call),
-            target: target ?? (kind.isOnMainActor ? DeliveryTarget(kind: .mainAlwaysInline) : .main),
-            isIsolated: isIsolated || target == nil, once: once, key: key.map { ObserverKey($0) },
-            site: RegistrationSite(file: file, line: line), call: call)
-        add(MessageHook(kind))
+            target: target ?? hook?.target ?? (kind.isOnMainActor ? DeliveryTarget(kind: .mainAlwaysInline) : .main),
+            isIsolated: target == nil, once: once, key: key.map { ObserverKey($0) },
+            site: RegistrationSite(file: file, line: line), hooks: [MessageHook(kind)] + (hook.map { [$0] } ?? []),
+            call: call)
     }
 }
 
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-extension AsyncObservationRequest {
-    /// A request for messages of a kind, delivered to an async handler.
-    fileprivate init<Subject>(
-        _ kind: MessageKind, _ subject: () throws(AnySubject) -> Subject, _ once: Bool, _ key: (any Hashable)?,
-        _ file: StaticString, _ line: UInt, call: StaticString = #function
-    ) {
-        self.init { ObservationRequest(kind, subject, on: $0, isIsolated: true, once, key, file, line, call: call) }
-    }
-}
-
-// MARK: Handlers
-
-extension ObserverCenter {
-    private func observe<Message>(
-        _ request: ObservationRequest, onMainActor handler: @escaping @MainActor (Message) -> Void
-    ) -> NotificationObserver {
-        // SAFETY: the isolation does not change how a function is called; the request's target is the main actor.
-        observe(request, message: unsafe unsafeBitCast(handler, to: (@Sendable (Message) -> Void).self))
-    }
-
-    private func observe<Message, Owner: AnyObject>(
-        _ request: ObservationRequest, for owner: Owner,
-        onMainActor handler: @escaping @MainActor (Owner, Message) -> Void
-    ) -> NotificationObserver {
-        // SAFETY: as above.
-        let handler = unsafe unsafeBitCast(handler, to: (@Sendable (Owner, Message) -> Void).self)
-        return observe(request, for: owner, message: handler)
-    }
-
-    private func observe<Message>(
-        _ request: ObservationRequest, message handler: @escaping @Sendable (Message) -> Void
-    ) -> NotificationObserver {
-        observe(request) { delivery in
-            if let box = delivery.carriedMessage?.box(of: Message.self) { handler(box.message) }
-        }
-    }
-
-    private func observe<Message, Owner: AnyObject>(
-        _ request: ObservationRequest, for owner: Owner, message handler: @escaping @Sendable (Owner, Message) -> Void
-    ) -> NotificationObserver {
-        observe(request, for: owner) { owner, delivery in
-            if let box = delivery.carriedMessage?.box(of: Message.self) { handler(owner, box.message) }
-        }
-    }
-
-    private func observe<Message: Sendable>(
-        _ request: AsyncObservationRequest, inTask handler: @escaping @Sendable @isolated(any) (Message) async -> Void
-    ) -> NotificationObserver {
-        let hook = request.hook(on: handler.isolation)
-        return observe(request.request, message: { message in hook.call { _ in await handler(message) } })
-    }
-
-    private func observe<Message: Sendable, Owner: AnyObject>(
-        _ request: AsyncObservationRequest, for owner: Owner,
-        inTask handler: @escaping @Sendable @isolated(any) (Owner, Message) async -> Void
-    ) -> NotificationObserver {
-        let hook = request.hook(on: handler.isolation)
-        let call: @Sendable (Owner, Message) -> Void = { owner, message in
-            // SAFETY: the owner passes to the handler's task, as to any target's thread; the caller answers for that.
-            nonisolated(unsafe) let owner = owner
-            hook.call { _ in unsafe await handler(owner, message) }
-        }
-        return observe(request.request, for: owner, message: call)
+extension Notification {
+    /// Calls a handler with the message of a delivery.
+    @inline(__always)
+    fileprivate func pass<Message>(to handler: (Message) -> Void) {
+        if let box = carriedMessage?.box(of: Message.self) { handler(box.message) }
     }
 }

@@ -12,14 +12,14 @@ struct ObservationRequest {
     let site: RegistrationSite
     /// The call that the sentence of a refusal names; by default the function that makes the request.
     let call: StaticString
-    private(set) var hooks: [RegistrationHook] = []
+    private let hooks: [RegistrationHook]
 
     /// `isIsolated`: whether the handler is isolated or async. The target of such a handler cannot be switched.
     @inline(__always)
     init(
         name: Notification.Name?, sender: SenderFilter, target: borrowing DeliveryTarget, isIsolated: Bool = false,
         once: Bool = false, key: ObserverKey? = nil, backlog: BufferingPolicy = .unbounded, site: RegistrationSite,
-        call: StaticString = #function
+        hooks: [RegistrationHook] = [], call: StaticString = #function
     ) {
         self.name = name
         self.sender = sender
@@ -28,6 +28,7 @@ struct ObservationRequest {
         self.key = key
         self.backlog = backlog
         self.site = site
+        self.hooks = hooks
         self.call = call
     }
 
@@ -36,17 +37,15 @@ struct ObservationRequest {
     init<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: borrowing Sender, on target: borrowing DeliveryTarget,
         isIsolated: Bool = false, _ once: Bool, _ key: borrowing (any Hashable)?, _ backlog: BufferingPolicy,
-        _ file: StaticString, _ line: UInt, call: StaticString = #function
+        _ file: StaticString, _ line: UInt, hooks: [RegistrationHook] = [], call: StaticString = #function
     ) {
         // Compared first, because a copy of `nil` costs a call, too.
         let observerKey: ObserverKey? = if key == nil { nil } else { ObserverKey((copy key)!) }
         self.init(
             name: name, sender: .given(copy sender, call: call), target: target, isIsolated: isIsolated, once: once,
-            key: observerKey, backlog: backlog, site: RegistrationSite(file: file, line: line), call: call)
+            key: observerKey, backlog: backlog, site: RegistrationSite(file: file, line: line), hooks: hooks,
+            call: call)
     }
-
-    /// Puts a hook in front of the others.
-    mutating func add(_ hook: RegistrationHook) { hooks.insert(hook, at: 0) }
 
     fileprivate func register(
         _ observer: NotificationObserver, with center: any NotifyingCenter, owner: AnyObject?,
@@ -128,34 +127,6 @@ extension CenterCore {
         }
         if isAttached { unsafe add(registration, name: name) } else { unsafe registration.takeRetainedValue().end() }
         return observer
-    }
-}
-
-/// A request with an async handler. The target is the observer's own task.
-struct AsyncObservationRequest {
-    private(set) var request: ObservationRequest
-    private let hook = AsyncHandlerHook()
-
-    init(_ request: (DeliveryTarget) -> ObservationRequest) {
-        self.request = request(DeliveryTarget(kind: .task(hook.handler)))
-        self.request.add(hook)
-    }
-
-    /// Sets the handler's actor, and returns the hook. The handler captures the hook, because the request retains the
-    /// sender.
-    func hook(on actor: (any Actor)?) -> AsyncHandlerHook {
-        hook.handler.deliver(on: actor)
-        return hook
-    }
-
-    /// A request for notifications.
-    init<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender, _ once: Bool, _ key: (any Hashable)?,
-        _ backlog: BufferingPolicy, _ file: StaticString, _ line: UInt, call: StaticString = #function
-    ) {
-        self.init {
-            ObservationRequest(name, from: sender, on: $0, isIsolated: true, once, key, backlog, file, line, call: call)
-        }
     }
 }
 

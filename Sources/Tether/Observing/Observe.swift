@@ -72,8 +72,10 @@ extension NotifyingCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable @isolated(any) (Notification) async -> Void
     ) -> NotificationObserver {
-        let request = AsyncObservationRequest(name, from: sender, once, key, backlog, fileID, line)
-        return observe(request.request) { [hook = request.hook(on: handler.isolation)] notification in
+        let hook = AsyncHandlerHook(on: handler.isolation)
+        let request = ObservationRequest(
+            name, from: sender, on: hook.target, isIsolated: true, once, key, backlog, fileID, line, hooks: [hook])
+        return observe(request) { notification in
             // SAFETY: the notification passes to the handler's task, as to any target's thread; the caller answers for
             // that.
             nonisolated(unsafe) let notification = notification
@@ -164,9 +166,10 @@ extension NotifyingCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable @isolated(any) (Owner, Notification) async -> Void
     ) -> NotificationObserver {
-        let request = AsyncObservationRequest(name, from: sender, once, key, backlog, fileID, line)
-        return observe(request.request, for: owner) {
-            [hook = request.hook(on: handler.isolation)] owner, notification in
+        let hook = AsyncHandlerHook(on: handler.isolation)
+        let request = ObservationRequest(
+            name, from: sender, on: hook.target, isIsolated: true, once, key, backlog, fileID, line, hooks: [hook])
+        return observe(request, for: owner) { owner, notification in
             // SAFETY: both pass to the handler's task, as to any target's thread; the caller answers for the transfer.
             nonisolated(unsafe) let (owner, notification) = (owner, notification)
             hook.call { _ in unsafe await handler(owner, notification) }

@@ -48,15 +48,6 @@ public struct OwnerObservers: Sequence, Sendable {
         for observer in attached { observer.live?.madePending.mute(by: .owner, keepingNewest: keepingNewest) }
     }
 
-    /// Mutes all present observers of the owner while a closure runs.
-    public func muted<Result, Failure>(
-        keepingNewest: Bool = false, _ body: () throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        mute(keepingNewest: keepingNewest)
-        defer { unmute() }
-        return try body()
-    }
-
     /// Ends one muting of each observer that the owner muted; the last `unmute()` delivers the kept notification.
     ///
     /// Notifications that several observers kept are delivered in posting order, after all observers are unmuted. An

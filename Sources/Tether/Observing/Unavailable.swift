@@ -106,12 +106,12 @@ extension ObserverCenter {
 extension ObserverCenter {
     public func observe<Message>(
         of subject: Any? = nil, for type: Message.Type, on target: DeliveryTarget = .postingThread, once: Bool = false,
-        key: (any Hashable)? = nil, _ handler: @escaping (Message) async -> Void
+        key: (any Hashable)? = nil, _ handler: @escaping @isolated(any) (Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Message, Owner: AnyObject>(
         of subject: Any? = nil, for type: Message.Type, owner: Owner, on target: DeliveryTarget = .postingThread,
-        once: Bool = false, key: (any Hashable)? = nil, _ handler: @escaping (Owner, Message) async -> Void
+        once: Bool = false, key: (any Hashable)? = nil, _ handler: @escaping @isolated(any) (Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -121,12 +121,12 @@ extension ObserverCenter {
 extension ObserverCenter {
     public func observe<Message>(
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>, from subject: Any?,
-        _ handler: @escaping (Message) async -> Void
+        _ handler: @escaping @isolated(any) (Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Message, Owner: AnyObject>(
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>, from subject: Any?, owner: Owner,
-        _ handler: @escaping (Owner, Message) async -> Void
+        _ handler: @escaping @isolated(any) (Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -139,13 +139,13 @@ extension ObserverCenter {
     public func observe<Message>(
         of subject: Any?, for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
-        _ handler: @escaping (Message) async -> Void
+        _ handler: @escaping @isolated(any) (Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Message, Owner: AnyObject>(
         of subject: Any?, for identifier: NotificationCenter.BaseMessageIdentifier<Message>, owner: Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
-        _ handler: @escaping (Owner, Message) async -> Void
+        _ handler: @escaping @isolated(any) (Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 

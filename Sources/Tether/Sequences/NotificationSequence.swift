@@ -124,62 +124,41 @@ extension ObserverCenter {
     }
 }
 
-/// The arguments of a sequence, and the observation for the first iterator. The objects are not retained.
-///
-/// SAFETY: `first` is protected by its lock; the other properties never change.
-final class SequenceSource: @unchecked Sendable {
-    private let center: OwnerReference<AnyObject>
-    private let name: Notification.Name?
-    /// The sender, if an object, or `Omitted.argument`.
-    private let sender: OwnerReference<AnyObject>
-    /// The sender, if a value.
-    private let value: SenderFilter?
-    /// The owner, or `Omitted.argument`.
-    private let owner: OwnerReference<AnyObject>
-    private let policy: BufferingPolicy
-    private let site: RegistrationSite
-    /// Makes a hook that converts posts for one observation.
-    private let hook: (@Sendable () -> RegistrationHook)?
+/// The first observation of a sequence, and the way to begin further ones, which retains no object.
+final class SequenceSource: Sendable {
+    /// Begins an observation; `nil` if the center, the sender or the owner has been deallocated.
+    private let begin: @Sendable () -> SequenceIteration?
     /// The observation that began at the call, until an iterator takes the observation.
-    private let first = Locked<SequenceIteration?>(nil)
+    private let first: Locked<SequenceIteration?>
 
-    /// Begins the first observation.
+    /// Begins the first observation. `hook` makes a hook that converts posts for one observation.
     init(
         _ center: any NotifyingCenter, _ name: Notification.Name?, from sender: SenderFilter, owner: AnyObject,
         _ policy: BufferingPolicy, at site: RegistrationSite, hook: (@Sendable () -> RegistrationHook)? = nil,
         call: StaticString = #function
     ) {
-        self.center = OwnerReference(center)
-        self.name = name
-        self.sender = if case .object(let object) = sender { OwnerReference(object) } else { .init(Omitted.argument) }
-        value = if case .value = sender { sender } else { nil }
-        self.owner = OwnerReference(owner)
-        self.policy = policy
-        self.site = site
-        self.hook = hook
-        let iteration = observe(center, from: sender, for: owner, call: call)
-        first.withLock { $0 = iteration }
+        let center = OwnerReference<AnyObject>(center)
+        let owner = OwnerReference(owner)
+        let object = sender.object.map { OwnerReference($0) }
+        // SAFETY: a value is only compared and hashed.
+        nonisolated(unsafe) let value = object == nil ? sender : nil
+        begin = {
+            guard let center = center.take() as? any NotifyingCenter, let owner = owner.take(),
+                let sender = unsafe value ?? object?.take().map(SenderFilter.object)
+            else { return nil }
+            let buffer = SequenceBuffer(policy)
+            let request = ObservationRequest(
+                name: name, sender: sender, target: .postingThread, site: site,
+                hooks: [buffer] + (hook.map { [$0()] } ?? []), call: call)
+            let observer =
+                Omitted.stands(for: owner)
+                ? center.observe(request) { buffer.offer($0.withoutEndingObject) }
+                : center.observe(request, for: owner) { buffer.offer($1.withoutEndingObject) }
+            return SequenceIteration(buffer, observer)
+        }
+        first = Locked(begin())
     }
 
-    /// The first observation, or else a new one; `nil` if the center, the sender or the owner has been deallocated.
-    func iterate() -> SequenceIteration? {
-        if let first = first.withLock({ $0.take() }) { return first }
-        guard let center = center.take() as? any NotifyingCenter, let sender = sender.take(), let owner = owner.take()
-        else { return nil }
-        return observe(center, from: value ?? .given(sender, call: ""), for: owner, call: "")
-    }
-
-    private func observe(
-        _ center: any NotifyingCenter, from sender: SenderFilter, for owner: AnyObject, call: StaticString
-    ) -> SequenceIteration {
-        let buffer = SequenceBuffer(policy)
-        var request = ObservationRequest(name: name, sender: sender, target: .postingThread, site: site, call: call)
-        request.add(buffer)
-        if let hook { request.add(hook()) }
-        let observer =
-            Omitted.stands(for: owner)
-            ? center.observe(request) { buffer.offer($0.withoutEndingObject) }
-            : center.observe(request, for: owner) { _, notification in buffer.offer(notification.withoutEndingObject) }
-        return SequenceIteration(buffer, observer)
-    }
+    /// The first observation, or else a new one.
+    func iterate() -> SequenceIteration? { first.withLock { $0.take() } ?? begin() }
 }

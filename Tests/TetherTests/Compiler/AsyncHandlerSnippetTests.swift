@@ -46,12 +46,12 @@ import Testing
             center.observe(nil, owner: index) { index, _ in await index.closed() }
             small.observe(nil, from: index, owner: window, keepAnywhere)
             _ = center.observe(for: .didMove) { _ in await save() }
-            _ = center.observe(of: window, for: .didMove, movedAnywhere)
+            _ = center.observe(of: window, for: .didMove) { await movedAnywhere($0) }
             center.observe(for: .didMove, owner: window) { @MainActor window, _ in
                 window.closed()
                 await save()
             }
-            center.observe(for: .didMove, owner: window, moveAnywhere)
+            center.observe(for: .didMove, owner: window) { await moveAnywhere($0, $1) }
         }
 
         @MainActor func useThere(_ center: ObserverCenter, _ window: Window) {

@@ -16,7 +16,10 @@ final class AsyncHandler: Sendable {
         var run: AsyncRun?
     }
 
-    private let state = Locked(State())
+    private let state: Locked<State>
+
+    /// `actor`: the actor that isolates the handler.
+    init(on actor: (any Actor)?) { state = Locked(State(actor: actor)) }
 
     func schedule(_ block: Block) {
         let number = state.withLock { state -> UInt64? in
@@ -35,9 +38,6 @@ final class AsyncHandler: Sendable {
         }
         if isCancelled { task.cancel() }
     }
-
-    /// Sets the actor that isolates the handler, before the first delivery.
-    func deliver(on actor: (any Actor)?) { state.withLock { $0.actor = actor } }
 
     /// Releases the actor. No call begins there any more. `cancelling` also cancels the running call.
     func end(cancelling: Bool) {
@@ -83,8 +83,13 @@ final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
 
 /// SAFETY: `reference` is set before the registration is published, and is constant afterwards.
 final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
-    let handler = AsyncHandler()
+    private let handler: AsyncHandler
     private var reference: Unowned<Registration>?
+
+    init(on actor: (any Actor)?) { handler = AsyncHandler(on: actor) }
+
+    /// The handler's task.
+    var target: DeliveryTarget { DeliveryTarget(kind: .task(handler)) }
 
     override func attached(to registration: Registration) { reference = Unowned(registration) }
 
