@@ -18,36 +18,39 @@ extension Cancellable {
     public func store(in set: inout Set<AnyCancellable>) { set.insert(AnyCancellable(self)) }
 }
 
-public enum Subscribers {
-    public struct Demand: Equatable, Sendable {
-        public static let none = Demand()
-
-        public static func += (demand: inout Demand, other: Demand) {}
-        public static func -= (demand: inout Demand, other: Int) {}
-        public static func > (demand: Demand, other: Int) -> Bool { false }
-    }
-}
-
-public protocol CustomCombineIdentifierConvertible {}
-
-public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
-    func request(_ demand: Subscribers.Demand)
-}
-
-public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
-    associatedtype Input
-    associatedtype Failure: Error
-    func receive(subscription: any Subscription)
-    func receive(_ input: Input) -> Subscribers.Demand
-}
-
 public protocol Publisher<Output, Failure> {
     associatedtype Output
     associatedtype Failure: Error
-    func receive<Receiver: Subscriber>(subscriber: Receiver)
-    where Receiver.Input == Output, Receiver.Failure == Failure
+}
+
+extension Publisher {
+    public func handleEvents(receiveCancel: (() -> Void)? = nil) -> Publishers.HandleEvents<Self> { fatalError() }
+
+    public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> { fatalError() }
 }
 
 extension Publisher where Failure == Never {
     public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable { fatalError() }
+}
+
+public enum Publishers {
+    public struct HandleEvents<Upstream: Publisher>: Publisher {
+        public typealias Output = Upstream.Output
+        public typealias Failure = Upstream.Failure
+    }
+}
+
+public struct AnyPublisher<Output, Failure: Error>: Publisher {}
+
+public struct Deferred<DeferredPublisher: Publisher>: Publisher {
+    public typealias Output = DeferredPublisher.Output
+    public typealias Failure = DeferredPublisher.Failure
+
+    public init(createPublisher: @escaping () -> DeferredPublisher) {}
+}
+
+public final class PassthroughSubject<Output, Failure: Error>: Publisher {
+    public init() {}
+
+    public func send(_ input: Output) {}
 }
