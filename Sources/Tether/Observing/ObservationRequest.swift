@@ -110,6 +110,7 @@ extension NotifyingCenter {
 
 extension CenterCore {
     /// Adds a registration for posts of any sender, without a key, on the posting thread; takes the reference over.
+    @inline(__always)
     func observeFastPath(
         _ name: Notification.Name?, _ registration: Unmanaged<Registration>, owner: AnyObject? = nil
     ) -> NotificationObserver {
@@ -117,10 +118,10 @@ extension CenterCore {
         // SAFETY: the caller's reference keeps the registration until the end of the observer, or the last line here.
         let isAttached = unsafe registration._withUnsafeGuaranteedRef { registration in
             observer.set(registration)
-            if let owner, let owned = registration.owned,
-                !OwnerTable.shared.attach(observer, to: owner, as: owned)
-            {
-                return false
+            if let owner {
+                // SAFETY: a caller with an owner passes an `OwnedRegistration`. A cast by the state would retain it.
+                let owned = unsafe unsafeDowncast(registration, to: OwnedRegistration.self)
+                if !OwnerTable.shared.attach(observer, to: owner, as: owned) { return false }
             }
             RegistrationWatch.registered(registration, name: name, by: observer)
             return true
