@@ -82,7 +82,7 @@ extension ObserverCenter {
         line: UInt = #line, _ handler: @escaping @MainActor (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
         observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line)) {
-            onMainActor($0) { $0.pass(to: handler) }
+            [handler = withoutIsolation(handler)] in $0.pass(to: handler)
         }
     }
 
@@ -98,7 +98,7 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
         observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner) {
-            onMainActor($0, $1) { owner, delivery in delivery.pass { handler(owner, $0) } }
+            [handler = withoutIsolation(handler)] owner, delivery in delivery.pass { handler(owner, $0) }
         }
     }
 }
@@ -164,7 +164,7 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line)) {
-            onMainActor($0) { $0.pass(to: handler) }
+            [handler = withoutIsolation(handler)] in $0.pass(to: handler)
         }
     }
 
@@ -177,7 +177,7 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner) {
-            onMainActor($0, $1) { owner, delivery in delivery.pass { handler(owner, $0) } }
+            [handler = withoutIsolation(handler)] owner, delivery in delivery.pass { handler(owner, $0) }
         }
     }
 
@@ -294,4 +294,17 @@ extension Notification {
     fileprivate func pass<Message>(to handler: (Message) -> Void) {
         if let box = carriedMessage?.box(of: Message.self) { handler(box.message) }
     }
+}
+
+/// SAFETY: the isolation does not change how a function is called; the request's target is the main actor.
+private func withoutIsolation<Message>(
+    _ handler: @escaping @MainActor (Message) -> Void
+) -> @Sendable (Message) -> Void {
+    unsafe unsafeBitCast(handler, to: (@Sendable (Message) -> Void).self)
+}
+
+private func withoutIsolation<Owner, Message>(
+    _ handler: @escaping @MainActor (Owner, Message) -> Void
+) -> @Sendable (Owner, Message) -> Void {
+    unsafe unsafeBitCast(handler, to: (@Sendable (Owner, Message) -> Void).self)
 }

@@ -111,7 +111,8 @@ extension ObserverCenter {
 
     @discardableResult public func observe<Message, Owner: AnyObject>(
         of subject: Any? = nil, for type: Message.Type, owner: Owner, on target: DeliveryTarget = .postingThread,
-        once: Bool = false, key: (any Hashable)? = nil, _ handler: @escaping @isolated(any) (Owner, Message) async -> Void
+        once: Bool = false, key: (any Hashable)? = nil,
+        _ handler: @escaping @isolated(any) (Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
