@@ -13,25 +13,17 @@ extension NotifyingCenter {
     /// ```
     ///
     /// The method takes the notification or nothing; a result is discarded. `object` and `owner` are retained only
-    /// while the method runs (O4). Without an owner, the observer ends with `object` (O3). With an owner, the observer
-    /// ends with the owner, or at the latest at the first post after `object` was deallocated.
+    /// while the method runs (O4). Without an owner, the observer ends with `object` (O3, O7). With an owner, the
+    /// observer ends with the owner, or at the latest at the first post after `object` was deallocated.
     ///
     /// The compiler chooses the target by the method's isolation, a part of the method's type. A main-actor method runs
-    /// on the main actor, on any posting thread. A nonisolated method runs on `target` (P1). A method of another actor
-    /// does not compile here, and is called in a closure of `observe`.
+    /// on the main actor, on any posting thread. A nonisolated method runs on `target` (P1).
     ///
-    /// In Swift 5 mode `connect` does not compile, because a method's type need not name its actor there. The compiler
-    /// hides the actor of a `@preconcurrency` declaration, and the main actor of default isolation. In a closure, the
-    /// compiler knows the method's isolation:
+    /// A method of another actor does not compile here, and in Swift 5 mode no method does: its type need not name its
+    /// actor there. The compiler also hides the actor of a `@preconcurrency` declaration, and the main actor of default
+    /// isolation. Call such a method in a closure of `observe`, where the compiler knows the method's isolation.
     ///
-    /// ```swift
-    /// center.observe(.modelDidChange, owner: self, on: .mainActor) {
-    ///     sidebar, note in sidebar.reload(note)
-    /// }
-    /// ```
-    ///
-    /// The method of `object` is given as `Type.method`. An omitted `owner` is `object` (O7). The other parameters are as
-    /// for `observe(_:from:owner:on:once:key:backlog:fileID:line:_:)`. Complexity: O(1) amortised. Any thread.
+    /// All else is as for `observe(_:from:owner:on:once:key:backlog:fileID:line:_:)`.
     /// - Returns: The token, inactive if one of the objects is being deinitialised; the caller need not keep the token.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
@@ -112,9 +104,8 @@ extension NotifyingCenter {
 // Calls that do not compile.
 //
 // Swift converts a global actor's method, given as `Type.method`, to a function type without the actor, and reports
-// nothing. In Swift 5 mode the method's type need not name the actor at all. Such a method fits the two generic methods
-// below without a conversion, so the compiler prefers both and finds them ambiguous. The error names the label of the
-// last parameter, which is the remedy.
+// nothing. Such a method fits the two generic methods below without a conversion, so the compiler prefers both and finds
+// them ambiguous. The error names the label of the last parameter, which is the remedy.
 //
 // Keep these methods below the methods that they protect, in the same file. The compiler tries overloads in declaration
 // order, and across files in the order of the build. When the compiler tried these methods first, and the name was

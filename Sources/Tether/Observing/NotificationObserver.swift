@@ -12,28 +12,21 @@ internal import Synchronization
 /// token.cancel()                                // or ends now
 /// ```
 ///
-/// The side table of an owner retains the tokens of the owner's observers, which end with the owner. The caller need
-/// not keep such a token. A token in a property is replaced by assignment, `token = center.observe(…)`, or in one step
-/// with `key:` (M7). The idea is that of `LRNotificationObserver`.
+/// An owner's side table retains the tokens of the owner's observers, so the caller need not keep them. A token in a
+/// property is replaced by assignment, `token = center.observe(…)`, or in one step with `key:` (M7).
 ///
-/// *Delivery*: see ``DeliveryTarget``.
-///
-/// *Thread safety*: any thread, also inside a handler. A token can be stored as `NSObjectProtocol`.
+/// *Thread safety*: any thread, also inside a handler; only `cancelAndWait()` waits. A token can be stored as
+/// `NSObjectProtocol`.
 @safe public final class NotificationObserver: NSObject, NotifyingRegistration, @unchecked Sendable {
     /// The registration; `nil` in a refused observer. Written once, before the object is shared.
     ///
-    /// The center retains the registration, and the token does not. A handler's captures are therefore released when
-    /// the observer ends, also while the token stays (O11). Any other call on the token than `cancel()` retains the
-    /// registration until the call returns (R8).
+    /// Not retained, so a handler's captures are released when the observer ends, also while the token stays (O11).
     private(set) var reference: Unowned<Registration>?
 
     override init() { super.init() }
 
     deinit { cancel() }
 
-    // MARK: The registration
-
-    /// Sets the only registration of a token.
     func set(_ registration: Registration) { reference = Unowned(registration) }
 
     /// The registration, retained, unless it has ended.
@@ -47,8 +40,8 @@ internal import Synchronization
 
     /// Ends the observer: no handler of the observer starts any more, and the handler's captures are released (R1, R8).
     ///
-    /// A second call does nothing. A handler that had begun on another thread may still run when `cancel()` returns,
-    /// but not when `cancelAndWait()` returns. Never waits. Complexity: O(1) amortised, O(p) for p pending deliveries.
+    /// A handler that had begun on another thread may still run when `cancel()` returns, but not when
+    /// `cancelAndWait()` returns. Complexity: O(1) amortised, O(p) for p pending deliveries.
     public func cancel() { reference?.end() }
 
     /// The outcome of waiting for an observer's handlers.
@@ -61,9 +54,8 @@ internal import Synchronization
 
     /// Ends the observer and waits until its handlers on other threads have returned (R2).
     ///
-    /// The call does not wait for handlers on the calling thread's own stack, at any depth, or for the handler whose
-    /// task makes the call. Do not call `cancelAndWait()` where a handler of the observer needs something that the
-    /// caller has:
+    /// The call does not wait for handlers on the calling thread's own stack, or for the handler whose task makes the
+    /// call. Do not call `cancelAndWait()` where a handler of the observer needs something that the caller has:
     /// - a lock that the handler takes;
     /// - the main thread, for a handler on the main thread or the main actor;
     /// - an actor, for an async handler of the actor;
@@ -78,34 +70,33 @@ internal import Synchronization
     )
     @discardableResult
     public func cancelAndWait() -> WaitResult {
-        cancel()
-        guard let reference, !reference.hasEnded else { return NotificationObserver.afterAllHandlers() }
-        return HandlerWait.wait(for: reference.address) ? .finished : .wouldDeadlock
+        guard let address = cancelled() else { return .finished }
+        return HandlerWait.wait(for: address) ? .finished : .wouldDeadlock
     }
 
     /// Ends the observer and suspends until no handler of the observer runs (R2).
     ///
     /// A call in an async handler of the observer, or in a task that the handler started, does not wait for that
-    /// handler. Tether does not know which handler started a detached task. A handler must not await a detached task
-    /// that waits for the handler's observer.
+    /// handler. A handler must not await a detached task that waits for the handler's observer.
     /// - Returns: `.wouldDeadlock`, at once, if async handlers would wait for each other.
     @discardableResult
     public func cancelAndWait() async -> WaitResult {
-        cancel()
-        guard let reference, !reference.hasEnded else { return NotificationObserver.afterAllHandlers() }
+        guard let address = cancelled() else { return .finished }
         // Keeps the memory, so that no other registration gets the address.
         defer { withExtendedLifetime(self) {} }
         return await withCheckedContinuation { continuation in
-            let canEnd = HandlerWait.whenReturned(reference.address) { continuation.resume(returning: .finished) }
+            let canEnd = HandlerWait.whenReturned(address) { continuation.resume(returning: .finished) }
             if !canEnd { continuation.resume(returning: .wouldDeadlock) }
         }
     }
 
-    /// The outcome for a registration that was deallocated after its handlers returned. The fence makes the handlers'
-    /// stores visible, because the runtime reads the reference count without an order.
-    private static func afterAllHandlers() -> WaitResult {
+    /// Ends the observer. Returns what to wait for; `nil` if the registration was deallocated, after its handlers.
+    private func cancelled() -> UInt? {
+        cancel()
+        if let reference, !reference.hasEnded { return reference.address }
+        // Makes the handlers' stores visible, because the runtime reads the reference count without an order.
         atomicMemoryFence(ordering: .acquiring)
-        return .finished
+        return nil
     }
 
     // MARK: The target
@@ -114,8 +105,7 @@ internal import Synchronization
     ///
     /// Pending deliveries move to the new target in order, and a running call finishes first. A switch to
     /// `.postingThread` takes effect when no delivery is pending; until then posts join the old target. The setter runs
-    /// no handler and never waits. On an ended observer, the setter does nothing and the getter returns
-    /// `.postingThread`.
+    /// no handler. An ended observer's target is `.postingThread`.
     ///
     /// The target is fixed for an isolated handler (`.mainActor` too), an async handler, and the observer of an async
     /// sequence (P1, S2). Setting a fixed target stops the program with a sentence (X1).
@@ -140,11 +130,9 @@ internal import Synchronization
 
     /// How many deliveries may wait for the observer on the target. The default is no limit.
     ///
-    /// Setting a limit on a live observer drops the deliveries beyond the limit at once. The audit counts dropped
-    /// deliveries. A `once` observer is not affected, because the first delivery is the only delivery (R7). On an ended
-    /// observer, the setter does nothing and the getter returns `.unbounded`.
-    ///
-    /// Complexity: O(1), plus O(p) if some of p pending deliveries are dropped. Any thread.
+    /// Setting a limit drops the deliveries beyond the limit at once, counted in the audit. A `once` observer is not
+    /// affected, because the first delivery is the only delivery (R7). An ended observer's backlog is `.unbounded`.
+    /// Complexity: O(1), plus O(p) if some of p pending deliveries are dropped.
     public var backlog: BufferingPolicy {
         get { live?.pending?.backlog ?? .unbounded }
         set { live?.madePending.setBacklog(newValue) }
@@ -152,22 +140,18 @@ internal import Synchronization
 
     // MARK: Muting (D9)
 
-    /// Whether the token or the owner mutes the observer. Complexity: O(1). Any thread.
+    /// Whether the token or the owner mutes the observer. Complexity: O(1).
     public var isMuted: Bool { live?.pending?.isMuted ?? false }
 
     /// Mutes the observer: posts do not reach it until `unmute()` was called as often as `mute(keepingNewest:)`.
     ///
     /// Notifications posted meanwhile are dropped, and counted in the audit. With `keepingNewest` the newest
-    /// notification is kept, and delivered at the last `unmute()`. The kept notification is pending until then, retains
-    /// its object, and is released when the observer ends. If mutings overlap, keeping begins with the first
-    /// `keepingNewest`.
+    /// notification is kept, and delivered at the last `unmute()`. The kept notification is pending until then, and
+    /// retains its object. If mutings overlap, keeping begins with the first `keepingNewest`.
     ///
-    /// *Delivery*: notifications posted before the muting are delivered also while muted. A dropped or displaced
-    /// notification does not use up a `once` observer (R7). Muting works on every target, and survives a switch.
-    ///
-    /// *Thread safety*: any thread, also inside a handler; never waits. A handler that a post on another thread has
-    /// begun to call may still run. On an ended observer the call does nothing. Complexity: O(1).
-    /// - Parameter keepingNewest: Whether the newest notification posted meanwhile is kept for the last `unmute()`.
+    /// *Delivery*: notifications posted before the muting are delivered also while muted. A handler that a post on
+    /// another thread has begun to call may still run. A dropped or displaced notification does not use up a `once`
+    /// observer (R7). Muting works on every target, and survives a switch. Complexity: O(1).
     public func mute(keepingNewest: Bool = false) {
         live?.madePending.mute(by: .token, keepingNewest: keepingNewest)
     }
@@ -189,11 +173,9 @@ internal import Synchronization
 
     /// Ends one muting; the last `unmute()` delivers the kept notification.
     ///
-    /// *Delivery*: as if the notification were posted now, to the observer alone. On `.postingThread`, and on a target
-    /// that is inline here (D3), the handler runs before `unmute()` returns. Otherwise the notification is enqueued.
-    ///
-    /// An `unmute()` without a `mute(keepingNewest:)` stops the program with a sentence, unless the observer has ended.
-    /// Any thread. Complexity: O(1), plus the handler's time.
+    /// *Delivery*: as if the notification were posted now, to the observer alone. On a target that is inline here (D3),
+    /// the handler runs before `unmute()` returns. An `unmute()` without a `mute(keepingNewest:)` stops the program with
+    /// a sentence, unless the observer has ended. Complexity: O(1), plus the handler's time.
     public func unmute() {
         guard let registration = live else { return }
         guard PendingDeliveries.unmute([registration.madePending], by: .token) else {

@@ -1,8 +1,7 @@
 public import Foundation
 
 // The forms of `observe`. A form with a token or an owner takes a synchronous, a main-actor or an async handler. The
-// form for an actor as owner takes a handler isolated to the actor. All forms make an `ObservationRequest`, except the
-// fast path, `CenterCore.observeFastPath`.
+// form for an actor as owner takes a handler isolated to the actor.
 
 extension NotifyingCenter {
     // MARK: Held by a token
@@ -19,7 +18,7 @@ extension NotifyingCenter {
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, not retained, whose end ends the observer (M5); any sender if omitted.
-    ///   - target: Where the handler runs; on the posting thread, inside the post, if omitted.
+    ///   - target: Where the handler runs, see ``DeliveryTarget``; on the posting thread, inside the post, if omitted.
     ///   - once: Whether the observer ends after one run (R7).
     ///   - key: A key with pure `==` and `hash(into:)`; the new observer replaces the center's live observer with an
     ///     equal key (M7).
@@ -48,8 +47,7 @@ extension NotifyingCenter {
 
     /// Observes on the main actor until the returned token is released or cancelled (P1).
     ///
-    /// A post on the main queue calls the handler inline, unless a delivery of the observer is pending (D3). All else
-    /// is as for `observe(_:from:on:once:key:backlog:fileID:line:_:)`.
+    /// A post on the main queue calls the handler inline, unless a delivery of the observer is pending (D3).
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
@@ -63,8 +61,7 @@ extension NotifyingCenter {
 
     /// Observes with an async handler until the returned token is released or cancelled.
     ///
-    /// The handler runs in the observer's own task, in posting order, one call at a time. Cancelling the observer
-    /// cancels a call under way (P4). See `observe(_:from:owner:once:key:backlog:fileID:line:_:)`.
+    /// See `observe(_:from:owner:once:key:backlog:fileID:line:_:)` for the delivery.
     @_disfavoredOverload
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
@@ -102,8 +99,8 @@ extension NotifyingCenter {
     /// The handler may receive an owner that is not `Sendable` on another thread. The caller answers for the access, as
     /// with target/action. The compiler checks `on: .mainActor`, and `connect` with a main-actor method.
     ///
-    /// A key is unique for the owner and the center (M7). The other parameters are as for
-    /// `observe(_:from:on:once:key:backlog:fileID:line:_:)`. Complexity: O(1) amortised. Any thread.
+    /// A key is unique for the owner and the center (M7). All else is as for
+    /// `observe(_:from:on:once:key:backlog:fileID:line:_:)`.
     /// - Returns: The token, which need not be kept; inactive if `owner` or `sender` is being deinitialised.
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
@@ -150,14 +147,12 @@ extension NotifyingCenter {
     /// ```
     ///
     /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in posting order. The
-    /// next call begins when the last call has returned (P4). When the observer ends, pending notifications are dropped
-    /// and a call under way is cancelled. The call is not cancelled if the call itself or the sender's end ended the
-    /// observer, or if the observer is a `once` observer. `await cancelAndWait()` waits for the call.
+    /// next call begins when the last call has returned. When the observer ends, pending notifications are dropped and
+    /// a call under way is cancelled, unless the call itself, the sender's end or `once` ended the observer (P4).
     ///
     /// A handler isolated to an actor (`{ @MainActor library, note in … }`) runs on that actor. A notification that
     /// waits for the actor is pending, and never reaches the handler after a stop on the actor (R1). The owner is
-    /// retained from the handler's call to the return, and released on the actor (O9). The token's `target` cannot be
-    /// switched.
+    /// retained from the handler's call to the return, and released on the actor (O9).
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(
@@ -189,14 +184,11 @@ extension NotifyingCenter {
     /// ```
     ///
     /// *Delivery*: on the actor, with any executor, in posting order across all observers isolated to the actor. The
-    /// actor's own posts are delivered later, too. A post makes one task for all observers on the actor (D2). The
-    /// target cannot be switched.
+    /// actor's own posts are delivered later, too. A post makes one task for all observers on the actor (D2).
     ///
     /// The owner is retained only while a notification waits for the actor or the handler runs (O2). Notifications
-    /// posted before the release of the last other reference are delivered. Then the actor is deallocated.
-    ///
-    /// With a target (`on:`), a closure is not isolated and runs on the target. `connect` takes a `nonisolated` method.
-    /// An isolated method is called in a closure, as above. All else is as for any owner.
+    /// posted before the release of the last other reference are delivered. With a target (`on:`), a closure is not
+    /// isolated and runs on the target.
     @discardableResult
     public func observe<Owner: Actor, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
@@ -254,7 +246,6 @@ func onMainActor(_ notification: Notification, _ body: @MainActor (Notification)
     onMainActor((), notification) { body($1) }
 }
 
-/// Calls a main-actor function with an object, from the main queue.
 func onMainActor<Object>(
     _ object: Object, _ notification: Notification, _ body: @MainActor (Object, Notification) -> Void
 ) {

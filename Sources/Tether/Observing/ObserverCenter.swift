@@ -13,8 +13,7 @@ public import Foundation
 /// `observe` methods of ``NotifyingCenter`` come on top, with observers that end by themselves.
 ///
 /// *Delivery*: a post calls, or enqueues on the targets, all matching observers in registration order, each once
-/// (M1-M3). An observer removed by an earlier handler of the same post is not called. An observer added during a post
-/// is first called by the next post (R4).
+/// (M1-M3, R4).
 ///
 /// *Thread safety*: any thread, also inside handlers and in a `deinit`. No lock is held while a handler runs or a
 /// user's value is released (R5, R6).
@@ -47,19 +46,14 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     ///
     /// Complexity: O(1), plus O(1) for each observer reached, with any number of other observers. Handlers on
     /// `.postingThread` have returned when `post` returns.
-    /// - Parameter notification: The notification, matched to observers by name and object.
     public func post(_ notification: Notification) {
         core.post(
             name: notification.name, isBare: notification.isBare,
             sender: { notification.object.flatMap(SenderKey.init(any:)) }, notify: { $0(notification) })
     }
 
-    /// Makes a notification and posts it.
-    ///
-    /// A class instance as `object` matches by identity; a `Hashable` value by equality within its type (M4).
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - object: The object that the post speaks for; `nil` for none.
+    /// Makes a notification and posts it. A class instance as `object` matches by identity; a `Hashable` value by
+    /// equality within its type (M4).
     public func post(name: Notification.Name, object: Any? = nil) {
         post(name: name, object: object, userInfo: nil)
     }
