@@ -53,9 +53,9 @@ public struct Audit: Sendable, RandomAccessCollection {
     public let rows: [Row]
 
     /// The position of the first row.
-    public var startIndex: Int { rows.startIndex }
+    public var startIndex: Int { 0 }
     /// The position past the last row.
-    public var endIndex: Int { rows.endIndex }
+    public var endIndex: Int { rows.count }
     /// The row at a position before `endIndex`; any other position stops the program.
     public subscript(position: Int) -> Row { rows[position] }
 
@@ -172,12 +172,6 @@ extension Audit {
 extension Audit: CustomStringConvertible {
     /// The rows as an aligned table, a line each, under column names, without empty columns. The pending and dropped
     /// posts of posting queues follow.
-    ///
-    /// ```
-    /// name            sender  owner      target  registered at  notes
-    /// modelDidChange  any     its token  main    App/V.swift:4  once
-    /// modelDidClose   any     its token  posting thread  App/W.swift:9
-    /// ```
     public var description: String {
         let waiting = waitingPosts.map {
             "waiting on \($0.place): \($0.asap) as soon as possible, \($0.whenIdle) when idle"

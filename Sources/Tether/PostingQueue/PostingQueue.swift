@@ -32,10 +32,9 @@ public import Foundation
 /// notification that a handler enqueues is posted in a later pass, so handlers cannot starve the loop (Q6).
 ///
 /// A queue belongs to the thread that made the queue, and posts there, in the requested run loop modes (Q5). While the
-/// thread runs no run loop the notifications wait, and the center's audit shows them. When the thread exits the
-/// notifications are released and counted in the audit. If a program runs the main queue without a run loop
-/// (`dispatchMain`, `@main async`), the main queue posts for the main thread. A released queue still posts the waiting
-/// notifications.
+/// thread runs no run loop the notifications wait, as the center's audit shows. When the thread exits they are dropped
+/// and counted. Without a run loop on the main thread (`dispatchMain`, `@main async`) the main queue posts. A released
+/// queue still posts the waiting notifications.
 ///
 /// *Thread safety*: any thread may call the queue, also in a handler that the queue calls. Enqueueing wakes the thread.
 public final class PostingQueue: Sendable {
@@ -276,9 +275,8 @@ public final class PostingQueue: Sendable {
         for modes in state.backlog.modes { addHold(&state, in: modes) }
     }
 
-    /// Removes the observer on the loop's thread, or wakes the loop to do so. A run with nothing else to wait for ends.
-    ///
-    /// CoreFoundation does not retain the observer's closure during a call. A thread that exits has no record any more.
+    /// Removes the observer on the loop's thread, or wakes the loop to do so, because CoreFoundation does not retain the
+    /// observer's closure during a call. A run with nothing else to wait for ends.
     private func removeHold(_ state: inout State) {
         guard case .loop(let loop, _) = clock, let hold = state.hold else { return }
         if state.isClosed || isOnOwnThread {

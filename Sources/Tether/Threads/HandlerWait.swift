@@ -9,9 +9,6 @@ internal import Dispatch
 /// Under the lock of `waiters`, a waiter sets its registration's bit in `tether_awaited`, fences all threads, and reads
 /// the hazard pointers. A thread clears its hazard pointer after a handler, and then reads the word. At least one of
 /// the two sees the other's write. Without waiters, a return costs one read of a word with the value 0.
-///
-/// Two handlers waiting for each other would never return. So a waiter first looks for a cycle: an awaited execution
-/// that waits, directly or through others, for the waiter's own executions.
 enum HandlerWait {
     /// A `ThreadRecord` or an `AsyncRun.Identity`.
     private typealias Execution = any AnyObject & Sendable
@@ -76,7 +73,7 @@ enum HandlerWait {
         return threads + (AsyncRun.underWay(for: registration).map { [$0] } ?? [])
     }
 
-    /// Adds a waiter, or resumes it at once. False, without either, if the wait would close a cycle.
+    /// Adds a waiter, or resumes it at once. False, without either, if the wait would close a cycle, and never return.
     private static func add(_ waiter: Waiter) -> Bool {
         let (isIdle, wouldDeadlock) = waiters.withLock { waiters in
             tether_begin_awaiting(waiter.registration)

@@ -2,22 +2,11 @@ public import Foundation
 
 /// A record of all events, written at once, for Perfetto and the browsers' tracing pages.
 ///
-/// ```swift
-/// func trace() throws {
-///     try Trace.start(to: URL(filePath: "trace.json"))
-///     center.post(name: .modelDidChange, object: model)
-///     Trace.stop()
-/// }
-/// ```
-///
 /// With `TETHER_TRACE=trace.json` in the environment a program writes a trace from the first center to the program's
 /// end, without a change of code. The article [Watching a program](doc:WatchingAProgram) lists the events.
 ///
 /// Each event is in the file before the program continues (L5), so a trace has all events before a crash. An event takes
 /// some microseconds, and threads take turns. Without a trace, a post that calls the handlers at once does nothing for it.
-///
-/// A forked process writes nothing. A forked process can start a trace of its own, unless another thread was writing an
-/// event at the fork: then the call never returns.
 ///
 /// *Thread safety*: any thread may call every function.
 public enum Trace {
@@ -27,7 +16,6 @@ public enum Trace {
         public let written: Int
         /// The number of events that are missing, because the disk was full or the limit was reached.
         public let notWritten: Int
-
         /// Both numbers in words.
         public var description: String { "\(written) events, \(notWritten) not written" }
     }
@@ -36,7 +24,6 @@ public enum Trace {
     public struct Failure: Error, Equatable, LocalizedError, CustomStringConvertible {
         /// The sentence.
         public let description: String
-
         /// The sentence.
         public var errorDescription: String? { description }
     }
@@ -44,11 +31,10 @@ public enum Trace {
     /// Whether a trace is written.
     public static var isOn: Bool { Events.areTraced }
 
-    /// Starts a trace of all later events on all centers. The trace replaces the file's content. A program that closes
-    /// all descriptors calls ``stop()`` before.
+    /// Starts a trace of all later events on all centers. The trace replaces the file's content.
     ///
     /// Throws a ``Failure`` if a trace is running, if another process writes a trace to the file, or if the file cannot
-    /// be written.
+    /// be written. A program that closes all descriptors calls ``stop()`` before.
     /// - Parameters:
     ///   - file: The URL of the file; any other URL is a ``Failure``.
     ///   - limit: The largest size of the file in bytes, by default a quarter of a gigabyte, or more than a million

@@ -13,9 +13,6 @@ final class PostingLedger: Sendable {
 
     func countDroppedPosts(_ count: Int) { dropped.wrappingAdd(count, ordering: .relaxed) }
 
-    /// The number of listed queues.
-    var count: Int { queues.withLock(\.count) }
-
     /// Lists a queue, or removes it from the list. Complexity: O(1) amortised.
     func list(_ queue: ObjectIdentifier, _ waiting: (@Sendable () -> Waiting?)?) {
         queues.withLock { $0[queue] = waiting }

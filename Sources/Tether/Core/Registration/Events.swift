@@ -3,12 +3,10 @@ internal import Foundation
 internal import Synchronization
 
 // What happens to observers and deliveries is reported once, at its place in the code, as an `Event` of a trace. Leak
-// checks follow registrations and centers by `RegistrationWatch` (Watched.swift). The audit needs no report: pending
-// deliveries and sequences count drops by `DropReason`.
+// checks follow registrations and centers by `RegistrationWatch`; audits count drops by `DropReason`.
 //
 // *Cost*: without a trace, an observer's end and a waiting delivery pay one relaxed load each. A post of a cached name
-// pays nothing, because a trace hides the caches of all centers (`CenterCore.followTrace`). The reporting code is out
-// of line.
+// pays nothing, because a trace hides the caches of all centers (`CenterCore.followTrace`).
 
 /// An event in Chrome's trace event format.
 struct Event {
@@ -35,9 +33,7 @@ struct Event {
     /// The moment of the beginning that belongs to an end; `nil` if the event is no end.
     let begun: Moment?
 
-    init(
-        _ phase: Phase, _ name: String, _ arguments: KeyValuePairs<String, String> = [:], begun: Moment? = nil
-    ) {
+    init(_ phase: Phase, _ name: String, _ arguments: KeyValuePairs<String, String> = [:], begun: Moment? = nil) {
         (self.phase, self.name, self.arguments, self.begun) = (phase, name, arguments, begun)
     }
 

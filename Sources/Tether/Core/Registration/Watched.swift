@@ -1,8 +1,6 @@
 package import Foundation
 internal import Synchronization
 
-// The view of registrations, of centers, and of tracked objects for TetherTesting.
-
 /// A registration for `TetherTesting`, retained during a read. The token and the owner are not retained.
 package final class WatchedRegistration: Sendable, Identifiable {
     /// Unique while this object lives, because `registration` keeps the memory of the registration.
@@ -77,7 +75,7 @@ package final class WatchedRegistration: Sendable, Identifiable {
         return { [weak signal] in if let signal { deliveries.releaseBeforeIdle(signal) } }
     }
 
-    /// Calls `action` when the handler runs on no thread, at once if so now.
+    /// Calls `action` when the handler runs on no thread.
     package func whenQuiescent(_ action: @escaping @Sendable () -> Void) {
         if !HandlerWait.whenReturned(id, resume: action) { action() }
     }
@@ -106,8 +104,7 @@ package enum RegistrationWatch {
     private static let hasListener = Atomic<Bool>(false)
     private static let listener = Locked(Listener())
 
-    /// The calling thread, and the registrations of the running handlers, outermost first: one for each post or block
-    /// on the thread. A post that has not reached an observer has 0.
+    /// The calling thread, and the registrations of its running handlers, outermost first; 0 for a post without a call.
     package static var running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID]) {
         let thread = ThreadRecord.current
         return (ObjectIdentifier(thread), thread.calledRegistrations)
@@ -180,7 +177,6 @@ package final class WatchedObject: Sendable {
     package let address: UInt
     package let type: AnyClass
     private let hook = EndHook()
-
     /// The center that the registrations name, without being listed there.
     private static let center = CenterCore()
 
@@ -200,10 +196,8 @@ package final class WatchedObject: Sendable {
 
     /// Whether the last strong reference was released.
     package var hasEnded: Bool {
-        guard let record else { return true }
-        return OwnerReference<AnyObject>.asksWithoutHolding && record.reference.hasEnded
+        record.map { OwnerReference<AnyObject>.asksWithoutHolding && $0.reference.hasEnded } ?? true
     }
-
     /// The number of strong references; `nil` after the end.
     package var strongCount: Int? { record?.reference.strongCount() }
 

@@ -2,11 +2,7 @@ internal import COwnerLifetime
 internal import Dispatch
 internal import Foundation
 
-/// The main actor as a target: a type of its own, for handlers isolated to the main actor.
-///
-/// ```swift
-/// center.observe(.modelDidChange, owner: self, on: .mainActor) { sidebar, _ in sidebar.title = "Changed" }
-/// ```
+/// The main actor as a target: a type of its own, for handlers isolated to the main actor, as in `on: .mainActor`.
 public struct MainActorTarget: Sendable {
     /// The main actor. Delivers like `DeliveryTarget.main` (D3, P1).
     public static let mainActor = MainActorTarget()

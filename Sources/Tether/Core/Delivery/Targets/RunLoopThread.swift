@@ -26,16 +26,11 @@ private typealias SendableAsThread = Any
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
     private let ownName: String
-    private let body: (@Sendable () -> Void)?
 
-    /// Makes a thread, not started yet.
-    /// - Parameters:
-    ///   - name: The thread's name.
-    ///   - body: The work on the thread before the run loop runs.
-    public init(name: String, body: (@Sendable () -> Void)? = nil) {
+    /// Makes a thread with a name, not started yet.
+    public init(name: String) {
         ownName = name
         loop = ThreadLoop(description: "thread \(name)")
-        self.body = body
         super.init()
         #if canImport(Darwin)
         self.name = name
@@ -52,7 +47,6 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         // On Linux a `Thread` that has just started does not name the system's thread.
         unsafe tether_name_thread(ownName)
         loop.begin()
-        body?()
         // The block that stops the loop may stop a run inside a handler. So no run of a cancelled thread sleeps.
         let hold = RunLoopHold(CFRunLoopGetCurrent(), in: [.default], observing: .beforeWaiting) { [unowned self] _ in
             if isCancelled { CFRunLoopStop(CFRunLoopGetCurrent()) }
