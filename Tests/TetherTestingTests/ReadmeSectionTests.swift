@@ -4,9 +4,12 @@ import Tether
 import TetherTesting
 import TetherVerification
 
+/// A sender that outlives the test.
+private let model = ReadmeSectionTests.Model()
+
 /// The code of "Prove it in your tests" in the README.
 @Suite struct ReadmeSectionTests {
-    final class Model {}
+    final class Model: Sendable {}
 
     /// The README's first one.
     @MainActor final class Sidebar {
@@ -25,7 +28,7 @@ import TetherVerification
     private let center = ObserverCenter()
 
     @Test(.verifiesNoLeaks) @MainActor func `a sidebar whose model closed is gone`() {
-        let sidebar = track(Sidebar(model: Model(), center: center))
+        let sidebar = track(Sidebar(model: model, center: center))
         center.post(name: .modelDidClose, object: nil)
         #expect(sidebar.reloads == 0)
     }

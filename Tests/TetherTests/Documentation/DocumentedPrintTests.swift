@@ -122,10 +122,10 @@ extension Notification.Name {
             let leaks = findLeaks { openAndCloseADocument() }
             for leak in leaks { print(leak) }
         }
-        let center = ObserverCenter()
+        let (center, model) = (ObserverCenter(), Model())
         typealias Sidebar = TrackedSidebar
         let leaks = findLeaks {
-            let sidebar = track(Sidebar(model: Model(), center: center))
+            let sidebar = track(Sidebar(model: model, center: center))
             sidebar.close()
         }
         for leak in leaks { print(leak) }
