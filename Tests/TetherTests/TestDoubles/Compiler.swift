@@ -53,16 +53,39 @@ struct Compiler {
         let file = folder.appending(path: isMain ? "main.swift" : "Snippet.swift")
         try source.write(to: file, atomically: true, encoding: .utf8)
 
+        // Not `-typecheck`, which does not look at what is sent between isolations.
+        return try run(
+            executable,
+            ["-emit-sil", "-o", folder.appending(path: "Snippet.sil").path, file.path]
+                + (isMain ? [] : ["-parse-as-library"]) + options)
+    }
+
+    /// The symbol graph of Tether's public interface, as a JSON object.
+    func symbolGraph() throws -> [String: Any] {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "Tether-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let tool = executable.deletingLastPathComponent().appending(path: "swift-symbolgraph-extract")
+        #if arch(x86_64)
+        let target = "x86_64-unknown-linux-gnu"
+        #else
+        let target = "aarch64-unknown-linux-gnu"
+        #endif
+        _ = try run(tool, ["-module-name", "Tether", "-target", target, "-output-dir", folder.path])
+        let graph = try Data(contentsOf: folder.appending(path: "Tether.symbols.json"))
+        return try JSONSerialization.jsonObject(with: graph) as? [String: Any] ?? [:]
+    }
+
+    /// Runs a tool that finds the modules of this build. Returns the tool's output.
+    private func run(_ tool: URL, _ arguments: [String]) throws -> String {
         let process = Process()
-        process.executableURL = executable
+        process.executableURL = tool
         process.arguments =
             [
-                // Not `-typecheck`, which does not look at what is sent between isolations.
-                "-emit-sil", "-o", folder.appending(path: "Snippet.sil").path,
                 "-I", products.appending(path: "Modules").path,
                 "-Xcc", "-fmodule-map-file=\(products.appending(path: "COwnerLifetime.build/module.modulemap").path)",
-                "-module-cache-path", products.appending(path: "ModuleCache").path, file.path,
-            ] + (isMain ? [] : ["-parse-as-library"]) + options
+                "-module-cache-path", products.appending(path: "ModuleCache").path,
+            ] + arguments
         let output = Pipe()
         process.standardError = output
         process.standardOutput = output
