@@ -12,7 +12,6 @@
 
 #if defined(__linux__)
 #include <linux/membarrier.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #elif defined(__FreeBSD__)
 #include <pthread_np.h>
@@ -86,15 +85,6 @@ uint64_t tether_thread_number(void) {
     uint64_t number;
     pthread_threadid_np(NULL, &number);
     return number;
-#endif
-}
-
-void tether_thread_name(char name[64]) {
-    *name = 0;
-#if defined(__linux__)
-    prctl(PR_GET_NAME, name);
-#elif defined(__APPLE__)
-    pthread_getname_np(pthread_self(), name, 64);
 #endif
 }
 

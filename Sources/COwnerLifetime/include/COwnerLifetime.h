@@ -126,9 +126,6 @@ bool tether_prove_fence(void);
 
 uint64_t tether_thread_number(void);
 
-/// The name of the calling thread; empty if it has none.
-void tether_thread_name(char name[_Nonnull 64]);
-
 #pragma GCC visibility pop
 
 #if defined(__cplusplus)

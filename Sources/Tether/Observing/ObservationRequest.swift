@@ -74,7 +74,7 @@ struct ObservationRequest {
             isAttached = OwnerTable.shared.attach(observer, to: owner, as: owned)
         }
         guard isAttached else { return registration.end() }
-        RegistrationWatch.registered(registration, name: name, by: observer)
+        if RegistrationWatch.isListening { RegistrationWatch.registered(registration, name: name, by: observer) }
         core.add(registration, name: name, sender: sender.key)
         foreign?.connect(Unowned(registration), with: center, name: name, sender: sender.object)
     }
@@ -123,7 +123,7 @@ extension CenterCore {
                 let owned = unsafe unsafeDowncast(registration, to: OwnedRegistration.self)
                 if !OwnerTable.shared.attach(observer, to: owner, as: owned) { return false }
             }
-            RegistrationWatch.registered(registration, name: name, by: observer)
+            if RegistrationWatch.isListening { RegistrationWatch.registered(registration, name: name, by: observer) }
             return true
         }
         if isAttached { unsafe add(registration, name: name) } else { unsafe registration.takeRetainedValue().end() }

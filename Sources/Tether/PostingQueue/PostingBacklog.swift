@@ -128,9 +128,9 @@ struct PostingBacklog {
 }
 
 extension Notification {
-    /// Whether both notifications have the very same `userInfo` dictionary, an empty one, or none.
+    /// Whether both notifications have the very same `userInfo` dictionary, or nothing in it.
     fileprivate func hasSameUserInfo(as other: Notification) -> Bool {
-        guard let own = userInfo, let theirs = other.userInfo else { return userInfo == nil && other.userInfo == nil }
+        let (own, theirs) = (userInfo ?? [:], other.userInfo ?? [:])
         if own.isEmpty || theirs.isEmpty { return own.isEmpty && theirs.isEmpty }
         // SAFETY: a dictionary is one word, the address of storage that both notifications keep alive; only compared.
         return unsafe unsafeBitCast(own, to: UInt.self) == unsafeBitCast(theirs, to: UInt.self)

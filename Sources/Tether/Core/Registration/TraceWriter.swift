@@ -51,7 +51,7 @@ final class TraceWriter {
         if let beginning = event.begun, beginning < begun { return }
         let thread = tether_thread_number()
         var text = ",\n" + line(of: event, by: thread, at: moment)
-        if named.insert(thread).inserted, let name = TraceWriter.threadName {
+        if named.insert(thread).inserted, let name = Thread.isMainThread ? "main" : Thread.current.name {
             let event = Event(.metadata, "thread_name", ["name": name.json])
             text = ",\n" + line(of: event, by: thread, at: moment) + text
         }
@@ -105,13 +105,5 @@ final class TraceWriter {
             text += ",\"args\":{\(arguments.joined(separator: ","))}"
         }
         return text + "}"
-    }
-
-    private static var threadName: String? {
-        if Thread.isMainThread { return "main" }
-        var name = [CChar](repeating: 0, count: 64)
-        unsafe tether_thread_name(&name)
-        let text = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return text.isEmpty ? nil : text
     }
 }

@@ -127,13 +127,9 @@ package enum RegistrationWatch {
     @inline(never)
     private static func pass(_ event: Event) { listener.withLock { $0 }.receive?(event) }
 
-    @inline(__always)
-    static func registered(_ registration: Registration, name: Notification.Name?, by token: AnyObject) {
-        if isListening { reportRegistered(registration, name: name, by: token) }
-    }
-
+    /// Reports a registration. Called if `isListening`.
     @inline(never)
-    private static func reportRegistered(_ registration: Registration, name: Notification.Name?, by token: AnyObject) {
+    static func registered(_ registration: Registration, name: Notification.Name?, by token: AnyObject) {
         let watched = WatchedRegistration(registration, name: name, token: token)
         pass(.registered(watched, owner: registration.owned?.record?.reference.take()))
     }

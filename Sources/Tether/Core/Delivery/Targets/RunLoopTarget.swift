@@ -46,11 +46,9 @@ extension DeliveryTarget {
     }
 }
 
-/// The calling thread's name for people. Foundation on Linux knows the name of no other thread.
+/// The calling thread for people. Foundation on Linux knows the name of no other thread.
 func describeCurrentThread() -> String {
-    if Thread.isMainThread { return "the main thread" }
-    guard let name = Thread.current.name, !name.isEmpty else { return "a thread without a name" }
-    return "thread \(name)"
+    Thread.isMainThread ? "the main thread" : Thread.current.name.map { "thread \($0)" } ?? "a thread without a name"
 }
 
 /// A thread and its run loop.
@@ -217,7 +215,7 @@ final class ThreadLoop: Sendable {
 
 /// A thread's run loop as a target.
 ///
-/// SAFETY: the properties are constants and Sendable.
+/// SAFETY: the properties are constants.
 final class RunLoopTarget: BoundTarget, @unchecked Sendable {
     private let thread: ThreadLoop
     private let line: ThreadLoop.Line
