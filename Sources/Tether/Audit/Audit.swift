@@ -143,9 +143,8 @@ extension Audit.Row: CustomStringConvertible {
 // MARK: JSON
 
 extension Audit {
-    /// The audit as JSON: an object with `observers`, `waitingPosts` and `droppedPosts`.
-    ///
-    /// An observer's absent `name`, `sender`, `owner` or `key` is left out.
+    /// The audit as JSON: an object with `observers`, `waitingPosts` and `droppedPosts`. An observer's absent `name`,
+    /// `sender`, `owner` or `key` is left out.
     public func json() -> String {
         let observers = rows.map { row in
             let values: [String: Any?] = [

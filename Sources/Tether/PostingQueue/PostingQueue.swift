@@ -12,11 +12,9 @@ public import Foundation
 //     a dispatch queue  two blocks, one after the other                     the first            .asap
 //                                                                           the second           .asap, then .whenIdle
 //
-// The main queue stands for the main thread's run loop while the loop does not run. Each turn posts the notifications
-// enqueued before the turn.
-//
-// The observer and the blocks retain the queue while notifications wait. CoreFoundation never calls an observer inside
-// a call of the same observer. So a posting turn first makes a new observer, for the runs that handlers begin.
+// Each turn posts the notifications enqueued before the turn. The observer and the blocks retain the queue while
+// notifications wait. CoreFoundation never calls an observer inside a call of the same observer. So a posting turn first
+// makes a new observer, for the runs that handlers begin.
 
 /// A queue of notifications that are posted later, by a run loop: when it is idle, or at the end of its current pass.
 ///
@@ -83,8 +81,7 @@ public final class PostingQueue: Sendable {
 
     private static let ofMainThread = PostingQueue(.default, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
 
-    /// Makes a queue that posts to a center on the calling thread, by its run loop.
-    /// - Parameter center: The center to post to, retained by the queue.
+    /// Makes a queue that posts to a center, which is retained, on the calling thread, by its run loop.
     public convenience init(notificationCenter center: ObserverCenter) {
         if MainQueue.isCurrent {
             self.init(center, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
@@ -98,10 +95,7 @@ public final class PostingQueue: Sendable {
     /// Makes a queue that posts to a center on a dispatch queue, for threads that run no run loop (Q8).
     ///
     /// There `.asap` means as soon as the queue is free, and `.whenIdle` one turn later, behind the blocks then on the
-    /// queue. Modes are without meaning, and `.now` posts on the calling thread.
-    /// - Parameters:
-    ///   - center: The center to post to, retained by the queue.
-    ///   - queue: The dispatch queue that posts the notifications.
+    /// queue. Modes are without meaning, and `.now` posts on the calling thread. The center is retained.
     public convenience init(notificationCenter center: ObserverCenter, queue: DispatchQueue) {
         self.init(center, on: .queue(queue), "dispatch queue \(queue.label)")
     }
@@ -135,9 +129,7 @@ public final class PostingQueue: Sendable {
     public struct NotificationCoalescing: OptionSet, Sendable, Hashable {
         /// The bits of the set.
         public let rawValue: UInt
-
-        /// Makes a set of bits.
-        /// - Parameter rawValue: The bits: those of `onName` and `onSender`.
+        /// Makes a set of the bits of `onName` and `onSender`.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
         /// No notification replaces another.

@@ -24,12 +24,9 @@ extension DeliveryTarget {
         MainQueue.isCurrent ? .main : DeliveryTarget(kind: .thread(.current, modes: [.common]))
     }
 
-    /// A thread, by its run loop: the main thread, a thread that called `RunLoopThread.prepareCurrentThread()`, or a
-    /// `RunLoopThread`, started or not. Any other thread stops the program with a sentence. The main thread in the
-    /// common modes is `.main`.
-    /// - Parameters:
-    ///   - thread: The thread.
-    ///   - modes: The run loop modes of the deliveries: all common modes, if omitted.
+    /// A thread, by its run loop in some modes: the main thread, a thread that called
+    /// `RunLoopThread.prepareCurrentThread()`, or a `RunLoopThread`, started or not. Any other thread stops the program
+    /// with a sentence. The main thread in the common modes is `.main`.
     public static func thread(_ thread: Thread, modes: Set<RunLoop.Mode> = [.common]) -> DeliveryTarget {
         guard let loop = ThreadLoop.known(of: thread) else {
             fatalError(
