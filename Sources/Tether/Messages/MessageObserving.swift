@@ -2,16 +2,14 @@ public import Foundation
 
 // Observing typed messages.
 //
-// A message is observed by an identifier that its type declares, or by `.type(…)`. The kinds of the message and the
-// handler decide where the handler runs:
+// The kinds of the message and the handler decide where the handler runs:
 //
 // - main-actor message:                     on the main actor, inside the post
 // - async message, async handler:           in the observer's own task, one message after the other
 // - async message, `on: .mainActor`:        on the main actor; inside a post there, if no delivery is pending
 // - async message, `on:` any other target:  on the target
 //
-// Each kind has a form with an owner and a form without. Two things differ from the forms for notifications. The
-// request has a hook that finds messages (Messages.swift), and the handler gets the message out of its box.
+// The request has a hook that finds messages (Messages.swift), and the handler gets the message out of its box.
 
 // MARK: Identifiers and subjects
 
@@ -24,20 +22,16 @@ extension NotificationCenter.MessageIdentifier {
     ///     of: model, for: .type(ModelDidChange.self), owner: self
     /// ) { sidebar, message in sidebar.show(message) }
     /// ```
-    /// - Parameter type: The type of the messages.
     public static func type<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> Self
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }
 
     /// Async messages of a type, with or without an identifier of their own.
-    /// - Parameter type: The type of the messages.
     public static func type<Message: NotificationCenter.AsyncMessage>(_ type: Message.Type) -> Self
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }
 }
 
-/// Stands for an omitted subject: any subject.
-///
-/// An omitted subject differs from `nil`. An optional subject does not compile, so a `nil` never widens to any subject
-/// (M5).
+/// Stands for an omitted subject: any subject. An optional subject does not compile, so a `nil` never widens to any
+/// subject (M5).
 @_documentation(visibility: internal)
 public struct AnySubject: Error {
     /// Throws in the place of an omitted subject.
@@ -63,9 +57,7 @@ extension ObserverCenter {
     ///
     /// *Delivery*: on the main actor. A message is posted there, so the handler has run when the post returns, also if
     /// other work is pending on the main queue (T3). A plain notification of the message's name may make a message
-    /// (`BridgedMainActorMessage`). A notification posted elsewhere is delivered on the main actor later.
-    ///
-    /// The token's `target` cannot be switched. Complexity: O(1) amortised. Any thread.
+    /// (`BridgedMainActorMessage`). Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - subject: An object, matched by identity and not retained, whose end ends the observer (M5), or a `Hashable`
     ///     value; any subject if omitted.
@@ -81,15 +73,14 @@ extension ObserverCenter {
         for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, _ handler: @escaping @MainActor (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
-        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line)) {
+        observe(ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line)) {
             [handler = withoutIsolation(handler)] in $0.pass(to: handler)
         }
     }
 
     /// Observes main-actor messages as long as an object, the owner, lives.
     ///
-    /// The owner is retained only while the handler runs, and passed to the handler (O1-O4). The caller need not keep
-    /// the token. A key is unique for the owner and the center. All else is as without an owner.
+    /// The owner is retained only while the handler runs (O1-O4). The caller need not keep the token.
     @discardableResult
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
@@ -97,7 +88,7 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
-        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner) {
+        observe(ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line), for: owner) {
             [handler = withoutIsolation(handler)] owner, delivery in delivery.pass { handler(owner, $0) }
         }
     }
@@ -115,28 +106,24 @@ extension ObserverCenter {
     /// }
     /// ```
     ///
-    /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in posting order (T3).
-    /// The next call begins when the last call has returned. Messages pending at the observer's end are dropped. A
-    /// plain notification of the message's name may make a message, inside the post (`BridgedAsyncMessage`).
-    ///
-    /// `cancel()` cancels a call under way (P4); `await cancelAndWait()` waits for the call. The token's `target`
-    /// cannot be switched. The parameters are as for main-actor messages. Complexity: O(1) amortised. Any thread.
+    /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in posting order, one
+    /// call at a time (T3). Messages pending at the observer's end are dropped, and a call under way is cancelled (P4).
+    /// A plain notification of the message's name may make a message, inside the post (`BridgedAsyncMessage`). All else
+    /// is as for main-actor messages.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
         for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, _ handler: @escaping @Sendable @isolated(any) (Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let hook = AsyncHandlerHook(on: handler.isolation)
-        return observe(ObservationRequest(.of(identifier), subject, by: hook, once, key, fileID, line)) {
-            $0.pass { message in hook.call { _ in await handler(message) } }
-        }
+        let request = ObservationRequest(.of(Identifier.MessageType.self), subject, by: hook, once, key, fileID, line)
+        return observe(request) { $0.pass { message in hook.call { _ in await handler(message) } } }
     }
 
     /// Observes async messages with an async handler as long as an object, the owner, lives.
     ///
     /// The owner is retained from the handler's call to the return (O1-O4, O9). An owner that is not `Sendable` passes
-    /// to another thread, and the caller answers for the transfer. The caller need not keep the token. All else is as
-    /// without an owner.
+    /// to another thread, and the caller answers for the transfer.
     @discardableResult
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
@@ -145,7 +132,7 @@ extension ObserverCenter {
         _ handler: @escaping @Sendable @isolated(any) (Owner, Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let hook = AsyncHandlerHook(on: handler.isolation)
-        let request = ObservationRequest(.of(identifier), subject, by: hook, once, key, fileID, line)
+        let request = ObservationRequest(.of(Identifier.MessageType.self), subject, by: hook, once, key, fileID, line)
         return observe(request, for: owner) { owner, delivery in
             // SAFETY: the owner passes to the handler's task, as to any target's thread; the caller answers for that.
             nonisolated(unsafe) let owner = owner
@@ -155,20 +142,19 @@ extension ObserverCenter {
 
     /// Observes async messages on the main actor until the returned token is released or cancelled.
     ///
-    /// *Delivery*: a post on the main queue calls the handler inline, unless a delivery of the observer is pending
-    /// (D3). A message posted elsewhere is delivered later. The target cannot be switched.
+    /// A post on the main queue calls the handler inline, unless a delivery of the observer is pending (D3).
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
         for identifier: Identifier, on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line)) {
+        observe(ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line)) {
             [handler = withoutIsolation(handler)] in $0.pass(to: handler)
         }
     }
 
-    /// Observes async messages on the main actor as long as an object, the owner, lives, as for main-actor messages.
+    /// Observes async messages on the main actor as long as an object, the owner, lives.
     @discardableResult
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
@@ -176,27 +162,26 @@ extension ObserverCenter {
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(ObservationRequest(.of(identifier), subject, once, key, fileID, line), for: owner) {
+        observe(ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line), for: owner) {
             [handler = withoutIsolation(handler)] owner, delivery in delivery.pass { handler(owner, $0) }
         }
     }
 
     /// Observes async messages on a target until the returned token is released or cancelled.
     ///
-    /// *Delivery*: see `DeliveryTarget`; `.postingThread` calls the handler inside the post. The target can be
-    /// switched. All else is as for an async handler.
+    /// The target can be switched; see ``DeliveryTarget``.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
         for identifier: Identifier, on target: DeliveryTarget, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(ObservationRequest(.of(identifier), subject, on: target, once, key, fileID, line)) {
+        observe(ObservationRequest(.of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line)) {
             $0.pass(to: handler)
         }
     }
 
-    /// Observes async messages on a target as long as an object, the owner, lives, as for main-actor messages.
+    /// Observes async messages on a target as long as an object, the owner, lives.
     @discardableResult
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
@@ -204,9 +189,8 @@ extension ObserverCenter {
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(ObservationRequest(.of(identifier), subject, on: target, once, key, fileID, line), for: owner) {
-            owner, delivery in delivery.pass { handler(owner, $0) }
-        }
+        let request = ObservationRequest(.of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line)
+        return observe(request, for: owner) { owner, delivery in delivery.pass { handler(owner, $0) } }
     }
 }
 
@@ -216,8 +200,7 @@ extension ObserverCenter {
 extension ObserverCenter {
     /// Adds an observer of main-actor messages, as in Foundation; see `observe(of:for:once:key:fileID:line:_:)`.
     ///
-    /// Two things differ from Foundation. The token is a `NotificationObserver`, and its release ends the observer. And
-    /// an optional subject does not compile, so a `nil` never widens to any subject (M5).
+    /// Two things differ from Foundation: the token's release ends the observer, and an optional subject does not compile.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
@@ -247,19 +230,15 @@ extension ObserverCenter {
     /// for await message in ends { … }
     /// ```
     ///
-    /// Observation begins with the call. Messages posted afterwards are not missed, also before the iteration, within
-    /// the buffer's policy (S1). A plain notification of the message's name counts if it makes a message
-    /// (`BridgedAsyncMessage`). See `NotificationSequence` for the end.
-    ///
-    /// Without a policy, Foundation keeps the newest 10 messages, and Tether keeps all messages. Subject and identifier
-    /// are as for an observer, all else as for `notifications(named:from:owner:buffering:)`. Complexity: O(1) amortised.
-    /// Any thread.
+    /// A plain notification of the message's name counts if it makes a message (`BridgedAsyncMessage`). Without a policy,
+    /// Foundation keeps the newest 10 messages, and Tether keeps all messages. All else is as for
+    /// `notifications(named:from:owner:buffering:)`.
     public func messages<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
         for identifier: Identifier, owner: Owner = Omitted.argument, buffering policy: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationSequence<Identifier.MessageType> where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        let kind = MessageKind.of(identifier)
+        let kind = MessageKind.of(Identifier.MessageType.self)
         return NotificationSequence(
             SequenceSource(
                 self, kind.name, from: AnySubject.filter(subject, call: #function), owner: owner, policy,

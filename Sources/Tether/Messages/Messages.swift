@@ -3,22 +3,16 @@ internal import Synchronization
 
 // Typed messages: how a message is posted and found.
 //
-// A message's type, a `MainActorMessage` or `AsyncMessage` of Foundation, names the message in posts and observers. To
-// the center a message is a notification, so names, senders, owners and targets work as always:
+// To the center a message is a notification, so names, senders, owners and targets work as always:
 //
 // - `post(message, subject:)` posts a notification: the type's name, the subject as object, the message in `userInfo`.
 // - Plain observers get the notification.
 // - An observer of messages has a hook. The hook finds the message in `userInfo`, or has the type make a message of a
 //   plain notification. Without a message, the observer does not match.
-// - The delivery is a notification whose object is the message in its box. The delivery may wait on a target, and does
-//   not retain the subject.
-// - The handler gets the content of the box.
+// - The delivery is a notification whose object is the message in its box. The delivery does not retain the subject.
 //
 // Code that is generic over the message runs unspecialised. So the facts about a type of messages are in a plain
-// object, a `MessageKind`, and only boxes and handlers have a message's type. A notification that a forwarder posts
-// again still carries its message.
-//
-// MessageObserving.swift has the calls that observe, and the async sequence.
+// object, a `MessageKind`, and only boxes and handlers have a message's type.
 
 // MARK: Posting
 
@@ -27,11 +21,8 @@ extension ObserverCenter {
     /// Posts a main-actor message about a subject.
     ///
     /// Handlers of the message have returned when `post` returns (T3). Plain observers of the message's name, and of
-    /// any name, get a notification with `subject` as the object. `userInfo` holds the message, and the entries that
-    /// the message makes (`BridgedMainActorMessage`).
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - subject: The message's subject: a class instance, or a `Hashable` value.
+    /// any name, get a notification with `subject`, a class instance or a `Hashable` value, as the object. `userInfo`
+    /// holds the message, and the entries that the message makes (`BridgedMainActorMessage`).
     @MainActor
     public func post<Message: NotificationCenter.MainActorMessage>(_ message: Message, subject: Message.Subject) {
         post(.of(Message.self), about: subject, MessageBox(message))
@@ -49,9 +40,6 @@ extension ObserverCenter {
     ///
     /// Never waits for async handlers. Plain observers get a notification, as for a main-actor message
     /// (`BridgedAsyncMessage`). Any thread.
-    /// - Parameters:
-    ///   - message: The message, which observers' tasks take to other threads.
-    ///   - subject: The message's subject: a class instance, or a `Hashable` value.
     public func post<Message: NotificationCenter.AsyncMessage>(_ message: Message, subject: Message.Subject) {
         post(.of(Message.self), about: subject, MessageBox(message))
     }
@@ -126,10 +114,8 @@ extension Notification {
     }
 }
 
-/// Finds or makes the message of each post on the posting thread.
-///
-/// A plain notification that only the main actor can convert, posted on another thread, waits unconverted. Such a
-/// notification is converted on the main actor.
+/// Finds or makes the message of each post on the posting thread. A plain notification that only the main actor can
+/// convert, posted on another thread, is converted on the main actor.
 ///
 /// SAFETY: `kind` never changes.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -189,12 +175,6 @@ final class MessageHook: RegistrationHook, @unchecked Sendable {
         find(type) { ($0 as? any MainActorBridge.Type)?.kind ?? MessageKind(type, isOnMainActor: true) }
     }
 
-    static func of<Identifier: NotificationCenter.MessageIdentifier>(_ identifier: Identifier) -> MessageKind
-    where Identifier.MessageType: NotificationCenter.AsyncMessage { of(Identifier.MessageType.self) }
-
-    static func of<Identifier: NotificationCenter.MessageIdentifier>(_ identifier: Identifier) -> MessageKind
-    where Identifier.MessageType: NotificationCenter.MainActorMessage { of(Identifier.MessageType.self) }
-
     /// The kinds, in lists by their types' addresses. A kind is added in front, and stays, because types stay.
     private static let lists = unsafe InlineArray<64, Atomic<Unmanaged<MessageKind>?>> { _ in unsafe Atomic(nil) }
 
@@ -225,9 +205,8 @@ final class MessageHook: RegistrationHook, @unchecked Sendable {
 
 // MARK: Bridging
 //
-// A type of messages may have a name, make a message of a plain notification, and make a notification of a message. On
-// Apple platforms Foundation's protocols require all three. Elsewhere Foundation 6.3 omits the requirements, and a type
-// declares them by one of the protocols below, which work on Apple platforms, too.
+// On Apple platforms Foundation's protocols require a name and both conversions of messages. Elsewhere Foundation 6.3
+// omits the requirements, and a type declares them by one of the protocols below, which work on Apple platforms, too.
 
 #if canImport(Darwin)
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -276,11 +255,10 @@ extension MainActorBridge {
 /// }
 /// ```
 ///
-/// Plain observers of `name` then get the notification that `makeNotification` makes of a posted message. Observers of
-/// the message get the message that `makeMessage` makes of a notification under `name`, unless the result is `nil`.
-/// Each of the three requirements may be omitted: then the name is the type's, with its module, and nothing is made.
-/// `userInfo` also has the message itself, which only Tether can read, and still can when the notification is posted
-/// again.
+/// Plain observers of `name` then get the notification that `makeNotification` makes of a posted message, with the
+/// message itself, for Tether, in `userInfo`. Observers of the message get the message that `makeMessage` makes of a
+/// notification under `name`. Each of the three requirements may be omitted: then the name is the type's, with its
+/// module, and nothing is made.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public protocol BridgedAsyncMessage: NotificationCenter.AsyncMessage {
     /// The name that the message shares with plain notifications. Tether caches the name for the life of the process.
@@ -295,8 +273,7 @@ public protocol BridgedAsyncMessage: NotificationCenter.AsyncMessage {
 /// A main-actor message that is exchanged with plain notifications of its name.
 ///
 /// Like `BridgedAsyncMessage`, but on the main actor. A plain notification posted elsewhere reaches observers of the
-/// message later, on the main actor. Until then the notification counts against an observer's backlog, and may be kept
-/// as the newest while the observer is muted, even if no message can be made (T2).
+/// message later. Until then the notification counts against an observer's backlog, even if it makes no message (T2).
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public protocol BridgedMainActorMessage: NotificationCenter.MainActorMessage {
     /// The name that the message shares with plain notifications. Tether caches the name for the life of the process.

@@ -10,7 +10,7 @@ struct ObservationRequest {
     let key: ObserverKey?
     private let backlog: BufferingPolicy
     let site: RegistrationSite
-    /// The call that the sentence of a refusal names; by default the function that makes the request.
+    /// The call that a refusal names.
     let call: StaticString
     private let hooks: [RegistrationHook]
 
@@ -39,7 +39,7 @@ struct ObservationRequest {
         isIsolated: Bool = false, _ once: Bool, _ key: borrowing (any Hashable)?, _ backlog: BufferingPolicy,
         _ file: StaticString, _ line: UInt, hooks: [RegistrationHook] = [], call: StaticString = #function
     ) {
-        // Compared first, because a copy of `nil` costs a call, too.
+        // A copy of `nil` costs a call, too.
         let observerKey: ObserverKey? = if key == nil { nil } else { ObserverKey((copy key)!) }
         self.init(
             name: name, sender: .given(copy sender, call: call), target: target, isIsolated: isIsolated, once: once,
@@ -81,7 +81,7 @@ struct ObservationRequest {
 }
 
 extension NotifyingCenter {
-    /// Registers a handler. The observer stays inactive if the sender is being deinitialised (M5).
+    /// Registers a handler. An observer of a sender or owner that is being deinitialised stays inactive (M5, O8).
     func observe(
         _ request: ObservationRequest, _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
@@ -93,8 +93,6 @@ extension NotifyingCenter {
         return observer
     }
 
-    /// Registers a handler with an owner. The observer stays inactive if the owner or the sender is being deinitialised
-    /// (O8, M5).
     func observe<Owner: AnyObject>(
         _ request: ObservationRequest, for owner: Owner, by observer: NotificationObserver = NotificationObserver(),
         _ handler: @escaping OwnedRegistration.Handler<Owner>
@@ -183,13 +181,9 @@ enum SenderFilter {
     }
 }
 
-/// The role of an object in a registration or in a test's scope, which refuse a value that only looks like an object
-/// (X1).
+/// The role of an object in a registration or in a test's scope, which refuse a value that looks like an object (X1).
 package enum ObjectArgument {
-    case sender
-    case owner
-    case receiver
-    case tracked
+    case sender, owner, receiver, tracked
 
     /// Stops the program if the object's end means nothing or cannot be seen. The sentence names the call.
     package func check(_ object: AnyObject, call function: StaticString) {
@@ -200,8 +194,7 @@ package enum ObjectArgument {
                     + "pass a class instance.")
         }
         #if canImport(ObjectiveC)
-        // Bits that are a value instead of an address, as in Objective-C's tagged pointers, have the highest bit set, or,
-        // on a Mac with an Intel processor, the lowest. 32-bit addresses have no tagged pointers.
+        // Objective-C's tagged pointers have the highest bit set, or, on a Mac with an Intel processor, the lowest.
         // SAFETY: only the bits of the reference are read, not the memory; the caller holds the object.
         let bits = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
         let isTagged = UInt.bitWidth == 64 && (bits & 1 != 0 || bits.leadingZeroBitCount == 0)
@@ -228,19 +221,15 @@ package enum ObjectArgument {
     private struct Boxed {}
 }
 
-/// Stands for an omitted argument of a class type: a sender, or an owner.
-///
-/// Omitting an argument and passing an argument are different calls. An optional argument does not compile, so a `nil`
-/// that was meant to be an object never widens to "any" (M5).
+/// Stands for an omitted sender or owner. An optional argument does not compile, so a `nil` that was meant to be an
+/// object never widens to "any" (M5).
 public final class Omitted: Sendable {
     /// The omitted argument: any sender, no owner, or any owner and none.
     public static let argument = Omitted()
 
     private init() {}
 
-    /// Whether an argument is omitted.
-    ///
-    /// The types are compared, because a build with cross-module optimisation gives each module a copy of `argument`.
+    /// Compares types, because a build with cross-module optimisation gives each module a copy of `argument`.
     @inline(__always)
     static func stands(for argument: AnyObject) -> Bool { type(of: argument) == Omitted.self }
 }

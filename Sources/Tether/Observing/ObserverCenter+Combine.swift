@@ -3,8 +3,6 @@
 public import Combine
 public import Foundation
 
-// Tokens and publishers for programs that use Combine, on Apple platforms.
-
 /// A token can be stored among an object's subscriptions, with `store(in:)`.
 extension NotificationObserver: Cancellable {}
 
@@ -19,10 +17,7 @@ extension ObserverCenter {
     /// ```
     ///
     /// Each subscription is an observer on the posting thread, and ends when cancelled. Notifications without a demand
-    /// are dropped, as by Foundation's publisher.
-    /// - Parameters:
-    ///   - name: The name to observe.
-    ///   - object: The sender to observe, which the publisher retains and a subscription does not; `nil` for any.
+    /// are dropped, as by Foundation's publisher. The publisher retains the sender `object`, and a subscription does not.
     public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> AnyPublisher<Notification, Never> {
         Deferred {
             // SAFETY: a subject takes values on any thread.

@@ -13,13 +13,7 @@ extension ObserverCenter {
     /// the posting thread never waits for `queue`: the block runs later, or inline on the main queue (D2, D3).
     /// A class instance as `object` is matched by identity and not retained. A `Hashable` value is matched by equality
     /// within its type, with pure `==` and `hash(into:)`. Any other value stops the program with a sentence (M4).
-    /// - Parameters:
-    ///   - name: The name to observe; `nil` for any.
-    ///   - object: The sender to observe, a class instance or a `Hashable` value; `nil` for any.
-    ///   - queue: Where the block runs; `nil` for the posting thread, inside the post.
-    ///   - fileID: The file of the call, for audits and reports.
-    ///   - line: The line of the call.
-    ///   - block: The code to run.
+    /// Without a `queue` the block runs on the posting thread, inside the post.
     public func addObserver(
         forName name: Notification.Name?, object: Any?, queue: OperationQueue?,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -38,8 +32,7 @@ extension ObserverCenter {
     /// Adds an object and one of its methods by selector, as Foundation's center does.
     ///
     /// The object is not retained, and the observer ends with the object. The method runs on the posting thread, inside
-    /// the post. For `connect(_:from:to:of:owner:on:once:key:fileID:line:)`, the compiler checks the method.
-    /// An `observer` that is no `NSObject` stops the program with a sentence.
+    /// the post. An `observer` that is no `NSObject` stops the program with a sentence.
     public func addObserver(_ observer: Any, selector: Selector, name: Notification.Name?, object: Any?) {
         let call: StaticString = "ObserverCenter.addObserver(_:selector:name:object:)"
         guard let observer = observer as? NSObject else {
@@ -62,14 +55,10 @@ extension ObserverCenter {
     public func addObserver<Selector>(_ observer: Any, selector: Selector, name: Notification.Name?, object: Any?) {}
     #endif
 
-    /// Removes the observer of a token of the center, and all observers attached to an object, which may be a token.
-    ///
-    /// A token of another center, or an object without observers here, changes nothing (M8).
+    /// Removes the observer of a token of the center (M8), and all observers attached to an object, which may be a token.
     public func removeObserver(_ observer: Any) { removeObserver(observer, name: nil, object: nil) }
 
     /// Removes the observers of a token or an object that were registered for a name and a sender; `nil` for every one.
-    ///
-    /// Complexity: O(observers of the object).
     public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
         guard case .object(let instance) = Unwrapped(observer) else { return }
         let sender = object.map(Unwrapped.init) ?? .nothing

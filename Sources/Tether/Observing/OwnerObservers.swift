@@ -13,8 +13,7 @@
 public struct OwnerObservers: Sequence, Sendable {
     private let owner: OwnerReference<AnyObject>
 
-    /// Makes the sequence of an owner's observers, which may be empty.
-    /// - Parameter owner: The owner, which is not retained.
+    /// The observers of an owner, perhaps none.
     public init(of owner: AnyObject) { self.owner = OwnerReference(owner) }
 
     private var attached: [NotificationObserver] { owner.take().map(OwnerTable.shared.observers) ?? [] }
@@ -42,8 +41,8 @@ public struct OwnerObservers: Sequence, Sendable {
 
     /// Mutes all present observers of the owner. An observer attached later is not muted.
     ///
-    /// Mutings by the owner and by the token are counted apart: either mutes. For an owner that is being deinitialised,
-    /// the call does nothing. See `NotificationObserver.mute(keepingNewest:)`.
+    /// Mutings by the owner and by the token are counted apart: either mutes. See
+    /// `NotificationObserver.mute(keepingNewest:)`.
     public func mute(keepingNewest: Bool = false) {
         for observer in attached { observer.live?.madePending.mute(by: .owner, keepingNewest: keepingNewest) }
     }
@@ -51,9 +50,7 @@ public struct OwnerObservers: Sequence, Sendable {
     /// Ends one muting of each observer that the owner muted; the last `unmute()` delivers the kept notification.
     ///
     /// Notifications that several observers kept are delivered in posting order, after all observers are unmuted. An
-    /// observer that `mute(keepingNewest:)` did not mute stays unchanged. See `NotificationObserver.unmute()`.
-    ///
-    /// Complexity: O(n log n) for n observers of the owner.
+    /// observer that the owner did not mute stays unchanged. Complexity: O(n log n) for n observers of the owner.
     public func unmute() {
         let muted = attached.compactMap(\.live?.pending)
             .map { (number: $0.numberOfKept ?? 0, pending: $0) }

@@ -17,7 +17,7 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         var hasEnded = false
     }
 
-    /// Runs what must not run under a lock of a foreign center.
+    /// Runs calls that must not run under a lock of a foreign center.
     static let unsubscriber = DispatchQueue(label: "Tether.ForeignSubscription")
 
     private let core: CenterCore

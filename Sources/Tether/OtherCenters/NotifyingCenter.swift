@@ -11,8 +11,8 @@ public protocol NotifyingCenter: AnyObject, Sendable {
     /// nothing after the observer's end.
     ///
     /// A center keeps the closure until the removal, and does not retain the sender. An earlier release of the closure,
-    /// as in the center's `deinit`, ends the observer. The returned registration should refer to the center weakly.
-    /// Otherwise the observers keep the center.
+    /// as in the center's `deinit`, ends the observer. The returned registration should refer to the center weakly, or
+    /// the observers keep the center.
     func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration

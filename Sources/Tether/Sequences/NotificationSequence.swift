@@ -2,13 +2,11 @@ public import Foundation
 
 // Posts as async sequences.
 //
-// A sequence describes an observation, and retains neither center, sender nor owner:
+// A sequence retains neither center, sender nor owner:
 //
 //     let changes = center.notifications(…)     the first observation begins
 //     for await change in changes { … }         takes the first observation
 //     for await change in changes { … }         begins a second observation
-//
-// The element is generic in the sequence and the iterator alone. SequenceBuffer.swift has the part behind an iterator.
 
 /// Posts as an async sequence: see `notifications(named:from:owner:buffering:)` of every center, and
 /// `messages(of:for:owner:buffering:)` of `ObserverCenter`.
@@ -21,12 +19,11 @@ public import Foundation
 /// - at once, when the owner has been deallocated, the observer was removed, or the iterating task is cancelled, also
 ///   if the task was cancelled before. The buffered notifications are released.
 ///
-/// An ended iteration stays ended. An iteration that begins after the owner, the sender or the center was deallocated
-/// is at the end. Observer and buffer end with the iterator, or with a sequence that was never iterated.
+/// An iteration that begins after the owner, the sender or the center was deallocated is at the end. Observer and buffer
+/// end with the iterator, or with a sequence that was never iterated.
 ///
-/// *Thread safety*: any task can iterate a sequence, and several tasks at a time. An iterator is not `Sendable`. A
-/// notification passes from the posting thread to the iterating task. As with a queue, the caller answers for the
-/// notification's content.
+/// *Thread safety*: several tasks can iterate a sequence at a time. An iterator is not `Sendable`. A notification passes
+/// to the iterating task, and the caller answers for its content, as with a queue.
 public struct NotificationSequence<Element>: AsyncSequence, Sendable {
     /// A sequence never fails.
     public typealias Failure = Never
@@ -52,8 +49,7 @@ public struct NotificationSequence<Element>: AsyncSequence, Sendable {
         /// The next element, as soon as posted; `nil` at the end.
         public mutating func next() async -> Element? { await next(isolation: nil) }
 
-        /// The next element, as soon as posted; `nil` at the end.
-        /// - Parameter actor: The actor on which the caller waits; `nil` for none.
+        /// The next element, as soon as posted; `nil` at the end. The caller waits on `actor`.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
             while let notification = await iteration?.next(isolation: actor) {
                 if let element = convert(notification) { return element }
@@ -77,13 +73,10 @@ extension NotifyingCenter {
     /// ```
     ///
     /// Observation begins with this call: no later post is missed, also not before the iteration, within the buffering
-    /// policy (S1). A further iteration observes from its own beginning. See `NotificationSequence` for the end. A
-    /// buffered notification keeps its object, as on any queue.
+    /// policy (S1). See ``NotificationSequence`` for the end. A buffered notification keeps its object.
     ///
     /// On Apple platforms Foundation's own center has a method `notifications(named:object:)` without these promises.
-    /// There a call with a name alone is Foundation's; add a `buffering:`.
-    ///
-    /// Complexity: O(1) amortised. Any thread.
+    /// There a call with a name alone is Foundation's; add a `buffering:`. Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, not retained, whose end ends the sequence (M5); omit for any.

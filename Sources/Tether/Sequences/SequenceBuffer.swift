@@ -3,17 +3,13 @@ internal import Synchronization
 
 // One iteration of a sequence: posts append notifications, and a task takes notifications.
 //
-// A buffer holds plain notifications, because nothing specialises code generic over the element. The iterator converts.
-//
-// A buffer is in one of three states:
+// A buffer holds plain notifications, because nothing specialises code generic over the element. A buffer is in one of three states:
 //
 //     Posts are ahead    Notifications, no waiting task.  `offer` appends or drops.         `take` removes the oldest.
 //     The task is ahead  Waiting tasks alone.             `offer` resumes the oldest task.  `take` waits behind them.
 //     Finished           Remaining notifications.         `offer` drops.                    `take` removes, then `nil`.
 //
 // `finish` leads to the last state, and resumes every waiting task with `nil`.
-//
-// A value costs one lock for the post, one for the task, and the suspension of a task that is ahead.
 
 /// The buffer of one iteration, as the hook of the observer's registration.
 ///
@@ -35,13 +31,6 @@ internal import Synchronization
         var isFinished = false
     }
 
-    /// The result of a post, which releases or resumes with no lock held.
-    private enum Offer {
-        case kept
-        case handed(to: Consumer)
-        case dropped(Handover, because: DropReason)
-    }
-
     private let state = Locked(State())
     private let policy: BufferingPolicy
     /// Shows ThreadSanitizer that the resumption of a task happens before the task continues. The sanitizer misses the
@@ -52,29 +41,26 @@ internal import Synchronization
 
     // MARK: Posting threads
 
-    /// Takes a posted notification.
+    /// Takes a posted notification. Resumes a task, or releases a dropped notification, with no lock held.
     func offer(_ notification: Notification) {
         let handover = Handover(notification: notification)
-        let result = state.withLock { state -> Offer in
-            if state.isFinished { return .dropped(handover, because: .observerEnded) }
-            if let consumer = state.consumers.popFirst() { return .handed(to: consumer) }
+        let (consumer, dropped) = state.withLock { state -> (Consumer?, (Handover, because: DropReason)?) in
+            if state.isFinished { return (nil, (handover, .observerEnded)) }
+            if let consumer = state.consumers.popFirst() { return (consumer, nil) }
             if policy.keepsOldest, state.elements.count == policy.limit {
                 state.dropped += 1
-                return .dropped(handover, because: .bufferIsFull)
+                return (nil, (handover, .bufferIsFull))
             }
             state.elements.append(handover)
-            guard state.elements.count > policy.limit, let oldest = state.elements.popFirst() else { return .kept }
+            guard state.elements.count > policy.limit, let oldest = state.elements.popFirst() else { return (nil, nil) }
             state.dropped += 1
-            return .dropped(oldest, because: .bufferIsFull)
+            return (nil, (oldest, .bufferIsFull))
         }
-        switch result {
-        case .kept: break
-        case .handed(let consumer):
+        if let consumer {
             handovers.wrappingAdd(1, ordering: .acquiringAndReleasing)
             unsafe consumer.continuation.resume(returning: handover)
-        case .dropped(_, let cause):
-            if Events.areTraced { Events.report(.dropped(nil, because: cause, at: nil)) }
         }
+        if let dropped, Events.areTraced { Events.report(.dropped(nil, because: dropped.because, at: nil)) }
     }
 
     // MARK: The iterating task
