@@ -101,18 +101,18 @@ extension ObserverCenter {
     public func post(name: Notification.Name, from sender: Any?, userInfo: [AnyHashable: Any]? = nil) {}
 }
 
+// Not generic over the message. Otherwise a mistyped member in a handler of messages reads 'cannot infer type'.
 @_documentation(visibility: internal)
 @available(*, unavailable, message: "a type of messages is given as 'for: .type(ModelDidChange.self)'")
 extension ObserverCenter {
-    public func observe<Message>(
-        of subject: Any? = nil, for type: Message.Type, on target: DeliveryTarget = .postingThread, once: Bool = false,
-        key: (any Hashable)? = nil, _ handler: @escaping @isolated(any) (Message) async -> Void
+    public func observe(
+        of subject: Any? = nil, for type: Any.Type, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        key: (any Hashable)? = nil, _ handler: @escaping @isolated(any) (Any) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult public func observe<Message, Owner: AnyObject>(
-        of subject: Any? = nil, for type: Message.Type, owner: Owner, on target: DeliveryTarget = .postingThread,
-        once: Bool = false, key: (any Hashable)? = nil,
-        _ handler: @escaping @isolated(any) (Owner, Message) async -> Void
+    @discardableResult public func observe<Owner: AnyObject>(
+        of subject: Any? = nil, for type: Any.Type, owner: Owner, on target: DeliveryTarget = .postingThread,
+        once: Bool = false, key: (any Hashable)? = nil, _ handler: @escaping @isolated(any) (Owner, Any) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 

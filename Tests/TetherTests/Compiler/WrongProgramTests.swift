@@ -115,6 +115,10 @@ import Testing
         Mistake(
             "center.observe(for: ModelDidSave.self, owner: index) { index, _ in index.clear() }",
             "for: .type(ModelDidChange.self)"),
+        Mistake("_ = center.observe(for: .didSave) { print($0.nam) }", "'ModelDidSave' has no member 'nam'"),
+        Mistake(
+            "center.observe(of: model, for: .didSave, owner: index) { _, message in print(message.nam) }",
+            "'ModelDidSave' has no member 'nam'"),
         // The owner.
         Mistake("center.observe(name, owner: Value()) { _, _ in }", owners),
         Mistake("center.observe(name, owner: optional) { _, _ in }", owners),
