@@ -13,8 +13,8 @@ public import Foundation
 //                                                                           the second           .asap, then .whenIdle
 //
 // Each turn posts the notifications enqueued before the turn. The observer and the blocks retain the queue while
-// notifications wait. CoreFoundation never calls an observer inside a call of the same observer. So a posting turn first
-// makes a new observer, for the runs that handlers begin.
+// notifications wait. CoreFoundation never calls an observer inside a call of the same observer. So a posting turn
+// first makes a new observer, for the runs that handlers begin.
 
 /// A queue of notifications that are posted later, by a run loop: when it is idle, or at the end of its current pass.
 ///
@@ -206,8 +206,8 @@ public final class PostingQueue: Sendable {
         }
     }
 
-    /// Posts all waiting notifications, in order, on the calling thread, in every mode (Q8). Notifications that handlers
-    /// enqueue meanwhile wait for a later turn.
+    /// Posts all waiting notifications, in order, on the calling thread, in every mode (Q8). Notifications that
+    /// handlers enqueue meanwhile wait for a later turn.
     public func flush() { post([.asap, .whenIdle]) { _ in true } }
 
     /// Drops waiting and later notifications, counted in the center's audit. Called when the thread exits.
@@ -267,8 +267,8 @@ public final class PostingQueue: Sendable {
         for modes in state.backlog.modes { addHold(&state, in: modes) }
     }
 
-    /// Removes the observer on the loop's thread, or wakes the loop to do so, because CoreFoundation does not retain the
-    /// observer's closure during a call. A run with nothing else to wait for ends.
+    /// Removes the observer on the loop's thread, or wakes the loop to do so, because CoreFoundation does not retain
+    /// the observer's closure during a call. A run with nothing else to wait for ends.
     private func removeHold(_ state: inout State) {
         guard case .loop(let loop, _) = clock, let hold = state.hold else { return }
         if state.isClosed || isOnOwnThread {
@@ -284,7 +284,7 @@ public final class PostingQueue: Sendable {
         return thread.map { $0 === ThreadRecord.current } ?? MainQueue.isCurrent
     }
 
-    /// A test of whether the current mode of the calling thread's loop allows a post; `nil` while the loop does not run.
+    /// A test of whether the current mode of the calling thread's loop allows a post; `nil` without a running loop.
     private func openModes() -> ((Set<RunLoop.Mode>) -> Bool)? {
         guard case .loop(let loop, _) = clock, let current = RunLoop.current.currentMode else { return nil }
         return { $0.contains(current) || $0.contains(.common) && PostingQueue.isCommon(current, in: loop) }

@@ -166,8 +166,8 @@ package struct ValueBytes: Sendable {
     }
 }
 
-/// An object whose end `TetherTesting` waits for, not retained. A registration that is attached to the object reports the
-/// end. The registration is in no center and has no observer, so no audit lists the registration.
+/// An object whose end `TetherTesting` waits for, not retained. A registration that is attached to the object reports
+/// the end. The registration is in no center and has no observer, so no audit lists the registration.
 package final class WatchedObject: Sendable {
     /// The object's address, which no other object has before the end.
     package let address: UInt

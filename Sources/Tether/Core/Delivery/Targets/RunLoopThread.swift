@@ -22,7 +22,7 @@ private typealias SendableAsThread = Any
 /// ```
 ///
 /// Earlier posts are delivered when the thread runs. When the thread is cancelled, or deallocated without a start,
-/// pending deliveries are dropped and counted (D5). On Linux, Foundation knows no thread's `name` but the calling one's.
+/// pending deliveries are dropped and counted (D5). On Linux, Foundation knows only the calling thread's `name`.
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
     private let ownName: String
