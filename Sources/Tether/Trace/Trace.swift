@@ -6,7 +6,7 @@ public import Foundation
 /// end, without a change of code. The article [Watching a program](doc:WatchingAProgram) lists the events.
 ///
 /// Each event is in the file before the program continues (L5), so a trace has all events before a crash. An event
-/// takes some microseconds, and threads take turns. Without a trace, a post that calls the handlers at once does no more.
+/// takes some microseconds, and threads take turns. Without a trace, posts that call handlers at once do nothing more.
 ///
 /// *Thread safety*: any thread may call every function.
 public enum Trace {
