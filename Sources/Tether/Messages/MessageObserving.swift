@@ -92,12 +92,9 @@ extension ObserverCenter {
             [handler = withoutIsolation(handler)] owner, delivery in delivery.pass { handler(owner, $0) }
         }
     }
-}
 
-// MARK: Async messages
+    // MARK: Async messages
 
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-extension ObserverCenter {
     /// Observes async messages with an async handler until the returned token is released or cancelled.
     ///
     /// ```swift
@@ -192,12 +189,9 @@ extension ObserverCenter {
         let request = ObservationRequest(.of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line)
         return observe(request, for: owner) { owner, delivery in delivery.pass { handler(owner, $0) } }
     }
-}
 
-// MARK: Foundation's calls
+    // MARK: Foundation's calls
 
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-extension ObserverCenter {
     /// Adds an observer of main-actor messages, as in Foundation; see `observe(of:for:once:key:fileID:line:_:)`.
     ///
     /// Two things differ from Foundation: the token's release ends the observer, and an optional subject does not compile.
@@ -217,12 +211,9 @@ extension ObserverCenter {
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(of: try subject(), for: identifier, fileID: fileID, line: line, observer)
     }
-}
 
-// MARK: Sequences
+    // MARK: Sequences
 
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-extension ObserverCenter {
     /// The async messages posted from now on, as an async sequence.
     ///
     /// ```swift

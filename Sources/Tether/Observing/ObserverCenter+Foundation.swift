@@ -4,8 +4,6 @@ public import Foundation
 public import ObjectiveC
 #endif
 
-// The interface of Foundation's NotificationCenter.
-
 extension ObserverCenter {
     /// Adds a block for a name and a sender, as Foundation's center does.
     ///
@@ -66,7 +64,7 @@ extension ObserverCenter {
         // No observer can have been registered for such a value.
         if key == nil, case .value = sender { return }
         if let token = instance as? NotificationObserver { core.end(token, named: name, from: key) }
-        core.endAll(of: OwnerTable.shared.observers(of: instance), named: name, from: key)
+        core.endAll(of: instance, named: name, from: key)
     }
 
     // MARK: Exact twins
@@ -74,7 +72,6 @@ extension ObserverCenter {
     // An app's protocol with Foundation's calls requires declarations of exactly Foundation's types, and a function
     // value has no default arguments. Direct calls choose the forms above, which know their line and their token.
 
-    /// Adds a block, with Foundation's type: for a protocol, or as a function value.
     @_documentation(visibility: internal)
     @_disfavoredOverload
     public func addObserver(

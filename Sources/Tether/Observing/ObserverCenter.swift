@@ -75,8 +75,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// }
     /// ```
     ///
-    /// Observers of any name count. If `sender` is omitted, observers of every sender count. Complexity: O(1), without an
-    /// allocation. Any thread.
+    /// Observers of any name count, and without a `sender` those of every sender. Complexity: O(1), no allocation.
     public func hasObservers<Sender: AnyObject>(
         of name: Notification.Name, from sender: Sender = Omitted.argument
     ) -> Bool {
@@ -123,7 +122,7 @@ extension NotifyingCenter {
     /// center.removeObservers(named: .modelDidChange, owner: self)
     /// ```
     ///
-    /// An observer of any name or any sender does not match a given name or sender. An omitted argument matches all.
+    /// An observer of any name or any sender does not match a given name or sender.
     /// Complexity: O(observers of the narrower of owner and sender, or of the name).
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
         named name: Notification.Name, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument
@@ -148,17 +147,16 @@ extension NotifyingCenter {
         guard let core = knownCore else { return }
         let key = Omitted.stands(for: sender) ? nil : SenderKey(sender)
         if Omitted.stands(for: owner) { return core.endAll(named: name, from: key) }
-        core.endAll(of: OwnerTable.shared.observers(of: owner), named: name, from: key)
+        core.endAll(of: owner, named: name, from: key)
     }
 }
 
 extension CenterCore {
-    /// Ends the observers in the list that are on the center and match the name and the sender.
-    func endAll(of observers: [NotificationObserver], named name: Notification.Name?, from sender: SenderKey?) {
-        for observer in observers { end(observer, named: name, from: sender) }
+    /// Ends the owner's observers that are on the center and match the name and the sender.
+    func endAll(of owner: AnyObject, named name: Notification.Name?, from sender: SenderKey?) {
+        for observer in OwnerTable.shared.observers(of: owner) { end(observer, named: name, from: sender) }
     }
 
-    /// Ends an observer that is on the center and matches the name and the sender.
     func end(_ observer: NotificationObserver, named name: Notification.Name?, from sender: SenderKey?) {
         guard let registration = observer.live, registration.center === self else { return }
         if name != nil || sender != nil {

@@ -98,8 +98,7 @@ extension NotifyingCenter {
 extension ObserverCenter {
     /// The notifications of a name and a sender, posted from now on, by Foundation's call.
     ///
-    /// All of the notifications are kept until taken (S1): `notifications(named:from:owner:buffering:)` has a bound and
-    /// an owner. The sender is given as to `addObserver`: `nil` for any.
+    /// For a bound or an owner, see `notifications(named:from:owner:buffering:)`. A `nil` is any sender.
     public func notifications(
         named name: Notification.Name?, object: Any?, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationSequence<Notification> {
