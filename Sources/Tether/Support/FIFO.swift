@@ -42,6 +42,14 @@ struct FIFO<Element> {
         return taken
     }
 
+    /// Removes and returns the elements with a true `condition`, oldest first. Complexity: O(n).
+    mutating func removeAll(where condition: (Element) -> Bool) -> [Element] {
+        let taken = elements.filter(condition)
+        older.removeAll(where: condition)
+        newer.removeAll(where: condition)
+        return taken
+    }
+
     mutating func removeAll() -> [Element] {
         let taken = elements
         self = FIFO()

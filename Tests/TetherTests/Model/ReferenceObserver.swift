@@ -163,9 +163,8 @@ final class ReferenceObserver: Counted {
         if isRunning { return skipped.append(number) }
         let began = target
         retain()
-        var left = count(for: number)
-        while left > 0, target === began, let notification = remove(number, orMoved: true) {
-            left -= 1
+        let last = last(for: number)
+        while target === began, let notification = remove(number, upTo: last, orMoved: true) {
             isRunning = true
             handle(notification)
             (isRunning, isRunningElsewhere) = (false, false)
@@ -183,24 +182,28 @@ final class ReferenceObserver: Counted {
         release()
     }
 
-    /// How many deliveries a block makes at most: with batching, as many as are pending now (D7).
-    private func count(for number: Int) -> Int {
+    /// The last number of a block: with batching, of all deliveries that are pending now (D7).
+    private func last(for number: Int) -> Int {
         guard number >= firstNumber else { return 0 }
-        if target?.isBatching == true { hasBlock = false }
-        return pending.count
+        guard target?.isBatching == true else { return number }
+        hasBlock = false
+        return lastNumber
     }
 
-    /// The delivery of a block's number, or with batching the oldest. Those that were moved to the target, whose blocks may
-    /// come late, are delivered before.
-    private func remove(_ number: Int, orMoved: Bool = false) -> ReferenceNotification? {
-        let isOldest = target?.isBatching == true || orMoved && (pending.first?.number ?? 0) <= min(lastMoved, number)
-        let index = isOldest ? pending.indices.first : pending.firstIndex { $0.number == number }
+    /// The delivery of a block's number, or with batching the oldest of the block. Those that were moved to the target,
+    /// whose blocks may come late, are delivered before.
+    private func remove(_ number: Int, upTo last: Int, orMoved: Bool = false) -> ReferenceNotification? {
+        guard number <= last else { return nil }
+        let isMoved = orMoved && (pending.first?.number ?? 0) <= min(lastMoved, number)
+        let index = isMoved ? pending.indices.first : pending.firstIndex { (number...last).contains($0.number) }
         return index.map { pending.remove(at: $0).notification }
     }
 
     /// D2: a block that will not run drops its deliveries, counted; that uses a once observer up (R7).
     func drop(_ number: Int) {
-        let notifications = (0..<count(for: number)).compactMap { _ in remove(number) }
+        let last = last(for: number)
+        var notifications: [ReferenceNotification] = []
+        while let notification = remove(number, upTo: last) { notifications.append(notification) }
         guard !notifications.isEmpty else { return }
         dropped += notifications.count
         retained { if isOnce { end() } else { settle() } }

@@ -19,7 +19,10 @@ struct Block: Sendable {
 
     mutating func append(_ entry: Entry) { others.append(entry) }
 
-    func run() {
+    ///
+    /// `mayNest`: whether a handler may run later blocks of the target inside its call.
+    func run(mayNest: Bool = false) {
+        if mayNest { for entry in others { entry.pending.allowOvertaking(of: entry.number) } }
         unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
             var previous: UInt = 0
             unsafe first.pending.deliver(first.number, after: &previous, at: epochGuard)
@@ -28,9 +31,9 @@ struct Block: Sendable {
     }
 
     /// Drops and counts the deliveries that have not run. The release may call the user's code.
-    func drop(hasRun: Bool = false) {
-        first.pending.drop(first.number, because: .targetCancelled, hasRun: hasRun)
-        for entry in others { entry.pending.drop(entry.number, because: .targetCancelled, hasRun: hasRun) }
+    func drop(hasBegun: Bool = false) {
+        first.pending.drop(first.number, because: .targetCancelled, hasBegun: hasBegun)
+        for entry in others { entry.pending.drop(entry.number, because: .targetCancelled, hasBegun: hasBegun) }
     }
 }
 
@@ -43,12 +46,12 @@ final class CancellableBlock: Sendable {
 
     deinit { if use() { block.drop() } }
 
-    func run() { if use() { block.run() } }
+    func run(mayNest: Bool = false) { if use() { block.run(mayNest: mayNest) } }
 
     /// Drops the deliveries that have not run. A running handler returns.
     func cancel() {
         let isUnused = use()
-        block.drop(hasRun: !isUnused)
+        block.drop(hasBegun: !isUnused)
     }
 
     private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }

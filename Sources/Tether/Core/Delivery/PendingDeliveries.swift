@@ -56,8 +56,8 @@ final class PendingDeliveries: Sendable {
         var isRunningElsewhere = false
         /// The numbers of blocks that ran during a call of the handler.
         var skipped: [UInt64] = []
-        /// With batching: whether a block of this observer waits on the target.
-        var hasBlock = false
+        /// With batching: the number of the block of this observer that waits on the target.
+        var waitingBlock: UInt64?
         var backlog = BufferingPolicy.unbounded
         /// The number of mutings by each muter in force, without zeros.
         var mutings: [Muter: Int] = [:]
@@ -161,8 +161,8 @@ final class PendingDeliveries: Sendable {
             post.release(oldest.stored)
         }
         if state.target.order == .batch {
-            if state.hasBlock { return }
-            state.hasBlock = true
+            if state.waitingBlock != nil { return }
+            state.waitingBlock = number
         }
         // On a concurrent target the observers of a post run at the same time.
         let isConcurrent = state.target.order == .concurrent
@@ -190,8 +190,8 @@ final class PendingDeliveries: Sendable {
         let registration: Registration
         /// The first number on the target of the call. Each switch raises it.
         let firstNumber: UInt64
-        /// The number of deliveries of the batch that follow.
-        let rest: Int
+        /// The number behind the batch's last delivery, if deliveries of the batch follow; otherwise 0.
+        let end: UInt64
         /// The number of the block, if the block makes an earlier delivery first.
         let ownNumber: UInt64?
     }
@@ -201,7 +201,7 @@ final class PendingDeliveries: Sendable {
         guard var call = state.withLock({ begin(number, in: &$0) }) else { return }
         while true {
             unsafe call.registration.run(call.delivery, after: &previous, at: epochGuard)
-            if call.rest == 0, call.ownNumber == nil, endUnawaited() { return }
+            if call.end == 0, call.ownNumber == nil, endUnawaited() { return }
             guard let next = handlerReturned(from: call) else { return }
             call = next
         }
@@ -213,23 +213,24 @@ final class PendingDeliveries: Sendable {
             state.skipped.append(number)
             return nil
         }
-        guard let (delivery, rest) = take(number, from: &state) else { return nil }
+        guard let (delivery, end) = take(number, from: &state) else { return nil }
         let isOther = state.target.order == .serial && delivery.number != number
-        return call(delivery, rest: rest, before: isOther ? number : nil, in: &state)
+        return call(delivery, end: end, before: isOther ? number : nil, in: &state)
     }
 
-    private func call(_ delivery: Delivery, rest: Int, before ownNumber: UInt64? = nil, in state: inout State) -> Call?
+    private func call(_ delivery: Delivery, end: UInt64, before ownNumber: UInt64? = nil, in state: inout State)
+        -> Call?
     {
         guard let registration = registration.take() else { return nil }
         let awaited = state.awaitsReturn ? PendingDeliveries.awaited : 0
         execution.store(PendingDeliveries.running | awaited, ordering: .releasing)
         return Call(
-            delivery: delivery, registration: registration, firstNumber: state.firstNumber, rest: rest,
+            delivery: delivery, registration: registration, firstNumber: state.firstNumber, end: end,
             ownNumber: ownNumber)
     }
 
-    /// Takes the first delivery of a block, and returns the number of further deliveries that the block makes.
-    private func take(_ number: UInt64, from state: inout State) -> (Delivery, rest: Int)? {
+    /// Takes the first delivery of a block, and returns the `end` of the call.
+    private func take(_ number: UInt64, from state: inout State) -> (Delivery, end: UInt64)? {
         switch state.target.order {
         case .serial:
             let lastMoved = state.lastMoved
@@ -238,21 +239,25 @@ final class PendingDeliveries: Sendable {
             }) {
                 return (first, 0)
             }
-            return takeExactly(number, from: &state)
+            return takeExactly(number, from: &state).map { ($0, 0) }
         case .concurrent:
             return number < state.firstNumber ? nil : state.deliveries.popFirst().map { ($0, 0) }
         case .batch:
             if number < state.firstNumber { return nil }
-            state.hasBlock = false
-            return state.deliveries.popFirst().map { ($0, state.deliveries.count) }
+            state.waitingBlock = nil
+            return state.deliveries.popFirst().map { ($0, state.deliveries.isEmpty ? 0 : state.lastNumber + 1) }
         }
     }
 
-    private func takeExactly(_ number: UInt64, from state: inout State) -> (Delivery, rest: Int)? {
-        if let first = state.deliveries.popFirst(if: { $0.number == number }) { return (first, 0) }
+    private func takeExactly(_ number: UInt64, from state: inout State) -> Delivery? {
+        if let first = state.deliveries.popFirst(if: { $0.number == number }) { return first }
         guard let first = state.deliveries.first, first.number < number else { return nil }
-        return state.deliveries.remove { $0.number == number }.map { ($0, 0) }
+        return state.deliveries.remove { $0.number == number }
     }
+
+    /// Has blocks of later posts make the delivery of a number first, if pending. Called when the block of the number
+    /// begins, on a target that may run later blocks inside a handler of the block.
+    func allowOvertaking(of number: UInt64) { state.withLock { $0.lastMoved = max($0.lastMoved, number) } }
 
     /// Ends a call, carries out work postponed until the return, and begins the block's next call.
     private func handlerReturned(from call: Call) -> Call? {
@@ -261,8 +266,8 @@ final class PendingDeliveries: Sendable {
             if state.hasEnded { return nil }
             state.isRunningElsewhere = false
             if call.firstNumber == state.firstNumber {
-                if call.rest > 0, let delivery = state.deliveries.popFirst() {
-                    return self.call(delivery, rest: call.rest - 1, in: &state)
+                if let delivery = state.deliveries.popFirst(if: { $0.number < call.end }) {
+                    return self.call(delivery, end: call.end, in: &state)
                 }
                 if let number = call.ownNumber, let next = begin(number, in: &state) { return next }
                 while !state.skipped.isEmpty {
@@ -309,18 +314,23 @@ final class PendingDeliveries: Sendable {
         effects.isDone = state.isLast && state.kept == nil
     }
 
-    /// Drops and counts the deliveries that a block has not made. The deliveries are released without the lock. With
-    /// `hasRun`, deliveries that are left on a concurrent or batching target belong to other blocks.
-    func drop(_ number: UInt64, because reason: DropReason, hasRun: Bool) {
-        _ = change { state, effects -> [StoredNotification] in
-            guard !state.hasEnded, !hasRun || state.target.order == .serial,
-                let (first, rest) = state.target.order == .serial
-                    ? takeExactly(number, from: &state) : take(number, from: &state)
-            else { return [] }
-            var dropped = [first.stored]
-            for _ in 0..<rest { if let next = state.deliveries.popFirst() { dropped.append(next.stored) } }
+    /// Drops and counts the deliveries that a block has not made. The deliveries are released without the lock. After a
+    /// block `hasBegun`, deliveries that are left on a concurrent target belong to other blocks.
+    func drop(_ number: UInt64, because reason: DropReason, hasBegun: Bool) {
+        _ = change { state, effects -> [Delivery] in
+            if state.hasEnded { return [] }
+            let dropped: [Delivery]
+            switch state.target.order {
+            case .serial: dropped = [takeExactly(number, from: &state)].compactMap(\.self)
+            case .concurrent: dropped = hasBegun ? [] : [take(number, from: &state)?.0].compactMap(\.self)
+            case .batch:
+                if state.waitingBlock == number { state.waitingBlock = nil }
+                let end = number < state.firstNumber ? 0 : state.waitingBlock ?? .max
+                dropped = state.deliveries.removeAll { $0.number >= number && $0.number < end }
+            }
+            if dropped.isEmpty { return [] }
             let registration = registration.take()
-            for stored in dropped { drop(stored, because: reason, for: registration, in: &state) }
+            for delivery in dropped { drop(delivery.stored, because: reason, for: registration, in: &state) }
             effects.hasDropped = true
             settle(&state, &effects)
             return dropped
@@ -341,13 +351,13 @@ final class PendingDeliveries: Sendable {
             if new.isSame(as: state.target) { return }
             effects.post.release(state.target)
             state.target = new
-            (state.hasBlock, state.skipped, state.isRunningElsewhere) = (false, [], isRunning())
+            (state.waitingBlock, state.skipped, state.isRunningElsewhere) = (nil, [], isRunning())
             state.firstNumber = state.lastNumber + 1
             state.deliveries.modifyEach { delivery in
                 state.lastNumber += 1
                 delivery.number = state.lastNumber
-                if new.order == .batch, state.hasBlock { return }
-                state.hasBlock = new.order == .batch
+                if state.waitingBlock != nil { return }
+                if new.order == .batch { state.waitingBlock = delivery.number }
                 // One block for each delivery, so that other work on the new queue runs between the deliveries.
                 effects.post.add(Block.Entry(pending: self, number: delivery.number), on: new, inOwnBlock: true)
             }

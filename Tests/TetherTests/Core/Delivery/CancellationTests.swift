@@ -56,6 +56,31 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @Test(arguments: [true, false])
+    func `D2 D7 cancelling an operation with batching drops the deliveries of that operation alone`(first: Bool) {
+        let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<Int>())
+        let (isRunning, mayGoOn) = (Gate(), Gate())
+        let token = center.observe(.sample, on: .operationQueue(queue, batching: true)) { notification in
+            if notification.number == 1 {
+                isRunning.open()
+                mayGoOn.pass()
+            }
+            log.add(notification.number)
+        }
+        queue.isSuspended = true
+        center.post(.sample, numbers: 1...4)
+        queue.isSuspended = false
+        isRunning.pass()
+        center.post(.sample, numbers: 5...6)
+        #expect(queue.operations.count == 2)
+        (first ? queue.operations.first : queue.operations.last)?.cancel()
+        mayGoOn.open()
+        queue.settle()
+        #expect(log.entries == (first ? [1, 5, 6] : [1, 2, 3, 4]))
+        #expect(center.audit().map(\.dropped) == [first ? 3 : 2])
+        withExtendedLifetime(token) {}
+    }
+
     @Test func `R7 R8 a once observer whose delivery a cancelled queue drops has ended, its captures released`() {
         let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<String>())
         queue.isSuspended = true

@@ -43,7 +43,7 @@ final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
 
         override func cancel() {
             super.cancel()
-            block.cancel()
+            if !isFinished { block.cancel() }
         }
     }
 }

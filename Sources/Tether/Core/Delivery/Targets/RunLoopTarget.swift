@@ -206,7 +206,11 @@ final class ThreadLoop: Sendable {
     }
 
     private func perform(_ line: Line, on loop: Loop) {
-        loop.perform(in: line.modes) { [self] in state.withLock { _ in line.blocks.popFirst() }?.run() }
+        loop.perform(in: line.modes) { [self] in
+            state.withLock { _ in line.blocks.popFirst() }?.run(mayNest: true)
+            // A run inside a handler may have used up the wake-up of a block that the run could not call.
+            if state.withLock({ _ in !line.blocks.isEmpty }) { CFRunLoopWakeUp(loop.cfRunLoop) }
+        }
     }
 }
 

@@ -38,6 +38,49 @@ import Tether
         withExtendedLifetime((token, other)) {}
     }
 
+    @Test func `D4 D5 posts that a handler's run of the loop delivers follow the handler's post at each observer`() {
+        let (isNested, isDone, log) = (Gate(), Gate(), Log<String>())
+        let first = center.observe(.sample, on: .thread(thread)) { note in
+            log.add("first \(note.number)")
+            guard note.number == 1 else { return }
+            isNested.open()
+            RunLoop.current.run(.default) { log.entries.contains("second 3") }
+        }
+        let second = center.observe(.sample, on: .thread(thread)) { note in
+            log.add("second \(note.number)")
+            if note.number == 3 { isDone.open() }
+        }
+        thread.start()
+        center.post(.sample, number: 1)
+        isNested.pass()
+        center.post(.sample, numbers: 2...3)
+        isDone.pass()
+        thread.cancel()
+        #expect(ends())
+        #expect(log.entries.filter { $0.hasPrefix("second") } == ["second 1", "second 2", "second 3"])
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test func `D5 a post that a handler's run in another mode cannot deliver is delivered after the handler`() {
+        let (isNested, isDone) = (Gate(), Gate())
+        let mode = RunLoop.Mode("private")
+        let token = center.observe(.sample, on: .thread(thread)) { note in
+            if note.number == 3 { isDone.open() }
+            guard note.number == 2 else { return }
+            isNested.open()
+            // Long enough for the post, whose wake-up this run takes.
+            mode.run(for: 0.2)
+        }
+        let other = center.observe(.other, on: .thread(thread, modes: [mode])) { _ in }
+        center.post(.sample, numbers: 1...2)
+        thread.start()
+        isNested.pass()
+        center.post(.sample, number: 3)
+        isDone.pass()
+        thread.cancel()
+        withExtendedLifetime((token, other)) {}
+    }
+
     @Test func `D5 a thread that is cancelled elsewhere while a handler runs its run loop ends after the handler`() {
         let isNested = Gate()
         let token = center.observe(.sample, on: .thread(thread)) { _ in
