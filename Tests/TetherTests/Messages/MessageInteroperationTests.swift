@@ -75,11 +75,12 @@ import Testing
         let tokens = [
             center.observe(for: .type(SameNameAsAlbumDidLoad.self), on: .postingThread) { _ in log.add("same name") },
             center.observe(for: .type(AlbumDidLoad.self), on: .postingThread) { log.add("load \($0.number)") },
+            center.observe(for: .type(AlbumDidLoad.self), on: .postingThread, once: true) { _ in log.add("once") },
             observePlain(AlbumDidLoad.name),
         ]
         center.post(SameNameAsAlbumDidLoad())
         center.post(AlbumDidLoad(number: 1))
-        #expect(log.entries == ["same name", "albumDidLoad nil nothing", "load 1", "albumDidLoad nil 1"])
+        #expect(log.entries == ["same name", "albumDidLoad nil nothing", "load 1", "once", "albumDidLoad nil 1"])
         withExtendedLifetime(tokens) {}
     }
 

@@ -54,20 +54,6 @@ import Testing
         #expect(numbers == [7])
     }
 
-    @Test func `S2 O3 R10 a sequence whose owner and center end together drops its buffer`() async {
-        let (center, owner) = (Holder(ObserverCenter()), Holder(Plain()))
-        // It ends before the sequence's observer, and has the last reference to the center.
-        center.object!.observe(.other, owner: owner.object!) { [center = center.object!] _, _ in
-            withExtendedLifetime(center) {}
-        }
-        let sequence = center.object!.notifications(named: .sample, owner: owner.object!)
-        center.object!.post(name: .sample, object: Ending { [log] in log.add("payload dropped") })
-        center.release()
-        owner.release()
-        #expect(log.entries == ["payload dropped"])
-        #expect(await ends(iterate(sequence)))
-    }
-
     @Test func `S2 R10 a sequence ends with its center, which it does not retain, after the earlier posts`() async {
         let (center, begun) = (Holder(ObserverCenter()), AsyncGate())
         let (early, late) = (center.object!.notifications(named: .sample), center.object!.notifications(named: .other))

@@ -169,7 +169,10 @@ import Tether
         final class Posts {
             let center: ObserverCenter
             init(_ center: ObserverCenter) { self.center = center }
-            deinit { center.post(name: .sample, object: self, userInfo: ["self": self, "number": 7]) }
+            deinit {
+                center.post(name: .sample, object: self, userInfo: ["self": self, "number": 7])
+                center.post(name: .sample, object: nil, userInfo: ["self": self, "number": 8])
+            }
         }
         let scheduler = ManualScheduler()
         let token = center.observe(.sample, on: .custom(scheduler)) { [log] notification in
@@ -177,7 +180,7 @@ import Tether
         }
         do { _ = Posts(center) }
         scheduler.runAll()
-        #expect(log.entries == ["true 1 7"])
+        #expect(log.entries == ["true 1 7", "true 1 8"])
         withExtendedLifetime(token) {}
     }
 
