@@ -1,7 +1,7 @@
 public import Foundation
 
 // Calls that do not compile, with a sentence that names the right call. An async handler type gives the sentence for
-// synchronous and async closures alike.
+// synchronous and async closures alike, and a pack of owners for calls with and without an owner.
 
 @_documentation(visibility: internal)
 @available(
@@ -34,63 +34,111 @@ extension NotifyingCenter {
 }
 
 @_documentation(visibility: internal)
-@available(*, unavailable, message: "where a handler runs is 'on:', as in 'on: .operationQueue(queue)'")
+@available(*, unavailable, message: "where a handler runs is 'on:', as in 'on: .dispatchQueue(queue)' or 'on: .main'")
 extension NotifyingCenter {
-    public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, queue: OperationQueue?,
-        _ handler: @escaping @Sendable (Notification) async -> Void
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: repeat each Owner,
+        queue: OperationQueue?, _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner, queue: OperationQueue?,
-        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: repeat each Owner,
+        queue: DispatchQueue, _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func connect<Object: AnyObject, Method, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object, owner: Any? = nil, queue: OperationQueue?
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func connect<Object: AnyObject, Method, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        to method: @escaping @Sendable (Object) -> Method, of object: Object, owner: Any? = nil, queue: DispatchQueue
     ) -> NotificationObserver { NotificationObserver() }
 }
 
 @_documentation(visibility: internal)
-@available(*, unavailable, message: "'once:' goes before 'key:'")
+@available(*, unavailable, message: "the order is: name, 'from:', 'owner:', 'on:', 'once:', 'key:', 'backlog:'")
+extension NotifyingCenter {
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: repeat each Owner,
+        on target: DeliveryTarget = .postingThread, key: (any Hashable)?, once: Bool,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: repeat each Owner, once: Bool,
+        on target: DeliveryTarget, key: (any Hashable)? = nil,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget, owner: Owner,
+        once: Bool = false, _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject>(
+        _ name: Notification.Name?, owner: Owner, from sender: Any?, on target: DeliveryTarget = .postingThread,
+        once: Bool = false, _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+@available(*, unavailable, message: "the sender is 'from:', before 'owner:' and 'to:'; leave it out for any")
+extension NotifyingCenter {
+    @discardableResult public func observe<each Owner: AnyObject>(
+        _ name: Notification.Name?, object sender: Any?, owner: repeat each Owner,
+        on target: DeliveryTarget = .postingThread, queue: OperationQueue? = nil, once: Bool = false,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func connect<Object: AnyObject, Method>(
+        _ name: Notification.Name?, object sender: Any?, to method: @escaping @Sendable (Object) -> Method,
+        of object: Object, owner: Any? = nil, on target: DeliveryTarget = .postingThread, once: Bool = false
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+@available(*, unavailable, message: "a handler does not throw: write 'do { try await … } catch { … }' in it")
 extension NotifyingCenter {
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .postingThread,
-        key: (any Hashable)?, once: Bool, _ handler: @escaping @Sendable (Notification) async -> Void
+        once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @Sendable (Notification) async throws -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
-        on target: DeliveryTarget = .postingThread, key: (any Hashable)?, once: Bool,
+        on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
+        backlog: BufferingPolicy = .unbounded, _ handler: @escaping @Sendable (Owner, Notification) async throws -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+}
+
+@_documentation(visibility: internal)
+@available(*, unavailable, message: "an async handler takes no target: leave out 'on:'; a closure may be '@MainActor'")
+extension NotifyingCenter {
+    public func observe<Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget,
+        once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @Sendable (Notification) async -> Void
+    ) -> NotificationObserver { NotificationObserver() }
+
+    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner, on target: DeliveryTarget,
+        once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         _ handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
 @_documentation(visibility: internal)
+@available(
+    *, unavailable, message: "an owner is a class instance or an actor, and not optional; or leave out 'owner:'"
+)
 extension NotifyingCenter {
-    @available(
-        *, unavailable,
-        message:
-            "an owner is a class instance or an actor, and not optional; without one, leave out 'owner:' and keep the token"
-    )
     @discardableResult public func observe<Owner, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
         backlog: BufferingPolicy = .unbounded, _ handler: @escaping @Sendable (Owner, Notification) async -> Void
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(*, unavailable, message: "the sender is 'from:'; leave it out for any")
-    public func observe(
-        _ name: Notification.Name?, object sender: Any?, on target: DeliveryTarget = .postingThread,
-        _ handler: @escaping @Sendable (Notification) async -> Void
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(*, unavailable, message: "'owner:' goes before 'on:'") @discardableResult
-    public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget, owner: Owner,
-        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @available(*, unavailable, message: "a handler does not throw: write 'do { try await … } catch { … }' in it")
-    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
-        _ handler: @escaping @Sendable (Owner, Notification) async throws -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -152,9 +200,6 @@ extension ObserverCenter {
 
 extension DeliveryTarget {
     @_documentation(visibility: internal)
-    @available(
-        *, unavailable,
-        message: "a token's target is '.main'; a handler of the main actor is registered with 'on: .mainActor'"
-    )
+    @available(*, unavailable, message: "a token's target is '.main'; 'on: .mainActor' takes a synchronous handler")
     public static var mainActor: DeliveryTarget { .main }
 }

@@ -62,6 +62,11 @@ import Testing
 
     private static let leaveOutSender = "leave out 'from:' to observe any sender, or pass a class instance"
     private static let owners = "an owner is a class instance or an actor, and not optional"
+    private static let noTarget = "an async handler takes no target: leave out 'on:'"
+    private static let noThrow = "a handler does not throw: write 'do { try await … } catch { … }' in it"
+    private static let order = "the order is: name, 'from:', 'owner:', 'on:', 'once:', 'key:', 'backlog:'"
+    private static let target = "where a handler runs is 'on:', as in 'on: .dispatchQueue(queue)' or 'on: .main'"
+    private static let sender = "the sender is 'from:', before 'owner:' and 'to:'; leave it out for any"
     private static let callItInAClosure = "callTheMethodInAClosureOfObserve"
 
     static let mistakes = [
@@ -150,13 +155,21 @@ import Testing
         Mistake(
             "let value = Unsafe(); _ = center.observe(name) { _ in value.count += 1 }",
             "capture of 'value' with non-Sendable type 'Unsafe'"),
+        Mistake("_ = center.observe(name, on: .main) { _ in await save() }", noTarget),
+        Mistake("_ = center.observe(name, on: .mainActor) { _ in await save() }", noTarget),
+        Mistake("center.observe(name, owner: index, on: .main) { _, _ in await save() }", noTarget),
         Mistake(
-            "_ = center.observe(name, on: .main) { _ in await save() }",
+            "center.observe(name, owner: cache, on: .main, once: true) { cache, _ in await cache.clear() }", noTarget),
+        Mistake("center.observe(name, owner: sidebar, on: .mainActor) { _, _ in await save() }", noTarget),
+        Mistake(
+            "center.observe(for: .didSave, owner: index, on: .main) { _, _ in await save() }",
             "to parameter expecting synchronous function type"),
-        Mistake(
-            "_ = center.observe(name) { _ in try await saveOrFail() }", "invalid conversion from throwing function"),
-        Mistake(
-            "center.observe(name, owner: index) { _, _ in try await saveOrFail() }", "a handler does not throw"),
+        Mistake("_ = center.observe(name) { _ in try await saveOrFail() }", noThrow),
+        Mistake("_ = center.observe(name, once: true) { _ in try await saveOrFail() }", noThrow),
+        Mistake("_ = center.observe(name, on: .main) { note in try index.open(note) }", noThrow),
+        Mistake("center.observe(name, owner: index) { _, _ in try await saveOrFail() }", noThrow),
+        Mistake("center.observe(name, owner: index, once: true) { _, _ in try await saveOrFail() }", noThrow),
+        Mistake("center.observe(name, owner: index, on: .main) { _, _ in try await saveOrFail() }", noThrow),
         // The target.
         Mistake("_ = center.observe(name, on: queue) { _ in }", "to expected argument type 'DeliveryTarget'"),
         Mistake(
@@ -180,26 +193,38 @@ import Testing
             "center.observe(name, owner: sidebar) { @MainActor sidebar, note in sidebar.reload(note) }",
             "loses global actor 'MainActor'"),
         // The order and the names of arguments.
+        Mistake("center.observe(name, on: .main, owner: index) { index, note in index.update(note) }", order),
+        Mistake("center.observe(name, on: .main, owner: index) { _, _ in await save() }", order),
+        Mistake("_ = center.observe(name, key: \"a\", once: true) { _ in }", order),
+        Mistake("_ = center.observe(name, key: \"a\", once: true) { _ in await save() }", order),
         Mistake(
-            "center.observe(name, on: .main, owner: index) { index, note in index.update(note) }",
-            "'owner:' goes before 'on:'"),
-        Mistake("center.observe(name, on: .main, owner: index) { _, _ in await save() }", "'owner:' goes before 'on:'"),
-        Mistake("_ = center.observe(name, key: \"a\", once: true) { _ in }", "'once:' goes before 'key:'"),
-        Mistake("_ = center.observe(name, key: \"a\", once: true) { _ in await save() }", "'once:' goes before 'key:'"),
+            "center.observe(name, owner: index, key: \"a\", once: true) { index, note in index.update(note) }", order),
+        Mistake("_ = center.observe(name, once: true, on: .main) { _ in }", order),
+        Mistake("_ = center.observe(name, once: true, on: .main) { _ in await save() }", order),
         Mistake(
-            "center.observe(name, owner: index, key: \"a\", once: true) { index, note in index.update(note) }",
-            "'once:' goes before 'key:'"),
-        Mistake("_ = center.observe(name, queue: .main) { _ in }", "where a handler runs is 'on:'"),
-        Mistake("_ = center.observe(name, queue: operations) { _ in await save() }", "where a handler runs is 'on:'"),
+            "center.observe(name, owner: index, once: true, on: .main) { index, note in index.update(note) }", order),
         Mistake(
-            "center.observe(name, owner: index, queue: .main) { index, _ in index.clear() }",
-            "where a handler runs is 'on:'"),
-        Mistake(
-            "center.observe(name, owner: index, queue: nil) { _, _ in await save() }", "where a handler runs is 'on:'"),
-        Mistake("_ = center.observe(name, object: model) { _ in }", "the sender is 'from:'; leave it out for any"),
-        Mistake(
-            "_ = center.observe(name, object: model) { _ in await save() }",
-            "the sender is 'from:'; leave it out for any"),
+            "center.observe(name, owner: sidebar, once: true, on: .mainActor) { sidebar, _ in sidebar.clear() }", order),
+        Mistake("center.observe(name, owner: index, from: model) { index, note in index.update(note) }", order),
+        Mistake("center.observe(name, owner: index, from: model, on: .main) { _, _ in await save() }", order),
+        Mistake("_ = center.observe(name, queue: .main) { _ in }", target),
+        Mistake("_ = center.observe(name, queue: operations) { _ in await save() }", target),
+        Mistake("_ = center.observe(name, queue: queue) { note in print(note.name) }", target),
+        Mistake("_ = center.observe(name, from: model, queue: .global()) { _ in await save() }", target),
+        Mistake("center.observe(name, owner: index, queue: .main) { index, _ in index.clear() }", target),
+        Mistake("center.observe(name, owner: index, queue: nil) { _, _ in await save() }", target),
+        Mistake("center.observe(name, owner: index, queue: queue) { index, note in index.update(note) }", target),
+        Mistake("center.observe(name, owner: index, queue: DispatchQueue.main) { _, _ in await save() }", target),
+        Mistake("center.connect(name, to: Index.update, of: index, queue: queue)", target),
+        Mistake("center.connect(name, from: model, to: Index.clear, of: index, queue: nil)", target),
+        Mistake("center.connect(name, to: Sidebar.reload, of: sidebar, queue: .main)", target),
+        Mistake("_ = center.observe(name, object: model) { _ in }", sender),
+        Mistake("_ = center.observe(name, object: model) { _ in await save() }", sender),
+        Mistake("_ = center.observe(name, object: nil, queue: .main) { note in print(note.name) }", sender),
+        Mistake("center.observe(name, object: model, owner: index) { index, note in index.update(note) }", sender),
+        Mistake("center.observe(name, object: nil, owner: index, once: true) { _, _ in await save() }", sender),
+        Mistake("center.connect(name, object: model, to: Index.update, of: index, on: .main)", sender),
+        Mistake("center.connect(name, object: nil, to: Sidebar.clear, of: sidebar)", sender),
         Mistake("center.post(name, from: model)", "write 'post(name: name, object: sender)'"),
         Mistake("center.post(name)", "write 'post(name: name, object: sender)'"),
         Mistake("center.post(name: name, from: model)", "write 'post(name: name, object: sender)'"),
