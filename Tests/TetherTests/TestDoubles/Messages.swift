@@ -72,6 +72,7 @@ struct AlbumDidRest: BridgedMainActorMessage {
     typealias Subject = Album
 }
 
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidChange> {
     static var didChange: Self { .init() }
