@@ -17,7 +17,7 @@ struct Gate: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Registration/Registration.swift", "func claim(", "func receiveUnrouted(", "func close(",
+            "Tether/Core/Registration/Registration.swift", "func claim(", "func close(",
             "expected: seen, desired: new, ordering: .acquiringAndReleasing",
             "state.bitwiseOr(State.ended, ordering: .sequentiallyConsistent)"),
         Code(
