@@ -273,6 +273,7 @@ private func withoutIsolation<Message>(
     unsafe unsafeBitCast(handler, to: (@Sendable (Message) -> Void).self)
 }
 
+/// SAFETY: the isolation does not change how a function is called; the request's target is the main actor.
 private func withoutIsolation<Owner, Message>(
     _ handler: @escaping @MainActor (Owner, Message) -> Void
 ) -> @Sendable (Owner, Message) -> Void {

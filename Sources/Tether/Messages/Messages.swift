@@ -180,7 +180,7 @@ final class MessageHook: RegistrationHook, @unchecked Sendable {
 
     private static func find(_ type: Any.Type, make: (Any.Type) -> MessageKind) -> MessageKind {
         let identity = ObjectIdentifier(type)
-        let list = Int((UInt64(UInt(bitPattern: identity)) &* 0x9E37_79B9_7F4A_7C15) >> 58)
+        let list = Int(OwnerRecord.hash(identity) >> 58)
         var made: MessageKind?
         while true {
             // SAFETY: the list retains its kinds.
@@ -194,6 +194,7 @@ final class MessageHook: RegistrationHook, @unchecked Sendable {
                 continue
             }
             made.next = unsafe first?.takeUnretainedValue()
+            // SAFETY: the list takes over the reference, or the last line releases it.
             let new = unsafe Unmanaged.passRetained(made)
             if unsafe lists[list].compareExchange(expected: first, desired: new, ordering: .releasing).exchanged {
                 return made

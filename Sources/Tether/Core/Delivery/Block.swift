@@ -19,6 +19,7 @@ struct Block: Sendable {
 
     mutating func append(_ entry: Entry) { others.append(entry) }
 
+    /// Calls the handlers, on the target.
     ///
     /// `mayNest`: whether a handler may run later blocks of the target inside its call.
     func run(mayNest: Bool = false) {
@@ -141,6 +142,7 @@ final class CancellableBlock: Sendable {
 // MARK: Notifications that wait
 
 /// A notification that waits, as an object: a reference long, and shared by all observers of a post.
+///
 /// SAFETY: the notification never changes. The notification passes from the posting thread to the targets, as a user of
 /// Foundation's `queue:` expects.
 final class StoredNotification: @unchecked Sendable {

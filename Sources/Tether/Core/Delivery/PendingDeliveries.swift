@@ -49,8 +49,8 @@ final class PendingDeliveries: Sendable {
         var lastNumber: UInt64 = 0
         /// The first number since the target was set. Blocks with a smaller number have no delivery.
         var firstNumber: UInt64 = 1
-        /// The last number whose block was submitted by a switch or an unmuting. If the block of a later post runs
-        /// before such a block, the later block also makes the earlier deliveries.
+        /// The last number whose block was submitted by a switch or an unmuting, or has begun on a run loop. A block of a
+        /// later post that runs first, or inside such a block, also makes the earlier deliveries.
         var lastMoved: UInt64 = 0
         /// Whether a handler is running that was called on an earlier target.
         var isRunningElsewhere = false

@@ -16,7 +16,9 @@ internal import Synchronization
 /// SAFETY: the constants never change; all other fields are atomic or protected by the lock.
 @safe final class CenterCore: Sendable {
     private static let numbers = Atomic<UInt64>(0)
-    static let all = Locked<[UInt: Unowned<CenterCore>]>([:])
+    private static let all = Locked<[UInt: Unowned<CenterCore>]>([:])
+    /// All cores that are not deallocated, retained.
+    static var living: [CenterCore] { all.withLock { Array($0.values) }.compactMap { $0.take() } }
     /// The number of this center. No other center gets it.
     let number: UInt64 = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     let face: Face
@@ -72,7 +74,7 @@ internal import Synchronization
 
     /// Hides all centers' caches from posts. After the trace, a center's first post shows its cache again.
     static func followTrace() {
-        for core in all.withLock({ Array($0.values) }).compactMap({ $0.take() }) {
+        for core in living {
             core.state.withLock { core.publishCache(of: $0.registry) }
         }
     }
@@ -206,8 +208,7 @@ internal import Synchronization
 
     /// The cores of all centers of Tether's own, oldest first.
     static var ofOwnCenters: [CenterCore] {
-        all.withLock { Array($0.values) }.compactMap { $0.take() }.filter { $0.ownCenter != nil }
-            .sorted { $0.number < $1.number }
+        living.filter { $0.ownCenter != nil }.sorted { $0.number < $1.number }
     }
 
     // MARK: Queries

@@ -26,17 +26,8 @@ final class OwnerTable: Sendable {
         return OwnerTable()
     }()
 
-    private struct Records: Sendable {
-        var all = HashChains<OwnerRecord>()
-
-        /// Not retained: `all` retains a record until its removal.
-        func find(_ identity: ObjectIdentifier) -> Unmanaged<OwnerRecord>? {
-            unsafe all.find(OwnerRecord.chainHash(identity)) { $0.identity == identity }
-        }
-    }
-
     private final class Shard: Sendable {
-        let records = Locked(Records(), rank: .owner)
+        let records = Locked(HashChains<OwnerRecord>(), rank: .owner)
     }
 
     private static let shardBits: UInt64 = 4
@@ -50,7 +41,6 @@ final class OwnerTable: Sendable {
 
     /// Attaches an observer to an object that the caller retains; false if the object is being deinitialised (O8). A
     /// registration without a token is not listed among the object's observers.
-    /// observers.
     func attach(_ token: (any Token)?, to object: AnyObject, as registration: OwnedRegistration) -> Bool {
         use(object) { $0.state.attachments.append(token, as: registration, of: $0) }
     }
@@ -87,7 +77,7 @@ final class OwnerTable: Sendable {
             } else {
                 guard let made = OwnerRecord(object, isExact: isExact) else { return false }
                 OwnerLifetime.watch(object)
-                unsafe record = records.all.insert(made)
+                unsafe record = records.insert(made)
             }
             // SAFETY: the table retains the record, and `body` removes none.
             unsafe record._withUnsafeGuaranteedRef(body)
@@ -121,7 +111,7 @@ final class OwnerTable: Sendable {
         shard(of: record.identity).records.withLock { records in
             let result = body(&record.state)
             // The table's reference may be the last: a record has no user value.
-            if record.state.isUnused { _ = records.all.remove(record) }
+            if record.state.isUnused { _ = records.remove(record) }
             return result
         }
     }
@@ -149,7 +139,7 @@ final class OwnerTable: Sendable {
                 first = record.state.removeFirst()
                 isSender = !record.state.senderWatches.isEmpty
                 let kept = first.isLast && !isSender && !Events.areTraced ? nil : record
-                if record.state.isUnused { _ = records.all.remove(record) }
+                if record.state.isUnused { _ = records.remove(record) }
                 return kept
             }
         }
@@ -198,7 +188,7 @@ final class OwnerTable: Sendable {
     }
 
     func purge() {
-        for core in CenterCore.all.withLock({ Array($0.values) }).compactMap({ $0.take() }) {
+        for core in CenterCore.living {
             for record in core.records where !record.isExact && record.reference.hasEnded {
                 collect(record)
                 endSenderWatches(of: record)
@@ -216,6 +206,13 @@ extension OwnerLifetime {
 }
 
 // MARK: Records
+
+extension HashChains<OwnerRecord> {
+    /// The record of an object, not retained: the table retains a record until its removal.
+    fileprivate func find(_ identity: ObjectIdentifier) -> Unmanaged<OwnerRecord>? {
+        unsafe find(OwnerRecord.chainHash(identity)) { $0.identity == identity }
+    }
+}
 
 /// The record of one owner or observed sender: in `OwnerTable`, by the object's address.
 ///

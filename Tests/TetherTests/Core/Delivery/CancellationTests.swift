@@ -4,18 +4,25 @@ import Testing
 @testable import Tether
 
 @Suite(.ownThread) struct CancellationTests {
-    @Test func `D2 cancelling an operation that runs on a concurrent queue drops no other operation's delivery`() {
-        let (center, queue, log) = (ObserverCenter(), OperationQueue(), Log<Int>())
-        queue.maxConcurrentOperationCount = 2
-        let (isRunning, mayReturn, mayEnd) = (Gate(), Gate(), Gate())
-        queue.addOperation { mayEnd.pass() }
-        let token = center.observe(.sample, on: .operationQueue(queue)) { notification in
+    /// Logs the numbers of posts. The handler of post 1 opens a gate, and returns when it may.
+    private func observe(
+        on target: DeliveryTarget, of center: ObserverCenter, _ log: Log<Int>, _ isRunning: Gate, _ mayReturn: Gate
+    ) -> NotificationObserver {
+        center.observe(.sample, on: target) { notification in
             if notification.number == 1 {
                 isRunning.open()
                 mayReturn.pass()
             }
             log.add(notification.number)
         }
+    }
+
+    @Test func `D2 cancelling an operation that runs on a concurrent queue drops no other operation's delivery`() {
+        let (center, queue, log) = (ObserverCenter(), OperationQueue(), Log<Int>())
+        queue.maxConcurrentOperationCount = 2
+        let (isRunning, mayReturn, mayEnd) = (Gate(), Gate(), Gate())
+        queue.addOperation { mayEnd.pass() }
+        let token = observe(on: .operationQueue(queue), of: center, log, isRunning, mayReturn)
         center.post(.sample, number: 1)
         isRunning.pass()
         let running = queue.operations.filter(\.isExecuting)
@@ -35,13 +42,7 @@ import Testing
         let log = Log<Int>()
         let isRunning = Gate()
         let mayGoOn = Gate()
-        let token = center.observe(.sample, on: .operationQueue(queue)) { notification in
-            if notification.number == 1 {
-                isRunning.open()
-                mayGoOn.pass()
-            }
-            log.add(notification.number)
-        }
+        let token = observe(on: .operationQueue(queue), of: center, log, isRunning, mayGoOn)
         queue.isSuspended = true
         center.post(.sample, numbers: 1...3)
         queue.isSuspended = false
@@ -60,13 +61,7 @@ import Testing
     func `D2 D7 cancelling an operation with batching drops the deliveries of that operation alone`(first: Bool) {
         let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<Int>())
         let (isRunning, mayGoOn) = (Gate(), Gate())
-        let token = center.observe(.sample, on: .operationQueue(queue, batching: true)) { notification in
-            if notification.number == 1 {
-                isRunning.open()
-                mayGoOn.pass()
-            }
-            log.add(notification.number)
-        }
+        let token = observe(on: .operationQueue(queue, batching: true), of: center, log, isRunning, mayGoOn)
         queue.isSuspended = true
         center.post(.sample, numbers: 1...4)
         queue.isSuspended = false
