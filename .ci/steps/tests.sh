@@ -3,11 +3,10 @@
 # Tests that call the compiler: what it says does not depend on how the tests were built.
 compiler_tests="($(grep -rlE '\bCompiler\(' Tests --include='*Tests.swift' | sed 's#.*/##; s/\.swift$//' | paste -sd '|'))"
 
-# The commands of README.md. `release-tests` runs more rounds of the races.
+# The commands of README.md.
 readme_commands() {
     local start command
     debug_build
-    export TETHER_RACES=0.3
     for start in 'swift run' 'swift test'; do
         command=$(grep -E "^$start" README.md)
         [[ $command != *$'\n'* ]] || { echo "README.md has more than one line that starts with $start."; return 1; }
@@ -22,10 +21,10 @@ test_release() {
     limited swift test --skip-build "${release_options[@]}" "$@"
 }
 
-release_tests() { test_release --skip "$compiler_tests"; }
+release_tests() { TETHER_RACES=3 test_release --skip "$compiler_tests"; }
 
 # Where the system has no membarrier, each posting thread needs a fence of its own.
-without_fence() { TETHER_WITHOUT_MEMBARRIER=1 test_release --skip "$compiler_tests"; }
+without_fence() { TETHER_WITHOUT_MEMBARRIER=1 TETHER_RACES=3 test_release --skip "$compiler_tests"; }
 
 # The memory orders of the lock-free protocols.
 litmus() {
@@ -46,7 +45,7 @@ thread_sanitizer() {
     thread_build
     export TSAN_OPTIONS='halt_on_error=1 exitcode=66'
     # The model has one thread.
-    TETHER_RACES=0.1 limited swift test --skip-build "${thread_options[@]}" --skip "$compiler_tests" --skip '\.ModelTests'
+    TETHER_RACES=0.3 limited swift test --skip-build "${thread_options[@]}" --skip "$compiler_tests" --skip '\.ModelTests'
     for round in {1..3}; do tour $build/thread/debug/Tour; done
     limited $build/thread/debug/Smoke
 }
@@ -61,7 +60,7 @@ leak_sanitizer() {
     local test="swift test --sanitize=address --scratch-path $build/address" program
     export ASAN_OPTIONS='detect_leaks=1'
     export LSAN_OPTIONS="suppressions=$PWD/.ci/leaks.txt print_suppressions=0 exitcode=23"
-    TETHER_RACES=0.1 limited $test --skip TetherTestingTests --skip AddressReuseTests --skip "$compiler_tests"
+    TETHER_RACES=0.3 limited $test --skip TetherTestingTests --skip AddressReuseTests --skip "$compiler_tests"
     # The tests of leak verification leak on purpose.
     ASAN_OPTIONS='detect_leaks=0' limited $test --skip-build --filter TetherTestingTests
     # The sanitizer keeps addresses from being used again for a while, which is what these tests need.
@@ -99,7 +98,7 @@ long_storms() { TETHER_STORM=100 TETHER_TEST_LIMIT=$limit test_release --filter 
 long_races() {
     local round options=(-c release -Xswiftc -enable-testing --sanitize=thread --scratch-path "$build/thread-release")
     limited swift build --build-tests "${options[@]}"
-    export TSAN_OPTIONS='halt_on_error=1 exitcode=66' TETHER_RACES=0.2
+    export TSAN_OPTIONS='halt_on_error=1 exitcode=66' TETHER_RACES=0.6
     for round in {1..50}; do limited swift test --skip-build "${options[@]}" --filter 'Race|Cycle|Wait'; done
 }
 

@@ -123,7 +123,7 @@ extension Benchmark {
         }
     }
 
-    /// One sender that is observed under many names.
+    /// One sender that is observed under many names, or on many centers.
     private static let manyNames = [
         Benchmark(
             "observe n names of one sender + stop, each", size: "n = 40000", reference: "n = 1000", goal: 3,
@@ -139,7 +139,20 @@ extension Benchmark {
                 }
             }
             return .timed(subject(40_000), subject(1000))
-        }
+        },
+        Benchmark(
+            "observe one sender on n centers + stop, each", size: "n = 1000", reference: "n = 10", goal: 3
+        ) {
+            func subject(_ size: Int) -> Subject {
+                let (centers, sender) = ((0..<size).map { _ in ObserverCenter() }, Plain())
+                return Subject(count: 1000) { count in
+                    for _ in 0..<max(1, count / size) {
+                        for token in centers.map({ $0.observe(.measured, from: sender) { _ in } }) { token.cancel() }
+                    }
+                }
+            }
+            return .timed(subject(1000), subject(10))
+        },
     ]
 
     /// Many owners whose observers are muted at the same time.

@@ -8,22 +8,17 @@ public import Foundation
     *, unavailable, message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
 )
 extension NotifyingCenter {
-    public func observe(
-        _ name: Notification.Name?, from sender: Any?, on target: DeliveryTarget = .postingThread, once: Bool = false,
-        key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (Notification) async -> Void
+    @discardableResult public func observe<each Owner: AnyObject>(
+        _ name: Notification.Name?, from sender: Any?, owner: repeat each Owner,
+        on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
+        backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     public func observe(
         _ name: Notification.Name?, from sender: Any?, on target: MainActorTarget, once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         _ handler: @escaping @MainActor @Sendable (Notification) -> Void
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @discardableResult public func observe<Owner: AnyObject>(
-        _ name: Notification.Name?, from sender: Any?, owner: Owner, on target: DeliveryTarget = .postingThread,
-        once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject>(
@@ -99,7 +94,10 @@ extension NotifyingCenter {
 }
 
 @_documentation(visibility: internal)
-@available(*, unavailable, message: "a handler does not throw: write 'do { try await … } catch { … }' in it")
+@available(
+    *, unavailable,
+    message: "no handler throws: write 'do { try … } catch { … }' in it; and an async one takes no target: leave out 'on:'"
+)
 extension NotifyingCenter {
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .postingThread,
@@ -115,26 +113,11 @@ extension NotifyingCenter {
 }
 
 @_documentation(visibility: internal)
-@available(*, unavailable, message: "an async handler takes no target: leave out 'on:'; a closure may be '@MainActor'")
-extension NotifyingCenter {
-    public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget,
-        once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (Notification) async -> Void
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner, on target: DeliveryTarget,
-        once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
-        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
-    ) -> NotificationObserver { NotificationObserver() }
-}
-
-@_documentation(visibility: internal)
 @available(
     *, unavailable, message: "an owner is a class instance or an actor, and not optional; or leave out 'owner:'"
 )
 extension NotifyingCenter {
+    @_disfavoredOverload
     @discardableResult public func observe<Owner, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
@@ -153,14 +136,10 @@ extension ObserverCenter {
 @_documentation(visibility: internal)
 @available(*, unavailable, message: "a type of messages is given as 'for: .type(ModelDidChange.self)'")
 extension ObserverCenter {
-    public func observe(
-        of subject: Any? = nil, for type: Any.Type, on target: DeliveryTarget = .postingThread, once: Bool = false,
-        key: (any Hashable)? = nil, _ handler: @escaping @isolated(any) (Any) async -> Void
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @discardableResult public func observe<Owner: AnyObject>(
-        of subject: Any? = nil, for type: Any.Type, owner: Owner, on target: DeliveryTarget = .postingThread,
-        once: Bool = false, key: (any Hashable)? = nil, _ handler: @escaping @isolated(any) (Owner, Any) async -> Void
+    @discardableResult public func observe<each Owner: AnyObject>(
+        of subject: Any? = nil, for type: Any.Type, owner: repeat each Owner,
+        on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
+        _ handler: @escaping @isolated(any) (repeat each Owner, Any) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -168,14 +147,10 @@ extension ObserverCenter {
 @_documentation(visibility: internal)
 @available(*, unavailable, message: "the sender of messages is their subject, 'of:', before 'for:'")
 extension ObserverCenter {
-    public func observe<Message>(
+    @discardableResult public func observe<Message, each Owner: AnyObject>(
         for identifier: NotificationCenter.BaseMessageIdentifier<Message>, from subject: Any?,
-        _ handler: @escaping @isolated(any) (Message) async -> Void
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @discardableResult public func observe<Message, Owner: AnyObject>(
-        for identifier: NotificationCenter.BaseMessageIdentifier<Message>, from subject: Any?, owner: Owner,
-        _ handler: @escaping @isolated(any) (Owner, Message) async -> Void
+        owner: repeat each Owner, once: Bool = false,
+        _ handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -185,16 +160,10 @@ extension ObserverCenter {
     *, unavailable, message: "'of:' takes an object that the messages are about, not optional; leave it out for any"
 )
 extension ObserverCenter {
-    public func observe<Message>(
+    @discardableResult public func observe<Message, each Owner: AnyObject>(
         of subject: Any?, for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
-        on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
-        _ handler: @escaping @isolated(any) (Message) async -> Void
-    ) -> NotificationObserver { NotificationObserver() }
-
-    @discardableResult public func observe<Message, Owner: AnyObject>(
-        of subject: Any?, for identifier: NotificationCenter.BaseMessageIdentifier<Message>, owner: Owner,
-        on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
-        _ handler: @escaping @isolated(any) (Owner, Message) async -> Void
+        owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        key: (any Hashable)? = nil, _ handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 

@@ -152,7 +152,10 @@ extension Diagram {
         var (lines, next) = ([String](), 0)
         for (number, frame) in frames.enumerated() {
             let (begin, end) = around(number, frame.title)
-            lines += drawn[next..<frame.boxes.lowerBound] + begin + drawn[frame.boxes].map { "    " + $0 } + [end]
+            lines += drawn[next..<frame.boxes.lowerBound]
+            lines += begin
+            lines += drawn[frame.boxes].map { "    " + $0 }
+            lines.append(end)
             next = frame.boxes.upperBound
         }
         return lines + drawn[next...]

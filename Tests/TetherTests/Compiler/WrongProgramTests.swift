@@ -62,8 +62,8 @@ import Testing
 
     private static let leaveOutSender = "leave out 'from:' to observe any sender, or pass a class instance"
     private static let owners = "an owner is a class instance or an actor, and not optional"
-    private static let noTarget = "an async handler takes no target: leave out 'on:'"
-    private static let noThrow = "a handler does not throw: write 'do { try await … } catch { … }' in it"
+    private static let noTarget = "an async one takes no target: leave out 'on:'"
+    private static let noThrow = "no handler throws: write 'do { try … } catch { … }' in it"
     private static let order = "the order is: name, 'from:', 'owner:', 'on:', 'once:', 'key:', 'backlog:'"
     private static let target = "where a handler runs is 'on:', as in 'on: .dispatchQueue(queue)' or 'on: .main'"
     private static let sender = "the sender is 'from:', before 'owner:' and 'to:'; leave it out for any"

@@ -43,13 +43,17 @@ struct Picture: Equatable {
     }
 
     func differences(from found: Picture) -> [String] {
-        let lines = zip([rows, found.rows], [self, found]).map { rows, picture in
-            rows.enumerated().flatMap { center, rows in rows.map { "center \(center): \($0)" } }
-                + picture.centers.map { "\($0)" }
-                + picture.tokens.enumerated().map { "token \($0): \($1.debugDescription)" }
-                + picture.attached.enumerated().map { "attached to \($0): \($1)" }
-        }
-        return lines[0].filter { !lines[1].contains($0) }.map { "expected \($0)" }
-            + lines[1].filter { !lines[0].contains($0) }.map { "found \($0)" }
+        let (mine, others) = (lines, found.lines)
+        return mine.filter { !others.contains($0) }.map { "expected \($0)" }
+            + others.filter { !mine.contains($0) }.map { "found \($0)" }
+    }
+
+    private var lines: [String] {
+        var lines: [String] = []
+        for (center, rows) in rows.enumerated() { lines += rows.map { "center \(center): \($0)" } }
+        lines += centers.map { "\($0)" }
+        lines += tokens.enumerated().map { "token \($0): \($1.debugDescription)" }
+        lines += attached.enumerated().map { "attached to \($0): \($1)" }
+        return lines
     }
 }

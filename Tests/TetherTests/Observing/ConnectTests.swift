@@ -113,7 +113,7 @@ import Testing
             let late: Counter
         }
         try race(
-            rounds: 2000,
+            rounds: 600,
             setUp: { _ in
                 let (hasEnded, late) = (Flag(), Counter())
                 let round = Round(

@@ -77,7 +77,7 @@ extension Races {
             call: Call
         ) throws {
             try race(
-                rounds: 1000, setUp: { round in Fixture(round: round) },
+                rounds: 300, setUp: { round in Fixture(round: round) },
                 { fixture in fixture.token.cancel() },
                 { fixture in fixture.make(call) },
                 check: { fixture in

@@ -35,7 +35,7 @@ extension Races {
 
         private func raceToTheEnd(_ end: @escaping @Sendable (Iteration) -> Void) throws {
             let center = Box<ObserverCenter?>()
-            try race(rounds: 500) { _ in
+            try race(rounds: 150) { _ in
                 let iteration = Iteration(of: .sample)
                 center.set(iteration.center.object)
                 return iteration
@@ -59,7 +59,7 @@ extension Races {
         }
 
         @Test func `S1 S2 a sequence whose center ends during the iteration gives all earlier posts`() throws {
-            try race(rounds: 500) { _ in
+            try race(rounds: 150) { _ in
                 Iteration(of: .sample)
             } _: { iteration in
                 iteration.center.object?.post(.sample, numbers: 0..<10)

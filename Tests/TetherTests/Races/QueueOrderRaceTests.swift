@@ -43,7 +43,7 @@ extension Races {
             throws
         {
             try race(
-                rounds: isOperationQueue ? 300 : 1_000,
+                rounds: isOperationQueue ? 100 : 300,
                 setUp: { _ in Fixture(isOperationQueue: isOperationQueue) },
                 { $0.postAndPut(0..<4) },
                 { $0.postAndPut(100..<104) },

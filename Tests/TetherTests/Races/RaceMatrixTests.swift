@@ -171,7 +171,7 @@ extension Races {
         ) throws {
             let (first, second) = operations.pair
             try race(
-                rounds: 60,
+                rounds: 20,
                 setUp: { _ in Fixture(isQueued: operations.isQueued) },
                 { $0.post(0..<3) },
                 { $0.perform(first, poster: 1) },

@@ -17,7 +17,7 @@ func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
 /// The threads live through all rounds, and leave each start at the same moment. `TETHER_RACES` in the environment makes
 /// the rounds more or fewer.
 func race<Fixture: Sendable>(
-    rounds full: Int = 10_000, sourceLocation: SourceLocation = #_sourceLocation,
+    rounds full: Int = 3_000, sourceLocation: SourceLocation = #_sourceLocation,
     setUp: @escaping @Sendable (Int) -> Fixture,
     _ contestants: (@Sendable (Fixture) -> Void)...,
     check: @escaping @Sendable (Fixture) throws -> Void
