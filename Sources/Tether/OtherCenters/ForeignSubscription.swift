@@ -144,7 +144,7 @@ final class ForeignCenters: Sendable {
     func description(of core: CenterCore) -> String {
         guard let identity = core.foreignCenter, let entry = entry(of: core) else { return "a center that has gone" }
         return identity == ObjectIdentifier(NotificationCenter.default)
-            ? "NotificationCenter.default" : describeInstance(of: entry.type, at: identity)
+            ? "NotificationCenter.default" : describeInstance(of: "\(entry.type)", at: identity)
     }
 
     private func entry(of core: CenterCore) -> Entry? {

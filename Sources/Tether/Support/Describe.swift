@@ -5,15 +5,10 @@ package func describeName(_ name: Notification.Name?) -> String { name?.rawValue
 
 /// An object's type and address, without a call of the object's own `description`.
 func describeInstance(_ object: AnyObject) -> String {
-    describeInstance(of: type(of: object), at: ObjectIdentifier(object))
+    describeInstance(of: "\(type(of: object))", at: ObjectIdentifier(object))
 }
 
 /// The type and address of an object, which may be deallocated.
-func describeInstance(of type: AnyClass, at identity: ObjectIdentifier) -> String {
-    describeInstance(of: "\(type)", at: identity)
-}
-
-/// The same by the type's name.
 func describeInstance(of type: String, at identity: ObjectIdentifier) -> String {
     "\(type) 0x\(String(UInt(bitPattern: identity), radix: 16))"
 }

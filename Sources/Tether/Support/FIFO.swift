@@ -13,18 +13,24 @@ struct FIFO<Element> {
     var elements: [Element] { older.reversed() + newer }
 
     mutating func append(_ element: consuming Element) { newer.append(element) }
-    mutating func popFirst() -> Element? { popFirst { _ in true } }
 
+    /// Removes and returns the oldest element if `condition` is true.
     @inline(__always)
-    mutating func popFirst(if condition: (Element) -> Bool) -> Element? {
-        if older.isEmpty { turn() }
-        return older.popLast(where: condition)
-    }
-
-    private mutating func turn() {
-        swap(&older, &newer)
-        // In place, because the array's own `reverse()` copies each element.
-        unsafe older.withUnsafeMutableBufferPointer { unsafe $0.reverse() }
+    mutating func popFirst(if condition: (Element) -> Bool = { _ in true }) -> Element? {
+        if older.isEmpty {
+            swap(&older, &newer)
+            // In place, because the array's own `reverse()` copies each element.
+            unsafe older.withUnsafeMutableBufferPointer { unsafe $0.reverse() }
+        }
+        // The element is removed before the check, because a check in place copies the element.
+        guard let element = older.popLast() else { return nil }
+        if !condition(element) {
+            older.append(element)
+            return nil
+        }
+        // A large array releases its memory with the last element.
+        if older.isEmpty, older.capacity > 1024 { older = [] }
+        return element
     }
 
     /// Removes and returns the oldest element with a true `condition`.
@@ -51,30 +57,14 @@ struct FIFO<Element> {
     }
 
     mutating func removeAll() -> [Element] {
-        let taken = elements
-        self = FIFO()
-        return taken
+        defer { self = FIFO() }
+        return elements
     }
 
     /// Changes every element in place, oldest first.
     mutating func modifyEach(_ body: (inout Element) -> Void) {
         for index in older.indices.reversed() { body(&older[index]) }
         for index in newer.indices { body(&newer[index]) }
-    }
-}
-
-extension ContiguousArray {
-    /// Removes the last element if `condition` is true. A large array releases its memory with the last element.
-    @inline(__always)
-    mutating func popLast(where condition: (Element) -> Bool) -> Element? {
-        // The element is removed before the check, because a check in place copies the element.
-        guard let element = popLast() else { return nil }
-        if !condition(element) {
-            append(element)
-            return nil
-        }
-        if isEmpty, capacity > 1024 { self = [] }
-        return element
     }
 }
 

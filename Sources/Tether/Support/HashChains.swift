@@ -41,17 +41,7 @@ struct HashChains<Element: Chained> {
     }
 
     /// All elements, in no order.
-    var elements: [Element] {
-        var elements: [Element] = []
-        for first in chains {
-            var element = first
-            while let known = element {
-                elements.append(known)
-                element = known.next
-            }
-        }
-        return elements
-    }
+    var elements: [Element] { chains.compactMap(\.self).flatMap { sequence(first: $0, next: \.next) } }
 
     @discardableResult
     mutating func insert(_ element: consuming Element) -> Unmanaged<Element> {
@@ -109,27 +99,18 @@ struct HashChains<Element: Chained> {
         let last = chains.removeLast()
         if chains.count - 1 <= mask >> 1 { mask >>= 1 }
         relink(last)
-        if chains.capacity > 4 * chains.count {
-            var smaller = ContiguousArray<Element?>()
-            smaller.reserveCapacity(chains.count)
-            for index in chains.indices { smaller.append(chains[index].take()) }
-            chains = smaller
-        }
+        // A copy has the least capacity.
+        if chains.capacity > 4 * chains.count { chains = ContiguousArray(chains.lazy.map(\.self)) }
     }
 
     /// Checks in small tables that every element is in its chain and counted.
     private func checkInvariants() {
         #if DEBUG
         guard chains.count <= checkedSize else { return }
-        var found = 0
-        for index in chains.indices {
-            var element = chains[index]
-            while let known = element {
-                assert(chain(of: known.hash) == index)
-                (element, found) = (known.next, found + 1)
-            }
+        assert(elements.count == count)
+        for (index, first) in chains.enumerated() {
+            assert(first.map { sequence(first: $0, next: \.next).allSatisfy { chain(of: $0.hash) == index } } ?? true)
         }
-        assert(found == count)
         #endif
     }
 }

@@ -30,16 +30,12 @@ enum Unwrapped {
     static func storedObject(at words: UnsafeRawPointer) -> Unmanaged<AnyObject>? {
         // SAFETY: an `Any` is three words of content and the address of the type's metadata, whose first word is the
         // kind. The layout is ABI; the compiler upholds it.
-        let metadata = unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UnsafePointer<UInt>.self)
-        guard isClass(kind: unsafe metadata.pointee) else { return nil }
+        let kind = unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UnsafePointer<UInt>.self).pointee
+        // A class's kind: Swift's, with an Objective-C `isa` in its place, Objective-C's or Core Foundation's; ABI, too.
+        guard kind == 0 || kind > 0x7FF || kind == 0x305 || kind == 0x203 else { return nil }
         // SAFETY: the content of a class's `Any` begins with the reference; ABI, too.
         return unsafe words.load(as: Unmanaged<AnyObject>.self)
     }
-
-    /// Whether a kind, the first word of a type's metadata, is a class's: Swift's, with an Objective-C `isa` in its
-    /// place, Objective-C's or Core Foundation's. The ABI fixes the word.
-    @inline(__always)
-    static func isClass(kind: UInt) -> Bool { kind == 0 || kind > 0x7FF || kind == 0x305 || kind == 0x203 }
 
     /// Whether the `Any?` at an address is `nil`.
     @inline(__always)
@@ -51,9 +47,7 @@ enum Unwrapped {
     /// The content of an `Any` that holds no object directly.
     @inline(never)
     private static func searched(_ value: Any) -> Unwrapped {
-        if let optional = value as? any OptionalValue {
-            return optional.wrapped.map(Unwrapped.init) ?? .nothing
-        }
+        if let optional = value as? any OptionalValue { return optional.wrapped.map(Unwrapped.init) ?? .nothing }
         // The type is compared, because any Hashable value can be cast to `AnyHashable`.
         let type = type(of: value)
         if type == AnyHashable.self, let hashable = value as? AnyHashable { return Unwrapped(hashable.base) }
@@ -64,10 +58,6 @@ enum Unwrapped {
     }
 }
 
-private protocol OptionalValue {
-    var wrapped: Any? { get }
-}
+private protocol OptionalValue { var wrapped: Any? { get } }
 
-extension Optional: OptionalValue {
-    var wrapped: Any? { self }
-}
+extension Optional: OptionalValue { var wrapped: Any? { self } }

@@ -253,7 +253,7 @@ extension HashChains<OwnerRecord> {
     var hash: UInt { OwnerRecord.chainHash(identity) }
 
     /// The object's type and address. Does not retain the object.
-    var instance: String { describeInstance(of: type, at: identity) }
+    var instance: String { describeInstance(of: "\(type)", at: identity) }
 
     func description(as role: String) -> String { reference.hasEnded ? "\(role) that has gone" : instance }
 
