@@ -56,10 +56,7 @@ struct FIFO<Element> {
         return taken
     }
 
-    mutating func removeAll() -> [Element] {
-        defer { self = FIFO() }
-        return elements
-    }
+    mutating func removeAll() -> [Element] { exchange(&self, with: FIFO()).elements }
 
     /// Changes every element in place, oldest first.
     mutating func modifyEach(_ body: (inout Element) -> Void) {

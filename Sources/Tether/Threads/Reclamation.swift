@@ -168,29 +168,24 @@ extension Atomic<UInt> {
 
 // MARK: The table of guards
 
-/// The guards of all records, in chunks, each twice as long as the previous chunk. No guard is ever moved or freed.
-/// SAFETY: a chunk, and each guard of the chunk, is initialised before `count` includes the guard.
+/// The guards of all records, in 4 MB of addresses. Only places with guards take memory, and no guard is ever freed.
+/// SAFETY: each guard is initialised before `count` includes the guard.
 @safe struct GuardTable: ~Copyable, @unchecked Sendable {
     static let shared = GuardTable()
-    private static let firstCapacity = 16
+    private static let capacity = 65_536
 
-    /// Written under the lock of the records.
-    private let chunks = UnsafeMutablePointer<UnsafeMutablePointer<EpochGuard>>.allocate(capacity: 40)
+    private let guards = unsafe UnsafeMutableRawPointer.allocate(
+        byteCount: capacity * MemoryLayout<EpochGuard>.stride, alignment: 64
+    ).bindMemory(to: EpochGuard.self, capacity: capacity)
     /// The number of guards to read, up to the last guard of a running thread. Written under the lock of the records.
     private let count = Atomic<Int>(0)
 
     private init() {}
 
-    /// Makes the place of an uninitialised guard. Called with 0, 1, 2 and so on, under the lock of the records.
-    func makePlace(number: Int) -> UnsafeMutablePointer<EpochGuard> {
-        var (chunk, capacity, index) = (0, GuardTable.firstCapacity, number)
-        while index >= capacity { (chunk, capacity, index) = (chunk + 1, capacity * 2, index - capacity) }
-        if index == 0 {
-            let bytes = UnsafeMutableRawPointer.allocate(
-                byteCount: capacity * MemoryLayout<EpochGuard>.stride, alignment: 64)
-            unsafe chunks[chunk] = unsafe bytes.bindMemory(to: EpochGuard.self, capacity: capacity)
-        }
-        return unsafe chunks[chunk] + index
+    /// The place of an uninitialised guard. Called with 0, 1, 2 and so on, under the lock of the records.
+    func place(number: Int) -> UnsafeMutablePointer<EpochGuard> {
+        precondition(number < GuardTable.capacity, "More threads post at the same time than Tether has guards for.")
+        return unsafe guards + number
     }
 
     /// Limits readers to the first `count` guards; under the lock of the records.
@@ -200,19 +195,13 @@ extension Atomic<UInt> {
     /// Calls `body` with every guard in use by a post or a block.
     @inline(__always)
     func forEachUsed(_ body: (borrowing EpochGuard) -> Void) {
-        var (left, chunk, capacity) = (count.load(ordering: .sequentiallyConsistent), 0, GuardTable.firstCapacity)
-        while left > 0 {
-            let first = unsafe chunks[chunk]
-            for index in 0..<min(left, capacity) {
-                var next = unsafe Optional(first + index)
-                // Guards behind the first free guard are free, too.
-                while let known = unsafe next, unsafe known.pointee.center.load(ordering: .sequentiallyConsistent) != 0
-                {
-                    unsafe body(known.pointee)
-                    unsafe next = known.pointee.next.load(ordering: .acquiring)
-                }
+        for number in 0..<count.load(ordering: .sequentiallyConsistent) {
+            var next = unsafe Optional(guards + number)
+            // Guards behind the first free guard are free, too.
+            while let known = unsafe next, unsafe known.pointee.center.load(ordering: .sequentiallyConsistent) != 0 {
+                unsafe body(known.pointee)
+                unsafe next = known.pointee.next.load(ordering: .acquiring)
             }
-            (left, chunk, capacity) = (left - capacity, chunk + 1, capacity * 2)
         }
     }
 }
@@ -225,14 +214,8 @@ struct Reclamation: ~Copyable, Sendable {
 
     /// Objects removed from the center, perhaps still read by posts. Protected by the center's lock.
     struct Garbage: Sendable {
-        /// A removed object, or the memory alone of a registration.
-        fileprivate enum Retired: Sendable {
-            case object(Object)
-            case memory(Unowned<AnyObject>)
-        }
-
-        /// Each object with the epoch of its removal, oldest first.
-        fileprivate var retired: [(epoch: UInt64, Retired)] = []
+        /// A removed object, or the memory alone of a registration, with the epoch of the removal; oldest first.
+        fileprivate var retired: [(epoch: UInt64, object: Object?, memory: Unowned<AnyObject>?)] = []
         /// Registrations that a post was calling when they ended; likewise.
         fileprivate var called: [(epoch: UInt64, object: Object)] = []
 
@@ -259,8 +242,8 @@ struct Reclamation: ~Copyable, Sendable {
         _ objects: [Object], and registration: Object? = nil, of center: UInt, in garbage: inout Garbage
     ) -> [Object] {
         let now = epoch.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
-        for object in objects { garbage.retired.append((now, .object(object))) }
-        if let registration { garbage.retired.append((now, .memory(Unowned(registration)))) }
+        for object in objects { garbage.retired.append((now, object, nil)) }
+        if let registration { garbage.retired.append((now, nil, Unowned(registration))) }
         newestGarbage.store(now, ordering: .sequentiallyConsistent)
         if EpochGuard.earliest(on: center)?.isElsewhere == true { EpochGuard.fenceOthers() }
         guard let registration else { return expired(in: &garbage, of: center) }
@@ -292,9 +275,7 @@ struct Reclamation: ~Copyable, Sendable {
     private func expired(in garbage: inout Garbage, of center: UInt) -> [Object] {
         let earliest = EpochGuard.earliest(on: center)?.epoch ?? .max
         let firstKept = garbage.retired.firstIndex { $0.epoch >= earliest } ?? garbage.retired.endIndex
-        let expired = garbage.retired[..<firstKept].compactMap { entry -> Object? in
-            if case .object(let object) = entry.1 { object } else { nil }
-        }
+        let expired = garbage.retired[..<firstKept].compactMap(\.object)
         garbage.retired.removeSubrange(..<firstKept)
         newestGarbage.store(garbage.newest, ordering: .relaxed)
         return expired

@@ -26,18 +26,13 @@ internal import Synchronization
     private var firstFree: UnsafeMutablePointer<EpochGuard>
     /// The objects with the lifetime of the thread, by their classes.
     private var objects: [ObjectIdentifier: AnyObject] = [:]
-    private var exitActions: [ExitAction] = []
+    private var exitActions: [(hasObjectEnded: () -> Bool, run: () -> Void)] = []
     /// How many exit actions there may be before those of deallocated objects are removed.
     private var exitActionLimit = 8
 
-    private struct ExitAction {
-        let hasObjectEnded: @Sendable () -> Bool
-        let run: @Sendable () -> Void
-    }
-
     private init(number: Int) {
         self.number = number
-        unsafe firstFree = GuardTable.shared.makePlace(number: number)
+        unsafe firstFree = GuardTable.shared.place(number: number)
         unsafe firstFree.initialize(to: EpochGuard(of: self))
     }
 
@@ -71,9 +66,7 @@ internal import Synchronization
     private func exit() {
         // An object released here may post. The thread then takes another record.
         while let last = exitActions.popLast() { last.run() }
-        let released = objects
-        objects = [:]
-        withExtendedLifetime(released) {}
+        _ = exchange(&objects, with: [:])
         ThreadRecord.pool.withLock { pool in
             pool.isInUse[number] = false
             while pool.isInUse.last == false { pool.isInUse.removeLast() }
@@ -127,8 +120,7 @@ internal import Synchronization
     /// Complexity: O(1) amortised.
     func atExit<Object: AnyObject & Sendable>(_ object: Object, _ action: @escaping @Sendable (Object) -> Void) {
         let reference = Unowned(object)
-        exitActions.append(
-            ExitAction(hasObjectEnded: { reference.hasEnded }, run: { reference.take().map(action) }))
+        exitActions.append((hasObjectEnded: { reference.hasEnded }, run: { reference.take().map(action) }))
         guard exitActions.count > exitActionLimit else { return }
         exitActions.removeAll { $0.hasObjectEnded() }
         exitActionLimit = max(8, exitActions.count * 2)

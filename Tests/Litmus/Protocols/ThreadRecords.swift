@@ -23,7 +23,7 @@ struct ThreadRecords: Modelled {
             "Tether/Threads/ThreadRecord.swift", "func adopt(", "func exit(",
             "GuardTable.shared.setCount(pool.isInUse.count)"),
         Code(
-            "Tether/Threads/Reclamation.swift", "func forEachUsed(", "func makePlace(",
+            "Tether/Threads/Reclamation.swift", "func forEachUsed(", "func place(",
             "self.count.store(count, ordering: .sequentiallyConsistent)",
             "count.load(ordering: .sequentiallyConsistent)"),
     ]

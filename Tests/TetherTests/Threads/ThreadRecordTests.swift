@@ -20,7 +20,7 @@ import Testing
         withExtendedLifetime((outer, inner)) {}
     }
 
-    @Test(.ownThread) func `R2 hazard pointers of threads in several chunks of the table are all seen`() throws {
+    @Test(.ownThread) func `R2 hazard pointers of many threads are all seen`() throws {
         let center = ObserverCenter()
         let (isRunning, mayReturn) = (Gate(), Gate())
         let token = center.observe(.sample) { _ in
