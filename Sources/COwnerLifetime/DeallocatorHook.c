@@ -9,14 +9,8 @@
 #include <unistd.h>
 #endif
 
-#if defined(__APPLE__)
-
 // Apple platforms have associated objects; see OwnerLifetime.swift.
-void tether_hook_set_callbacks(tether_will_end will_end, tether_did_end did_end) { (void)will_end; (void)did_end; }
-bool tether_hook_install(void *metadata) { (void)metadata; return false; }
-bool tether_hook_is_installed(const void *metadata) { (void)metadata; return false; }
-
-#else
+#if !defined(__APPLE__)
 
 typedef __attribute__((swiftcall)) void (*destroy_function)(__attribute__((swift_context)) void *object);
 
@@ -83,28 +77,22 @@ static hooked_class *remember(const void *metadata, destroy_function original) {
     return slot;
 }
 
-static bool is_known(const void *metadata) {
-    class_table *table = atomic_load_explicit(&hooked, memory_order_relaxed);
-    return table && atomic_load_explicit(&find(table, metadata)->metadata, memory_order_relaxed) == metadata;
-}
-
-// The original function of a hooked class. The runtime reads the hooked word without an order, so the hook may not see
-// the table and the class at first. A slot read as empty may be another class's a moment later.
+// The original function of a class; NULL if the table has no such class. A slot read as empty may be another class's a
+// moment later.
 static destroy_function original_of(const void *metadata) {
-    for (;;) {
-        class_table *table = atomic_load_explicit(&hooked, memory_order_acquire);
-        if (!table) continue;
-        hooked_class *slot = find(table, metadata);
-        if (atomic_load_explicit(&slot->metadata, memory_order_acquire) == metadata) {
-            return atomic_load_explicit(&slot->original, memory_order_relaxed);
-        }
-    }
+    class_table *table = atomic_load_explicit(&hooked, memory_order_acquire);
+    if (!table) return NULL;
+    hooked_class *slot = find(table, metadata);
+    bool is_known = atomic_load_explicit(&slot->metadata, memory_order_acquire) == metadata;
+    return is_known ? atomic_load_explicit(&slot->original, memory_order_relaxed) : NULL;
 }
 
 // Replaces the deallocating function of each hooked class. An object that is no owner or sender has one unowned
 // reference, shared by its strong references. Such an object costs a read of its counts and no look-up of a record.
 static __attribute__((swiftcall)) void hook(__attribute__((swift_context)) void *object) {
-    destroy_function original = original_of(*(const void **)object);
+    destroy_function original = NULL;
+    // The runtime reads the hooked word without an order, so the hook may not see the class in the table at first.
+    while (!original) original = original_of(*(const void **)object);
     if (tether_unowned_count(object) <= 1) {
         original(object);
         return;
@@ -114,24 +102,18 @@ static __attribute__((swiftcall)) void hook(__attribute__((swift_context)) void 
     if (context) atomic_load_explicit(&did_end_callback, memory_order_acquire)(context);
 }
 
-#if defined(__linux__)
-
 // Whether a word can be written: the kernel executes "or 0" on the word in one step, and wakes no thread. For a
 // read-only word the kernel returns an error, where a store would end the process. So does a sandbox.
 static bool is_writable(void *word) {
+#if defined(__linux__)
     uint32_t nobody = 0;
     int or_zero = FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0);
     return syscall(SYS_futex, &nobody, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, (void *)0, word, or_zero) >= 0;
-}
-
 #else
-
-static bool is_writable(void *word) {
     (void)word;
     return false;
-}
-
 #endif
+}
 
 // Without Objective-C, a class's metadata begins with kind 0. The word of the deallocating function stands two words
 // before the address point. Both are ABI (HeapMetadata).
@@ -148,7 +130,7 @@ bool tether_hook_install(void *metadata) {
     _Atomic(destroy_function) *destroy = destroy_word(metadata);
     if (!destroy) return false;
     // If the word has changed since, another copy of this library has installed its hook, which calls this hook.
-    if (is_known(metadata)) return true;
+    if (original_of(metadata)) return true;
     destroy_function original = atomic_load_explicit(destroy, memory_order_relaxed);
     if (!original || !is_writable((void *)destroy)) return false;
     hooked_class *slot = remember(metadata, original);

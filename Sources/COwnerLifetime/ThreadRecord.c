@@ -98,40 +98,27 @@ uintptr_t tether_awaited = TETHER_POSTERS_FENCE;
 static bool fence_is_ready;
 
 #if defined(__linux__) && defined(SYS_membarrier) && !defined(__aarch64__)
-
-static bool may_ask_for_fence(void) {
-#if defined(__ANDROID__)
-    // Below Android 10 the system ends an app that calls membarrier.
-    return android_get_device_api_level() >= 29;
-#else
-    return true;
-#endif
-}
-
-bool tether_fence_all_threads(void) {
-    if (fence_is_ready) return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return true;
-}
+static bool system_fences(void) { return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0; }
 
 bool tether_prove_fence(void) {
-    if (!may_ask_for_fence() || getenv("TETHER_WITHOUT_MEMBARRIER")) return false;
-    long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
-    return commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
-           syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
-           syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+#if defined(__ANDROID__)
+    // Below Android 10 the system ends an app that calls membarrier.
+    if (android_get_device_api_level() < 29) return false;
+#endif
+    // A system without the command refuses the registration.
+    return !getenv("TETHER_WITHOUT_MEMBARRIER") &&
+           syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 && system_fences();
 }
-
 #else
+static bool system_fences(void) { return false; }
+bool tether_prove_fence(void) { return false; }
+#endif
 
 bool tether_fence_all_threads(void) {
+    if (fence_is_ready) return system_fences();
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return true;
 }
-
-bool tether_prove_fence(void) { return false; }
-
-#endif
 
 // Before the program's first line, so no thread has posted without a fence.
 __attribute__((constructor)) static void prepare_fence(void) {

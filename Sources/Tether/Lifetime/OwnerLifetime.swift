@@ -19,13 +19,13 @@ public enum OwnerLifetime {
     /// Whether Tether sees the ends of owners at once, in this process.
     ///
     /// Tether finds out by watching the end of a private object, once. Complexity: O(1).
-    public static var isExact: Bool { isProven }
+    public static let isExact = prove()
 
     /// Whether Tether sees the end of an instance of exactly this class at once.
     ///
     /// Installs the watch if the class has none. Each subclass has its own answer. Complexity: O(1); a lock, the first
     /// time for each class. Any thread.
-    public static func isExact(for type: AnyClass) -> Bool { isProven && install(on: type) }
+    public static func isExact(for type: AnyClass) -> Bool { isExact && install(on: type) }
 
     /// The callbacks for the ends of watched objects. The thread of each end calls them.
     /// SAFETY: plain functions, which stay as long as the process.
@@ -63,51 +63,46 @@ extension OwnerLifetime {
 
     /// Sets the listener, after the proof has used a listener of its own.
     static func listen(_ listener: Listener) {
-        _ = isProven
+        _ = isExact
         unsafe tether_hook_set_callbacks(listener.willEnd, listener.didEnd)
     }
 
     /// Whether the hook works: Tether has seen one call for a private object, before the object's `deinit`.
-    static let isProven = prove()
-
     private static func prove() -> Bool {
         // SAFETY: the callbacks are plain functions, which live as long as the process.
-        unsafe tether_hook_set_callbacks({ object in unsafe Canary.willEnd(object) }, { _ in })
+        unsafe tether_hook_set_callbacks(
+            { _ in
+                Canary.step(from: 0)
+                return nil
+            }, { _ in })
         guard install(on: Canary.self) else { return false }
         // SAFETY: the only strong reference, released below.
         let canary = unsafe Unmanaged.passRetained(Canary())
         let reference = unsafe canary._withUnsafeGuaranteedRef { Unowned($0) }
-        Canary.address.store(reference.address, ordering: .relaxed)
         unsafe canary.release()
         withExtendedLifetime(reference) {}
-        return Canary.order.load(ordering: .relaxed) == 2
+        return Canary.steps.load(ordering: .relaxed) == 2
     }
 }
 
-/// The private object for the proof of the hook: the callback must come first, the `deinit` second.
+/// The only object of a hooked class at the proof of the hook: the callback must come first, the `deinit` second.
 private final class Canary {
-    static let address = Atomic<UInt>(0)
-    static let order = Atomic<Int>(0)
+    static let steps = Atomic<Int>(0)
 
-    static func willEnd(_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-        if UInt(bitPattern: object) == address.load(ordering: .relaxed) {
-            _ = order.compareExchange(expected: 0, desired: 1, ordering: .relaxed)
-        }
-        return nil
+    static func step(from known: Int) {
+        _ = steps.compareExchange(expected: known, desired: known + 1, ordering: .relaxed)
     }
 
-    deinit { _ = Canary.order.compareExchange(expected: 1, desired: 2, ordering: .relaxed) }
+    deinit { Canary.step(from: 1) }
 }
 
-#endif
+#else
 
 // MARK: Associated objects
 
-#if canImport(ObjectiveC)
-
 extension OwnerLifetime {
     /// The Objective-C runtime releases the associated objects of every deallocated object.
-    static let isProven = true
+    private static func prove() -> Bool { true }
 
     static func install(on type: AnyClass) -> Bool { true }
 
@@ -144,12 +139,9 @@ extension OwnerLifetime {
 
     deinit {
         // SAFETY: the address is only a key; the object's memory still exists.
-        guard let listener = OwnerLifetime.listener.withLock(\.self),
-            let context = unsafe listener.willEnd(address)
-        else {
-            return
+        if let listener = OwnerLifetime.listener.withLock(\.self), let context = unsafe listener.willEnd(address) {
+            unsafe listener.didEnd(context)
         }
-        unsafe listener.didEnd(context)
     }
 }
 

@@ -152,7 +152,9 @@ final class AsyncRun: @unchecked Sendable {
     }
 
     /// Whether the current task belongs to the registration's call under way.
-    static func isCurrent(for registration: UInt) -> Bool { current.map { $0 === underWay(for: registration) } ?? false }
+    static func isCurrent(for registration: UInt) -> Bool {
+        current.map { $0 === underWay(for: registration) } ?? false
+    }
 
     /// The registration's call under way.
     static func underWay(for registration: UInt) -> Identity? { underWay.withLock { $0[registration] } }
