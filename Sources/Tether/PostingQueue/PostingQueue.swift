@@ -60,14 +60,14 @@ public final class PostingQueue: Sendable {
     // MARK: Making one
 
     /// The main thread's queue, for `ObserverCenter.default` (Q2).
-    @MainActor public static var main: PostingQueue { ofMainThread }
+    public static let main = PostingQueue(.default, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
 
     /// The calling thread's queue, for `ObserverCenter.default`: one for each thread, freed with the thread (Q2).
     ///
     /// On the main queue `current` is `main`. Not for async code, whose threads run no run loop.
     @available(*, noasync, message: "async code has no run loop; use PostingQueue.main, or a dispatch queue")
     public static var current: PostingQueue {
-        if MainQueue.isCurrent { return ofMainThread }
+        if MainQueue.isCurrent { return main }
         let thread = ThreadRecord.current
         if let known = thread[PostingQueue.self] { return known }
         let made = PostingQueue(notificationCenter: .default)
@@ -78,8 +78,6 @@ public final class PostingQueue: Sendable {
     /// The calling thread's queue, by Foundation's name: see `current`.
     @available(*, noasync, message: "async code has no run loop; use PostingQueue.main, or a dispatch queue")
     public static var `default`: PostingQueue { current }
-
-    private static let ofMainThread = PostingQueue(.default, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
 
     /// Makes a queue that posts to a center, which is retained, on the calling thread, by its run loop.
     public convenience init(notificationCenter center: ObserverCenter) {
@@ -163,30 +161,27 @@ public final class PostingQueue: Sendable {
                     + "\(notification.name.rawValue) could never be posted; pass nil for the default mode, or .common.")
         }
         let kept = postingStyle == .now ? notification : notification.withoutEndingObject
-        let needsWaking = change { state, removed in
-            removed = state.backlog.removeAll(matching: notification, on: coalesceMask)
-            if postingStyle == .now { return false }
-            if state.isClosed { center.core.ledger.countDroppedPosts(1) }
-            guard !state.isClosed, state.backlog.append(kept, style: postingStyle, modes: modes) else { return false }
-            addHold(&state, in: modes)
-            return true
+        var needsWaking = false
+        change { state in
+            let removed = state.backlog.removeAll(matching: notification, on: coalesceMask)
+            if state.isClosed, postingStyle != .now { center.core.ledger.countDroppedPosts(1) }
+            if state.isClosed || postingStyle == .now { return removed }
+            needsWaking = state.backlog.append(kept, style: postingStyle, modes: modes)
+            if needsWaking { addHold(&state, in: modes) }
+            return removed
         }
         if needsWaking { wake() }
         if postingStyle == .now, !isOnOwnThread || openModes()?(modes) ?? true { center.post(notification) }
     }
 
-    /// Changes the state, and then releases the removed notifications with no lock held.
+    /// Changes the state. The caller releases the removed notifications with no lock held.
     @discardableResult
-    private func change<Result: Sendable>(
-        _ body: (inout State, _ removed: inout PostingBacklog.Removed) -> Result
-    ) -> Result {
-        let (removed, result) = state.withLock { state in
-            var removed = PostingBacklog.Removed()
-            let result = body(&state, &removed)
+    private func change(_ body: (inout State) -> PostingBacklog.Removed) -> PostingBacklog.Removed {
+        state.withLock { state in
+            let removed = body(&state)
             if state.backlog.isEmpty { removeHold(&state) }
-            return (removed, result)
+            return removed
         }
-        return withExtendedLifetime(removed) { result }
     }
 
     /// Removes the notifications that a notification coalesces with. An empty mask removes exactly that notification:
@@ -198,11 +193,9 @@ public final class PostingQueue: Sendable {
     ///   - notification: The notification to compare with, enqueued or not.
     ///   - coalesceMask: The parts that must be the same; empty for every part.
     public func dequeueNotifications(matching notification: Notification, coalesceMask: NotificationCoalescing) {
-        change { state, removed in
-            removed =
-                coalesceMask.isEmpty
-                ? state.backlog.removeOne(notification)
-                : state.backlog.removeAll(matching: notification, on: coalesceMask)
+        change {
+            coalesceMask.isEmpty
+                ? $0.backlog.removeOne(notification) : $0.backlog.removeAll(matching: notification, on: coalesceMask)
         }
     }
 
@@ -212,10 +205,11 @@ public final class PostingQueue: Sendable {
 
     /// Drops waiting and later notifications, counted in the center's audit. Called when the thread exits.
     private func close() {
-        change { state, removed in
+        change { state in
             state.isClosed = true
-            removed = state.backlog.removeAll()
+            let removed = state.backlog.removeAll()
             center.core.ledger.countDroppedPosts(removed.notifications.count)
+            return removed
         }
     }
 
@@ -223,16 +217,14 @@ public final class PostingQueue: Sendable {
 
     /// Posts the notifications that were enqueued before the call, in order, as far as the mode is open.
     private func post(_ styles: [PostingStyle], isOpen: (Set<RunLoop.Mode>) -> Bool) {
-        let due = change { state, _ in
-            let due = state.backlog.due(styles, isOpen: isOpen)
+        var due: [PostingBacklog.Number] = []
+        change { state in
+            due = state.backlog.due(styles, isOpen: isOpen)
             if !due.isEmpty { renewHold(&state) }
-            return due
+            return PostingBacklog.Removed()
         }
         for number in due {
-            let removed = change { state, removed in
-                removed = state.backlog.remove(CollectionOfOne(number))
-                return removed
-            }
+            let removed = change { $0.backlog.remove(CollectionOfOne(number)) }
             for notification in removed.notifications { center.post(notification) }
         }
         if !due.isEmpty { wake() }
@@ -242,7 +234,7 @@ public final class PostingQueue: Sendable {
         switch clock {
         case .loop(let loop, let thread):
             CFRunLoopWakeUp(loop)
-            if thread == nil, !PostingQueue.isMainLoopRunning { schedule(on: .main) }
+            if thread == nil, CFRunLoopCopyCurrentMode(loop) == nil { schedule(on: .main) }
         case .queue(let queue): schedule(on: queue)
         }
     }
@@ -300,8 +292,6 @@ public final class PostingQueue: Sendable {
 
     // MARK: A dispatch queue
 
-    private static var isMainLoopRunning: Bool { CFRunLoopCopyCurrentMode(CFRunLoopGetMain()) != nil }
-
     /// Schedules two turns of a dispatch queue, unless turns are scheduled or no notification can be posted there.
     private func schedule(on queue: DispatchQueue) {
         let isNeeded = state.withLock { state in
@@ -320,7 +310,7 @@ public final class PostingQueue: Sendable {
     }
 
     private func postOnQueue(_ styles: [PostingStyle]) {
-        if case .loop = clock, PostingQueue.isMainLoopRunning { return }
+        if case .loop(let loop, _) = clock, CFRunLoopCopyCurrentMode(loop) != nil { return }
         post(styles, isOpen: isOpenOnQueue)
     }
 

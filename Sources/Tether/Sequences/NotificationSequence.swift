@@ -1,18 +1,11 @@
 public import Foundation
 
-// Posts as async sequences.
-//
-// A sequence retains neither center, sender nor owner:
-//
-//     let changes = center.notifications(…)     the first observation begins
-//     for await change in changes { … }         takes the first observation
-//     for await change in changes { … }         begins a second observation
-
 /// Posts as an async sequence: see `notifications(named:from:owner:buffering:)` of every center, and
 /// `messages(of:for:owner:buffering:)` of `ObserverCenter`.
 ///
 /// *Delivery*: each iteration is an observation of its own. The first begins when the sequence is made, each further
-/// one when an iterator is made. An observation keeps later posts, within the buffering policy (S1, S3).
+/// one when an iterator is made. An observation keeps later posts, within the buffering policy (S1, S3). A sequence
+/// retains neither center, sender nor owner.
 ///
 /// *The end* (S2): an iteration ends
 /// - when the sender, or the center, has been deallocated, after the notifications that were posted before;
