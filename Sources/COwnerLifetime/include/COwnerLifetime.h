@@ -71,6 +71,7 @@ void tether_end_thread_record(void);
 
 /// Names the calling thread, with as much of the name as the system takes.
 void tether_name_thread(const char *_Nonnull name);
+uint64_t tether_thread_number(void);
 
 // MARK: The word that posting threads read
 
@@ -121,10 +122,6 @@ bool tether_fence_all_threads(void);
 
 /// Tries the system's fence of all threads; true if the fence worked.
 bool tether_prove_fence(void);
-
-// MARK: A trace
-
-uint64_t tether_thread_number(void);
 
 #pragma GCC visibility pop
 

@@ -14,7 +14,6 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         var box: OwnerReference<ForeignClosure>?
         /// The removal of the closure, called at most once.
         var cancellation: (any NotifyingRegistration)?
-        var hasEnded = false
     }
 
     /// Runs calls that must not run under a lock of a foreign center.
@@ -33,19 +32,13 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         let box = ForeignClosure(registration, of: core)
         state.withLock { $0.box = OwnerReference(box) }
         let cancellation = center.register(name: name, sender: sender) { [box] in box.receive($0) }
-        let hasEnded = state.withLock { state in
-            state.cancellation = cancellation
-            return state.hasEnded
-        }
-        if hasEnded { unsubscribeLater() }
+        state.withLock { $0.cancellation = cancellation }
+        if registration.live == nil { unsubscribeLater() }
     }
 
     /// Ends the link: empties the box.
     override func ended(_ registration: Registration) {
-        let (box, isRegistered) = state.withLock { state in
-            state.hasEnded = true
-            return (state.box?.take(), state.cancellation != nil)
-        }
+        let (box, isRegistered) = state.withLock { ($0.box?.take(), $0.cancellation != nil) }
         box?.empty()
         if isRegistered { unsubscribeLater() }
         registration.center.foreignCenter.map(ForeignCenters.shared.release)

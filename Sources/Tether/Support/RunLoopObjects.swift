@@ -1,6 +1,5 @@
 package import CoreFoundation
 package import Foundation
-internal import Synchronization
 
 #if !canImport(ObjectiveC)
 /// The name of a mode, as the type is called where the Objective-C runtime is.
@@ -35,10 +34,8 @@ package final class RunLoopHold: @unchecked Sendable {
     ) {
         self.loop = loop
         var context = unsafe CFRunLoopSourceContext()
-        // CoreFoundation compares sources by `info`, so each source gets a number of its own. The numbers are negative,
-        // so no number is an address.
-        // SAFETY: nothing reads through `info`.
-        unsafe context.info = .init(bitPattern: lastInfo.wrappingAdd(1, ordering: .relaxed).newValue)
+        // Without this, CoreFoundation takes sources with equal functions and the same `info` for one.
+        unsafe context.equal = { _, _ in false }
         unsafe context.perform = { _ in }
         source = unsafe CFRunLoopSourceCreate(nil, 0, &context)
         observer = action.flatMap { action in
@@ -64,5 +61,3 @@ package final class RunLoopHold: @unchecked Sendable {
         CFRunLoopSourceInvalidate(source)
     }
 }
-
-private let lastInfo = Atomic<Int>(.min)
