@@ -8,20 +8,12 @@ public import Foundation
 // - async message, async handler:           in the observer's own task, one message after the other
 // - async message, `on: .mainActor`:        on the main actor; inside a post there, if no delivery is pending
 // - async message, `on:` any other target:  on the target
-//
-// The request has a hook that finds messages (Messages.swift), and the handler gets the message out of its box.
 
 // MARK: Identifiers and subjects
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.MessageIdentifier {
-    /// Main-actor messages of a type, with or without an identifier of their own.
-    ///
-    /// ```swift
-    /// center.observe(
-    ///     of: model, for: .type(ModelDidChange.self), owner: self
-    /// ) { sidebar, message in sidebar.show(message) }
-    /// ```
+    /// Main-actor messages of a type, with or without an identifier of their own: `for: .type(ModelDidChange.self)`.
     public static func type<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> Self
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }
 

@@ -241,20 +241,7 @@ extension MainActorBridge {
 
 /// An async message that is exchanged with plain notifications of its name.
 ///
-/// ```swift
-/// struct DownloadDidEnd: BridgedAsyncMessage {
-///     typealias Subject = Download
-///     static var name: Notification.Name { .downloadDidEnd }
-///     let bytes: Int
-///
-///     static func makeMessage(_ note: Notification) -> Self? {
-///         (note.userInfo?["bytes"] as? Int).map(Self.init)
-///     }
-///     static func makeNotification(_ end: Self) -> Notification {
-///         Notification(name: name, userInfo: ["bytes": end.bytes])
-///     }
-/// }
-/// ```
+/// The article [Typed messages](doc:TypedMessages) has an example.
 ///
 /// Plain observers of `name` then get the notification that `makeNotification` makes of a posted message, with the
 /// message itself, for Tether, in `userInfo`. Observers of the message get the message that `makeMessage` makes of a

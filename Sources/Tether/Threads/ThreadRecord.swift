@@ -10,18 +10,13 @@ internal import Synchronization
 /// A thread-local variable has the record. A key of the C library reports the thread's exit. In a program that has used
 /// up these keys no exit is seen, and the records of exited threads stay in use.
 ///
-/// SAFETY: only the record's thread reads or writes its variables. The pool's lock passes the record on.
+/// SAFETY: only the record's thread reads or writes its other variables. The pool's lock passes the record on.
 @safe final class ThreadRecord: @unchecked Sendable {
-    /// All records by their numbers, and for each of the first records whether a running thread has it.
-    private struct Pool: Sendable {
-        var records: [ThreadRecord] = []
-        /// The last element is true.
-        var isInUse: [Bool] = []
-    }
+    /// All records, in the order of their guards in the table.
+    private static let pool = Locked<[ThreadRecord]>([])
 
-    private static let pool = Locked(Pool())
-
-    private let number: Int
+    /// Whether a running thread has the record. Protected by the pool's lock.
+    private var isInUse = false
     /// The first free guard; the guards behind are free, too.
     private var firstFree: UnsafeMutablePointer<EpochGuard>
     /// The objects with the lifetime of the thread, by their classes.
@@ -31,7 +26,6 @@ internal import Synchronization
     private var exitActionLimit = 8
 
     private init(number: Int) {
-        self.number = number
         unsafe firstFree = GuardTable.shared.place(number: number)
         unsafe firstFree.initialize(to: EpochGuard(of: self))
     }
@@ -49,12 +43,11 @@ internal import Synchronization
 
     @inline(never)
     private static func adopt() -> ThreadRecord {
-        let record = pool.withLock { pool in
-            let number = pool.isInUse.firstIndex(of: false) ?? pool.isInUse.count
-            if number == pool.records.count { pool.records.append(ThreadRecord(number: number)) }
-            if number == pool.isInUse.count { pool.isInUse.append(true) } else { pool.isInUse[number] = true }
-            GuardTable.shared.setCount(pool.isInUse.count)
-            return pool.records[number]
+        let record = pool.withLock { records in
+            let number = records.firstIndex { !$0.isInUse } ?? records.count
+            if number == records.count { records.append(ThreadRecord(number: number)) }
+            records[number].setInUse(true, among: records)
+            return records[number]
         }
         // SAFETY: the pool retains the record. The function is called on this thread, at its exit.
         unsafe tether_set_thread_record(Unmanaged.passUnretained(record).toOpaque()) { record in
@@ -67,11 +60,12 @@ internal import Synchronization
         // An object released here may post. The thread then takes another record.
         while let last = exitActions.popLast() { last.run() }
         _ = exchange(&objects, with: [:])
-        ThreadRecord.pool.withLock { pool in
-            pool.isInUse[number] = false
-            while pool.isInUse.last == false { pool.isInUse.removeLast() }
-            GuardTable.shared.setCount(pool.isInUse.count)
-        }
+        ThreadRecord.pool.withLock { setInUse(false, among: $0) }
+    }
+
+    private func setInUse(_ isInUse: Bool, among records: [ThreadRecord]) {
+        self.isInUse = isInUse
+        GuardTable.shared.setCount(1 + (records.lastIndex(where: \.isInUse) ?? -1))
     }
 
     // MARK: Posts

@@ -20,8 +20,8 @@ struct ThreadRecords: Modelled {
 
     static let code = [
         Code(
-            "Tether/Threads/ThreadRecord.swift", "func adopt(", "func exit(",
-            "GuardTable.shared.setCount(pool.isInUse.count)"),
+            "Tether/Threads/ThreadRecord.swift", "func adopt(", "func exit(", "func setInUse(",
+            "GuardTable.shared.setCount(1 + (records.lastIndex(where: \\.isInUse) ?? -1))"),
         Code(
             "Tether/Threads/Reclamation.swift", "func forEachUsed(", "func place(",
             "self.count.store(count, ordering: .sequentiallyConsistent)",
