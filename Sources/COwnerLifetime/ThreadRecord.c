@@ -95,8 +95,6 @@ uintptr_t tether_awaited = 0;
 uintptr_t tether_awaited = TETHER_POSTERS_FENCE;
 #endif
 
-static bool fence_is_ready;
-
 #if defined(__linux__) && defined(SYS_membarrier) && !defined(__aarch64__)
 static bool system_fences(void) { return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0; }
 
@@ -110,18 +108,18 @@ bool tether_prove_fence(void) {
            syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 && system_fences();
 }
 #else
-static bool system_fences(void) { return false; }
+// Other threads fence themselves, or need no fence.
+static bool system_fences(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); return true; }
 bool tether_prove_fence(void) { return false; }
 #endif
 
 bool tether_fence_all_threads(void) {
-    if (fence_is_ready) return system_fences();
+    if (!tether_posters_fence()) return system_fences();
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return true;
 }
 
 // Before the program's first line, so no thread has posted without a fence.
 __attribute__((constructor)) static void prepare_fence(void) {
-    fence_is_ready = tether_prove_fence();
-    if (fence_is_ready) __atomic_store_n(&tether_awaited, 0, __ATOMIC_SEQ_CST);
+    if (tether_prove_fence()) __atomic_store_n(&tether_awaited, 0, __ATOMIC_SEQ_CST);
 }

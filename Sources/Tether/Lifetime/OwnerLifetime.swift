@@ -12,9 +12,7 @@ internal import Synchronization
 /// class's metadata. The hook calls Tether, then the original function. On Apple platforms an associated object calls
 /// Tether. Where neither works, observers of deallocated owners still never run, and end at the next post (O10).
 ///
-/// The observers of a sender end after the sender's `deinit`. A `deinit` may be postponed: an isolated `deinit` is sent
-/// to its actor, and an actor is kept until its job returns. Then the observers end with the last reference, and the
-/// sender's last posts may find no observer (M5).
+/// The observers of a sender end after the sender's `deinit`; if the `deinit` is postponed, with the last reference (M5).
 public enum OwnerLifetime {
     /// Whether Tether sees the ends of owners at once, in this process.
     ///
