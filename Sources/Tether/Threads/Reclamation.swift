@@ -141,13 +141,13 @@ internal import Synchronization
         return hazardPointers
     }
 
+    /// The threads that are calling a registration, once for each call.
     static func threads(calling registration: UInt) -> [ThreadRecord] {
         var threads: [ThreadRecord] = []
         GuardTable.shared.forEachUsed { epochGuard in
             guard epochGuard.registration.load(ordering: .acquiring) == registration else { return }
             // SAFETY: a record is never freed.
-            let thread = unsafe epochGuard.record.takeUnretainedValue()
-            if !threads.contains(where: { $0 === thread }) { threads.append(thread) }
+            unsafe threads.append(epochGuard.record.takeUnretainedValue())
         }
         return threads
     }

@@ -98,13 +98,9 @@ internal import Synchronization
 
     /// The registrations that the thread is calling, the outermost first; 0 for a post without a call yet.
     var calledRegistrations: [UInt] {
-        var (epochGuard, registrations) = unsafe (firstFree.pointee.outer, [UInt]())
         // SAFETY: guards are never freed.
-        while let known = unsafe epochGuard {
-            unsafe registrations.append(known.pointee.registration.load(ordering: .relaxed))
-            unsafe epochGuard = known.pointee.outer
-        }
-        return registrations.reversed()
+        let guards = unsafe sequence(first: firstFree) { unsafe $0.pointee.outer }.dropFirst()
+        return unsafe guards.map { unsafe $0.pointee.registration.load(ordering: .relaxed) }.reversed()
     }
 
     // MARK: Objects with the thread's lifetime
