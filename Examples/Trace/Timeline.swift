@@ -17,15 +17,12 @@ struct Timeline {
     private(set) var slices: [Slice] = []
     /// From its post until it is dropped.
     private(set) var waiting: Slice?
-    /// Where it waited: the target of the observer's call before.
-    private(set) var target = ""
 
     /// Begins with the last post of a name.
     init(of events: [[String: Any]], from name: String) {
         guard let first = events.lastIndex(where: { $0["name"] as? String == "post \(name)" }) else {
             fatalError("The trace has no post of \(name).")
         }
-        target = events.compactMap { ($0["args"] as? [String: Any])?["on"] as? String }.last ?? ""
         var open: [Int] = []
         for event in events[first...] where event["tid"] as? Int == events[first]["tid"] as? Int {
             guard let time = event["ts"] as? Double else { continue }
@@ -39,11 +36,11 @@ struct Timeline {
                 open.append(slices.count)
                 slices.append(slice)
             case "E": if let last = open.popLast() { slices[last].end = time }
-            case "s": waiting = slice
+            case "b": waiting = slice
+            case "e": waiting?.end = time
             case "i":
                 slice.end = time
                 slices.append(slice)
-                if waiting?.observer == slice.observer { waiting?.end = time }
             default: break
             }
         }
@@ -80,7 +77,7 @@ extension Timeline {
             y += row
         }
         y += 12
-        shapes.append(text(target, 16, y + 16, "head"))
+        shapes.append(text(waiting?.name.replacing("waiting for ", with: "") ?? "", 16, y + 16, "head"))
         y += row
         if let waiting, let end = waiting.end {
             shapes.append(text("delivery of modelDidChange", 28, y + 16))

@@ -96,7 +96,8 @@ extension NotifyingCenter {
 @_documentation(visibility: internal)
 @available(
     *, unavailable,
-    message: "no handler throws: write 'do { try … } catch { … }' in it; and an async one takes no target: leave out 'on:'"
+    message:
+        "no handler throws: write 'do { try … } catch { … }' in it; and an async one takes no target: leave out 'on:'"
 )
 extension NotifyingCenter {
     public func observe<Sender: AnyObject>(

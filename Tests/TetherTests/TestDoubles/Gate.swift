@@ -10,7 +10,7 @@ struct Gate: Sendable {
     @discardableResult
     func pass(sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
         expectBlockingIsAllowed(sourceLocation: sourceLocation)
-        let isOpen = semaphore.wait(timeout: .now() + 300) == .success
+        let isOpen = semaphore.wait(timeout: .now() + longestWait) == .success
         if !isOpen { Issue.record("A gate stayed closed.", sourceLocation: sourceLocation) }
         return isOpen
     }
@@ -25,7 +25,7 @@ final class Latch: Sendable {
     /// Waits until it is open; an issue if that takes longer than anything should.
     func pass(sourceLocation: SourceLocation = #_sourceLocation) {
         expectBlockingIsAllowed(sourceLocation: sourceLocation)
-        let result = semaphore.wait(timeout: .now() + 300)
+        let result = semaphore.wait(timeout: .now() + longestWait)
         #expect(result == .success, "nobody opened the latch", sourceLocation: sourceLocation)
         semaphore.signal()
     }

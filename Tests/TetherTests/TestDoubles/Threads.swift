@@ -3,6 +3,12 @@ import Foundation
 import Synchronization
 import Testing
 
+/// How long a test waits for another thread, in seconds: less than `TETHER_TEST_LIMIT`, so that the wait fails its test.
+let longestWait: Double = {
+    let testLimit = ProcessInfo.processInfo.environment["TETHER_TEST_LIMIT"].flatMap(Double.init) ?? 0
+    return testLimit > 0 ? min(300, testLimit * 3 / 4) : 300
+}()
+
 /// Runs each body on a thread of its own and waits for all; false, and a failure, if one does not return.
 @discardableResult
 func onThreads(
@@ -17,9 +23,7 @@ func onThreads(
         }.start()
         return done
     }
-    // Less than a test may take where that is said, so that what does not return fails its test.
-    let testLimit = ProcessInfo.processInfo.environment["TETHER_TEST_LIMIT"].flatMap(Double.init) ?? 0
-    let deadline = DispatchTime.now() + (testLimit > 0 ? min(300, testLimit * 3 / 4) : 300)
+    let deadline = DispatchTime.now() + longestWait
     let haveReturned = done.map { $0.wait(timeout: deadline) == .success }.allSatisfy(\.self)
     if !haveReturned { Issue.record("A thread did not return.", sourceLocation: sourceLocation) }
     return haveReturned

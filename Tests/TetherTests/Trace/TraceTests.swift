@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `L5 a delivery on a queue says how long it waited, and a flow leads there from its post`() async {
+    @Test func `L5 a delivery waits in a row of its target, and an arrow leads from its post to its call`() async {
         await #expect(processExitsWith: .success) {
             let (center, queue) = (ObserverCenter(), DispatchQueue(label: "traced"))
             let token = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
@@ -50,6 +50,9 @@ import Testing
                 queue.settle()
             }
             let (starts, finishes) = (events.filter { $0.phase == "s" }, events.filter { $0.phase == "f" })
+            let bars = events.filter { ["b", "e"].contains($0.phase) }
+            #expect(bars.map(\.description) == ["b", "b", "e", "e"].map { "\($0) waiting for dispatch queue traced" })
+            #expect(bars.map(\.id) == starts.map(\.id) + finishes.map(\.id))
             #expect(starts.count == 2 && starts.map(\.id) == finishes.map(\.id) && starts[0].id != starts[1].id)
             #expect(starts[0].thread == starts[1].thread)
             let calls = events.filter { $0.description == "B sample" }
@@ -91,6 +94,10 @@ import Testing
                     "dropped: its buffer is full",
                     "dropped sample: its observer ends", "dropped other: its observer ends",
                 ])
+            // Each wait has ended.
+            let (begun, ended) = (events.filter { $0.phase == "b" }, events.filter { $0.phase == "e" })
+            #expect(begun.count == 4 && Set(begun.map(\.id)) == Set(ended.map(\.id)))
+            #expect(Set(begun.map(\.name)) == Set(ended.map(\.name)))
             withExtendedLifetime(buffer) {}
         }
     }

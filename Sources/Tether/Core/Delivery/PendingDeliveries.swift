@@ -148,16 +148,19 @@ final class PendingDeliveries: Sendable {
     }
 
     private func append(
-        _ stored: StoredNotification, for registration: Registration, to state: inout State, _ post: inout Post
+        _ stored: StoredNotification, waitingSince posted: Event.Moment? = nil, for registration: Registration,
+        to state: inout State, _ post: inout Post
     ) {
         if state.backlog.keepsOldest, state.deliveries.count >= state.backlog.limit {
-            return drop(stored, because: .backlogIsFull, for: registration, in: &state)
+            let delivery = Delivery(number: 0, stored: stored, posted: 0)
+            return drop(delivery, because: .backlogIsFull, for: registration, in: &state)
         }
         state.lastNumber += 1
         let number = state.lastNumber
-        state.deliveries.append(Delivery(number: number, stored: stored, posted: Self.waitingSince(registration)))
+        let posted = posted ?? Self.waitingSince(registration, state.target)
+        state.deliveries.append(Delivery(number: number, stored: stored, posted: posted))
         if state.deliveries.count > state.backlog.limit, let oldest = state.deliveries.popFirst() {
-            drop(oldest.stored, because: .backlogIsFull, for: registration, in: &state)
+            drop(oldest, because: .backlogIsFull, for: registration, in: &state)
             post.release(oldest.stored)
         }
         if state.target.order == .batch {
@@ -169,16 +172,18 @@ final class PendingDeliveries: Sendable {
         post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: isConcurrent)
     }
 
-    private static func waitingSince(_ registration: Registration) -> Event.Moment {
-        Events.areTraced ? Events.report(.waiting(registration.site)) : 0
+    /// The beginning of a wait, in a trace. The name of a queue is read under the lock.
+    private static func waitingSince(_ registration: Registration, _ target: BoundTarget) -> Event.Moment {
+        Events.areTraced ? Events.report(.waiting(for: target.target, at: registration.site)) : 0
     }
 
     private func drop(
-        _ stored: StoredNotification, because reason: DropReason, for registration: Registration?, in state: inout State
+        _ delivery: Delivery, because reason: DropReason, for registration: Registration?, in state: inout State
     ) {
         state.dropped[reason, default: 0] += 1
         if Events.areTraced {
-            Events.report(.dropped(stored.notification.name, because: reason, at: registration?.site))
+            let name = delivery.stored.notification.name
+            Events.report(.dropped(name, because: reason, at: registration?.site, waitedSince: delivery.posted))
         }
     }
 
@@ -330,7 +335,7 @@ final class PendingDeliveries: Sendable {
             }
             if dropped.isEmpty { return [] }
             let registration = registration.take()
-            for delivery in dropped { drop(delivery.stored, because: reason, for: registration, in: &state) }
+            for delivery in dropped { drop(delivery, because: reason, for: registration, in: &state) }
             effects.hasDropped = true
             settle(&state, &effects)
             return dropped
@@ -379,7 +384,7 @@ final class PendingDeliveries: Sendable {
             var dropped = backlog.keepsOldest ? state.deliveries.removeNewest(excess) : []
             while dropped.count < excess, let oldest = state.deliveries.popFirst() { dropped.append(oldest) }
             for delivery in dropped {
-                drop(delivery.stored, because: .backlogIsFull, for: registration, in: &state)
+                drop(delivery, because: .backlogIsFull, for: registration, in: &state)
                 effects.post.release(delivery.stored)
             }
         }
@@ -392,13 +397,14 @@ final class PendingDeliveries: Sendable {
         _ notification: Notification, for registration: Registration, in state: inout State, _ post: inout Post
     ) {
         let stored = post.store(notification)
-        guard state.keepsNewest else { return drop(stored, because: .muted, for: registration, in: &state) }
+        let delivery = Delivery(number: 0, stored: stored, posted: 0)
+        guard state.keepsNewest else { return drop(delivery, because: .muted, for: registration, in: &state) }
         if let displaced = state.kept {
-            drop(displaced.stored, because: .muted, for: registration, in: &state)
+            drop(displaced, because: .muted, for: registration, in: &state)
             post.release(displaced.stored)
         }
         let number = PendingDeliveries.lastKept.wrappingAdd(1, ordering: .relaxed).newValue
-        state.kept = Delivery(number: number, stored: stored, posted: Self.waitingSince(registration))
+        state.kept = Delivery(number: number, stored: stored, posted: Self.waitingSince(registration, state.target))
     }
 
     var isMuted: Bool { state.withLock(\.isMuted) }
@@ -448,13 +454,13 @@ final class PendingDeliveries: Sendable {
             guard let kept = state.kept.take(), let registration = registration.take() else { return true }
             if !registration.claimForDelivery() {
                 // R7: only now is a once observer used up.
-                drop(kept.stored, because: .usedUp, for: registration, in: &state)
+                drop(kept, because: .usedUp, for: registration, in: &state)
                 post.release(kept.stored)
             } else if isCalledHere(state) {
                 calls.append((registration, kept))
             } else {
                 state.lastMoved = state.lastNumber + 1
-                append(kept.stored, for: registration, to: &state, &post)
+                append(kept.stored, waitingSince: kept.posted, for: registration, to: &state, &post)
             }
             return true
         }
@@ -477,7 +483,7 @@ final class PendingDeliveries: Sendable {
             let deliveries = state.deliveries.removeAll() + [state.kept.take()].compactMap(\.self)
             if Events.areTraced, let registration = registration.take() {
                 for delivery in deliveries {
-                    drop(delivery.stored, because: .observerEnded, for: registration, in: &state)
+                    drop(delivery, because: .observerEnded, for: registration, in: &state)
                 }
             }
             let released: [any Sendable] = [deliveries, state.target, state.idleSignals]

@@ -13,16 +13,19 @@ struct Event {
     /// The time of an event in the trace, unique among events. 0 if the event was not traced.
     typealias Moment = UInt64
 
-    /// The phases of the format, by letter.
+    /// The phases of the format, by letter. An event with two letters takes two lines of the file.
     enum Phase: String {
         case begin = "B"
         case end = "E"
-        /// The beginning of a slice that may change threads.
+        /// The beginning of a slice in a row of its own, named by the event.
         case asyncBegin = "b"
         case asyncEnd = "e"
+        /// The beginning and the end of a wait: a slice in a row of its own, and an arrow from the post to the call.
+        case waitBegin = "bs"
+        case waitEnd = "ef"
         case instant = "i"
-        case flowStart = "s"
-        case flowFinish = "f"
+        /// A mark that ends the slice of a wait.
+        case drop = "ie"
         case metadata = "M"
     }
 
@@ -30,7 +33,7 @@ struct Event {
     let name: String
     /// The details, as JSON.
     let arguments: KeyValuePairs<String, String>
-    /// The moment of the beginning that belongs to an end; `nil` if the event is no end.
+    /// The moment of the beginning that the event ends; `nil` if the event ends nothing.
     let begun: Moment?
 
     init(_ phase: Phase, _ name: String, _ arguments: KeyValuePairs<String, String> = [:], begun: Moment? = nil) {
@@ -70,18 +73,26 @@ struct Event {
         Event(.asyncBegin, "async handler", ["observer": site.json])
     }
 
-    static func asyncEnd(_ begun: Moment) -> Event { Event(.asyncEnd, "async handler", begun: begun) }
+    static func asyncEnd(_ begun: Moment) -> Event { Event(.asyncEnd, "", begun: begun) }
 
     // MARK: Deliveries. Reported under the lock of the pending deliveries.
 
-    static func waiting(_ site: RegistrationSite) -> Event { Event(.flowStart, "delivery", ["observer": site.json]) }
-    static func delivered(since: Moment) -> Event { Event(.flowFinish, "delivery", begun: since) }
+    static func waiting(for target: DeliveryTarget, at site: RegistrationSite) -> Event {
+        Event(.waitBegin, "waiting for \(target)", ["observer": site.json])
+    }
 
-    static func dropped(_ name: Notification.Name?, because reason: DropReason, at site: RegistrationSite?) -> Event {
+    static func delivered(since: Moment) -> Event { Event(.waitEnd, "", begun: since) }
+
+    /// `since`: the moment of the `waiting` of the delivery, or 0.
+    static func dropped(
+        _ name: Notification.Name?, because reason: DropReason, at site: RegistrationSite?,
+        waitedSince since: Moment = 0
+    ) -> Event {
         let because = reason.rawValue.json
         return Event(
-            .instant, name.map { "dropped \($0.rawValue)" } ?? "dropped",
-            site.map { ["observer": $0.json, "because": because] } ?? ["because": because])
+            since > 0 ? .drop : .instant, name.map { "dropped \($0.rawValue)" } ?? "dropped",
+            site.map { ["observer": $0.json, "because": because] } ?? ["because": because],
+            begun: since > 0 ? since : nil)
     }
 
     static func switched(to target: DeliveryTarget, at site: RegistrationSite) -> Event {

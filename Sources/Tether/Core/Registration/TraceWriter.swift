@@ -23,6 +23,8 @@ final class TraceWriter {
     private let begun: UInt64
     /// The threads with a name in the file.
     private var named: Set<UInt64> = []
+    /// The names of the open slices with rows of their own, by their beginnings.
+    private var rows: [Event.Moment: String] = [:]
     /// The offset of the text behind the last event.
     private var size = 0
     /// The first error, of the C library: `EWOULDBLOCK` if another process writes a trace to the file.
@@ -41,25 +43,26 @@ final class TraceWriter {
             return
         }
         let name = Event(.metadata, "process_name", ["name": ProcessInfo.processInfo.processName.json])
-        _ = append("[\n" + line(of: name, by: UInt64(process), at: moment))
+        _ = append("[\n" + lines(of: name, by: UInt64(process), at: moment)[0])
     }
 
     deinit { if file >= 0 { close(file) } }
 
     /// Writes an event, or counts the event as not written. Leaves out an end whose beginning is not in the trace.
     func write(_ event: Event, at moment: UInt64) {
-        if let beginning = event.begun, beginning < begun { return }
         let thread = tether_thread_number()
-        var text = ",\n" + line(of: event, by: thread, at: moment)
+        var lines = lines(of: event, by: thread, at: moment)
+        if lines.isEmpty { return }
+        let count = lines.count
         if named.insert(thread).inserted, let name = Thread.isMainThread ? "main" : Thread.current.name {
             let event = Event(.metadata, "thread_name", ["name": name.json])
-            text = ",\n" + line(of: event, by: thread, at: moment) + text
+            lines = self.lines(of: event, by: thread, at: moment) + lines
         }
-        if failure == 0, append(text) {
-            written += 1
+        if failure == 0, append(lines.map { ",\n" + $0 }.joined()) {
+            written += count
         } else {
-            notWritten += 1
-            if notWritten == 1 { reportLoss() }
+            if notWritten == 0 { reportLoss() }
+            notWritten += count
         }
     }
 
@@ -90,20 +93,28 @@ final class TraceWriter {
         printError("Tether's trace \(path) lacks all events from now on: \(reason).")
     }
 
-    private func line(of event: Event, by thread: UInt64, at moment: UInt64) -> String {
-        var text = "{\"ph\":\"\(event.phase.rawValue)\",\"pid\":\(process),\"tid\":\(thread)"
-        text += ",\"ts\":\(Event.microseconds(moment))"
-        if event.phase != .end { text += ",\"name\":\(event.name.json)" }
-        switch event.phase {
-        case .instant: text += ",\"s\":\"t\""
-        case .asyncBegin, .flowStart: text += ",\"cat\":\"tether\",\"id\":\"\(moment)\""
-        case .asyncEnd, .flowFinish: text += ",\"cat\":\"tether\",\"id\":\"\(event.begun ?? 0)\",\"bp\":\"e\""
-        case .begin, .end, .metadata: break
+    /// The lines of an event, without the ends of slices whose beginnings are not in the trace.
+    private func lines(of event: Event, by thread: UInt64, at moment: UInt64) -> [String] {
+        let beginning = event.begun ?? moment
+        if event.phase.rawValue.first == "b" { rows[moment] = event.name }
+        let row = rows[beginning] ?? ""
+        if event.phase.rawValue.contains("e") { rows[beginning] = nil }
+        return event.phase.rawValue.filter { beginning >= begun || $0 == "i" }.map { letter in
+            var text = "{\"ph\":\"\(letter)\",\"pid\":\(process),\"tid\":\(thread)"
+            text += ",\"ts\":\(Event.microseconds(moment))"
+            switch letter {
+            case "E": break
+            case "i": text += ",\"name\":\(event.name.json),\"s\":\"t\""
+            case "b", "e": text += ",\"name\":\(row.json),\"cat\":\"tether\",\"id\":\"\(beginning)\""
+            case "s", "f":
+                text += ",\"name\":\"delivery\",\"cat\":\"tether\",\"id\":\"\(beginning)\",\"bp\":\"e\""
+            default: text += ",\"name\":\(event.name.json)"
+            }
+            if !event.arguments.isEmpty, letter == event.phase.rawValue.first {
+                let arguments = event.arguments.map { "\($0.key.json):\($0.value)" }
+                text += ",\"args\":{\(arguments.joined(separator: ","))}"
+            }
+            return text + "}"
         }
-        if !event.arguments.isEmpty {
-            let arguments = event.arguments.map { "\($0.key.json):\($0.value)" }
-            text += ",\"args\":{\(arguments.joined(separator: ","))}"
-        }
-        return text + "}"
     }
 }
