@@ -33,8 +33,8 @@ struct Block: Sendable {
 
     /// Drops and counts the deliveries that have not run. The release may call the user's code.
     func drop(hasBegun: Bool = false) {
-        first.pending.drop(first.number, because: .targetCancelled, hasBegun: hasBegun)
-        for entry in others { entry.pending.drop(entry.number, because: .targetCancelled, hasBegun: hasBegun) }
+        first.pending.drop(first.number, hasBegun: hasBegun)
+        for entry in others { entry.pending.drop(entry.number, hasBegun: hasBegun) }
     }
 }
 

@@ -83,7 +83,7 @@ final class PendingDeliveries: Sendable {
     private static let running: UInt8 = 1
     private static let awaited: UInt8 = 2
 
-    /// The registration of the observer. While `hasEnded` is false under the lock, the registration is alive.
+    /// The registration of the observer. While `hasEnded` is false under the lock, others retain the registration.
     private let registration: Unowned<Registration>
 
     init(of registration: Registration, target: BoundTarget) {
@@ -91,51 +91,53 @@ final class PendingDeliveries: Sendable {
         state = Locked(State(target: target), rank: .pending)
     }
 
-    /// The effects of a change, carried out after the lock is released.
-    private struct Effects {
-        var post = Post()
-        /// Whether the observer ends now, after the last delivery of a sender that was deallocated.
-        var isDone = false
-        var hasDropped = false
+    /// Changes the state under the lock. Then submits the blocks, releases the values of the post, and ends an observer
+    /// that has waited for this moment.
+    private func change<Result>(_ body: (inout State, inout Post) -> Result) -> Result {
+        var (post, isDone) = (Post(), false)
+        var result: Result?
+        state.withLock { state in
+            result = body(&state, &post)
+            isDone = settle(&state, &post)
+        }
+        post.submit()
+        if isDone { registration.take()?.endOrphaned() }
+        return result!
     }
 
-    /// Changes the state under the lock, and carries out the effects afterwards.
-    private func change<Result>(_ body: (inout State, inout Effects) -> Result) -> Result {
-        var effects = Effects()
-        var result: Result?
-        state.withLock { result = body(&$0, &effects) }
-        effects.post.submit()
-        if effects.hasDropped, let registration = registration.take(), registration.isOnce {
-            // A dropped delivery has used a once observer up (R7).
-            registration.end(because: .deliveryDropped)
-        } else if effects.isDone {
-            registration.take()?.endOrphaned()
+    /// If no delivery is pending and no handler runs, makes the changes that have waited for this moment. Returns whether
+    /// the observer ends now, after the last delivery of a sender that was deallocated.
+    private func settle(_ state: inout State, _ post: inout Post) -> Bool {
+        guard state.awaitsReturn, state.deliveries.isEmpty, !isRunning() else { return false }
+        if state.isLeavingTarget {
+            post.release(state.target)
+            state.target = .postingThread
+            state.isLeavingTarget = false
         }
-        return result!
+        post.release(state.idleSignals)
+        state.idleSignals = []
+        return state.isLast && state.kept == nil
     }
 
     // MARK: Posting
 
-    enum Reception { case taken, toBeCalled }
-
-    /// Takes a notification on the posting thread, or returns `.toBeCalled`. Then the caller calls the handler, if
-    /// `mayCall`. Otherwise the caller calls `receive` again after submitting the blocks of the post.
+    /// Takes a notification on the posting thread. Returns whether the post calls the handler instead: now, if `mayCall`.
+    /// Otherwise the post calls `receive` again after submitting its blocks.
     func receive(
         _ notification: Notification, for registration: Registration, in post: inout Post, mayCall: Bool
-    ) -> Reception {
+    ) -> Bool {
         post.examine(notification)
-        return state.withLock { state -> Reception in
-            if state.hasEnded { return .taken }
+        return state.withLock { state in
+            if state.hasEnded { return false }
             let isHere = isCalledHere(state)
-            if isHere, !mayCall { return .toBeCalled }
+            if isHere, !mayCall { return true }
             if state.isMuted {
-                if !registration.isClaimed { keep(notification, for: registration, in: &state, &post) }
-                return .taken
+                if !registration.isClaimed { keep(notification, in: &state, &post) }
+                return false
             }
-            guard registration.claimForDelivery() else { return .taken }
-            if isHere { return .toBeCalled }
-            append(post.store(notification), for: registration, to: &state, &post)
-            return .taken
+            guard registration.claimForDelivery() else { return false }
+            if !isHere { append(post.store(notification), to: &state, &post) }
+            return isHere
         }
     }
 
@@ -147,21 +149,15 @@ final class PendingDeliveries: Sendable {
         return (state.deliveries.isEmpty || state.target.isAlwaysInline) && state.target.isCurrent
     }
 
-    private func append(
-        _ stored: StoredNotification, waitingSince posted: Event.Moment? = nil, for registration: Registration,
-        to state: inout State, _ post: inout Post
-    ) {
+    private func append(_ stored: StoredNotification, to state: inout State, _ post: inout Post) {
         if state.backlog.keepsOldest, state.deliveries.count >= state.backlog.limit {
-            let delivery = Delivery(number: 0, stored: stored, posted: 0)
-            return drop(delivery, because: .backlogIsFull, for: registration, in: &state)
+            return countDrop(of: stored.notification, because: .backlogIsFull, in: &state)
         }
         state.lastNumber += 1
         let number = state.lastNumber
-        let posted = posted ?? Self.waitingSince(registration, state.target)
-        state.deliveries.append(Delivery(number: number, stored: stored, posted: posted))
+        state.deliveries.append(Delivery(number: number, stored: stored, posted: waitBegins()))
         if state.deliveries.count > state.backlog.limit, let oldest = state.deliveries.popFirst() {
-            drop(oldest, because: .backlogIsFull, for: registration, in: &state)
-            post.release(oldest.stored)
+            drop(oldest, because: .backlogIsFull, in: &state, &post)
         }
         if state.target.order == .batch {
             if state.waitingBlock != nil { return }
@@ -172,19 +168,20 @@ final class PendingDeliveries: Sendable {
         post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: isConcurrent)
     }
 
-    /// The beginning of a wait, in a trace. The name of a queue is read under the lock.
-    private static func waitingSince(_ registration: Registration, _ target: BoundTarget) -> Event.Moment {
-        Events.areTraced ? Events.report(.waiting(for: target.target, at: registration.site)) : 0
+    private func waitBegins() -> Event.Moment {
+        Events.areTraced ? registration.take().map { Events.report(.waiting($0.site)) } ?? 0 : 0
     }
 
-    private func drop(
-        _ delivery: Delivery, because reason: DropReason, for registration: Registration?, in state: inout State
-    ) {
+    private func countDrop(of notification: Notification, because reason: DropReason, in state: inout State) {
         state.dropped[reason, default: 0] += 1
         if Events.areTraced {
-            let name = delivery.stored.notification.name
-            Events.report(.dropped(name, because: reason, at: registration?.site, waitedSince: delivery.posted))
+            Events.report(.dropped(notification.name, because: reason, at: registration.take()?.site))
         }
+    }
+
+    private func drop(_ delivery: Delivery, because reason: DropReason, in state: inout State, _ post: inout Post) {
+        countDrop(of: delivery.stored.notification, because: reason, in: &state)
+        post.release(delivery.stored)
     }
 
     // MARK: Delivering
@@ -193,12 +190,10 @@ final class PendingDeliveries: Sendable {
     private struct Call {
         let delivery: Delivery
         let registration: Registration
-        /// The first number on the target of the call. Each switch raises it.
-        let firstNumber: UInt64
-        /// The number behind the batch's last delivery, if deliveries of the batch follow; otherwise 0.
+        /// The number of the block.
+        let number: UInt64
+        /// The number behind the block's last delivery, if the block makes further deliveries; otherwise 0.
         let end: UInt64
-        /// The number of the block, if the block makes an earlier delivery first.
-        let ownNumber: UInt64?
     }
 
     /// Makes the delivery of a number, if pending, and the skipped deliveries. The hazard pointer was `previous`.
@@ -206,51 +201,46 @@ final class PendingDeliveries: Sendable {
         guard var call = state.withLock({ begin(number, in: &$0) }) else { return }
         while true {
             unsafe call.registration.run(call.delivery, after: &previous, at: epochGuard)
-            if call.end == 0, call.ownNumber == nil, endUnawaited() { return }
-            guard let next = handlerReturned(from: call) else { return }
+            // Ends without the lock, unless the return is awaited.
+            let hasEnded =
+                call.end == 0
+                && execution.compareExchange(
+                    expected: Self.running, desired: 0, ordering: .acquiringAndReleasing
+                ).exchanged
+            guard !hasEnded, let next = handlerReturned(from: call) else { return }
             call = next
         }
     }
 
-    private func begin(_ number: UInt64, in state: inout State) -> Call? {
+    /// Begins a call of a block. `end`: the `end` of the block's previous call.
+    private func begin(_ number: UInt64, before end: UInt64 = .max, in state: inout State) -> Call? {
         if state.hasEnded { return nil }
         if isRunning() {
             state.skipped.append(number)
             return nil
         }
-        guard let (delivery, end) = take(number, from: &state) else { return nil }
-        let isOther = state.target.order == .serial && delivery.number != number
-        return call(delivery, end: end, before: isOther ? number : nil, in: &state)
+        guard let (delivery, end) = take(number, before: end, from: &state), let registration = registration.take()
+        else { return nil }
+        execution.store(Self.running | (state.awaitsReturn ? Self.awaited : 0), ordering: .releasing)
+        return Call(delivery: delivery, registration: registration, number: number, end: end)
     }
 
-    private func call(_ delivery: Delivery, end: UInt64, before ownNumber: UInt64? = nil, in state: inout State)
-        -> Call?
-    {
-        guard let registration = registration.take() else { return nil }
-        let awaited = state.awaitsReturn ? PendingDeliveries.awaited : 0
-        execution.store(PendingDeliveries.running | awaited, ordering: .releasing)
-        return Call(
-            delivery: delivery, registration: registration, firstNumber: state.firstNumber, end: end,
-            ownNumber: ownNumber)
-    }
-
-    /// Takes the first delivery of a block, and returns the `end` of the call.
-    private func take(_ number: UInt64, from state: inout State) -> (Delivery, end: UInt64)? {
+    /// Takes the next delivery of a block, and returns the `end` of the call.
+    private func take(_ number: UInt64, before end: UInt64, from state: inout State) -> (Delivery, end: UInt64)? {
+        if number < state.firstNumber { return nil }
         switch state.target.order {
         case .serial:
             let lastMoved = state.lastMoved
-            if let first = state.deliveries.popFirst(if: {
+            let next = state.deliveries.popFirst {
                 $0.number == number || $0.number < number && $0.number <= lastMoved
-            }) {
-                return (first, 0)
             }
-            return takeExactly(number, from: &state).map { ($0, 0) }
+            return (next ?? takeExactly(number, from: &state)).map { ($0, $0.number == number ? 0 : number + 1) }
         case .concurrent:
-            return number < state.firstNumber ? nil : state.deliveries.popFirst().map { ($0, 0) }
+            return state.deliveries.popFirst().map { ($0, 0) }
         case .batch:
-            if number < state.firstNumber { return nil }
-            state.waitingBlock = nil
-            return state.deliveries.popFirst().map { ($0, state.deliveries.isEmpty ? 0 : state.lastNumber + 1) }
+            if state.waitingBlock == number { state.waitingBlock = nil }
+            guard let next = state.deliveries.popFirst(if: { $0.number < end }) else { return nil }
+            return (next, state.deliveries.isEmpty ? 0 : min(end, state.lastNumber + 1))
         }
     }
 
@@ -266,15 +256,12 @@ final class PendingDeliveries: Sendable {
 
     /// Ends a call, carries out work postponed until the return, and begins the block's next call.
     private func handlerReturned(from call: Call) -> Call? {
-        change { state, effects in
+        change { state, post in
             execution.store(0, ordering: .releasing)
             if state.hasEnded { return nil }
             state.isRunningElsewhere = false
-            if call.firstNumber == state.firstNumber {
-                if let delivery = state.deliveries.popFirst(if: { $0.number < call.end }) {
-                    return self.call(delivery, end: call.end, in: &state)
-                }
-                if let number = call.ownNumber, let next = begin(number, in: &state) { return next }
+            if call.number >= state.firstNumber {
+                if call.end > 0, let next = begin(call.number, before: call.end, in: &state) { return next }
                 while !state.skipped.isEmpty {
                     if let next = begin(state.skipped.removeFirst(), in: &state) { return next }
                 }
@@ -282,64 +269,46 @@ final class PendingDeliveries: Sendable {
                 // Switched meanwhile: the skipped blocks ran on the new target, and the calls follow there.
                 for number in state.skipped {
                     state.lastMoved = max(state.lastMoved, number)
-                    effects.post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: true)
+                    post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: true)
                 }
                 state.skipped = []
             }
-            settle(&state, &effects)
             return nil
         }
     }
 
-    /// Ends a call without the lock. Returns false if the return is awaited.
-    private func endUnawaited() -> Bool {
-        execution.compareExchange(
-            expected: PendingDeliveries.running, desired: 0, ordering: .acquiringAndReleasing
-        ).exchanged
-    }
-
     /// Whether the handler is running. If so, the return will take the lock. Called under the lock.
     private func isRunning() -> Bool {
-        let old = execution.bitwiseOr(PendingDeliveries.awaited, ordering: .acquiringAndReleasing).oldValue
-        if old & PendingDeliveries.running != 0 { return true }
+        let old = execution.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing).oldValue
+        if old & Self.running != 0 { return true }
         execution.store(0, ordering: .releasing)
         return false
     }
 
-    /// If no delivery is pending and no handler runs, makes the changes that have waited for this moment.
-    private func settle(_ state: inout State, _ effects: inout Effects) {
-        guard state.awaitsReturn, state.deliveries.isEmpty, !isRunning() else { return }
-        if state.isLeavingTarget {
-            effects.post.release(state.target)
-            state.target = .postingThread
-            state.isLeavingTarget = false
-        }
-        effects.post.release(state.idleSignals)
-        state.idleSignals = []
-        effects.isDone = state.isLast && state.kept == nil
-    }
-
     /// Drops and counts the deliveries that a block has not made. The deliveries are released without the lock. After a
     /// block `hasBegun`, deliveries that are left on a concurrent target belong to other blocks.
-    func drop(_ number: UInt64, because reason: DropReason, hasBegun: Bool) {
-        _ = change { state, effects -> [Delivery] in
+    func drop(_ number: UInt64, hasBegun: Bool) {
+        let dropped = change { state, _ -> [Delivery] in
             if state.hasEnded { return [] }
             let dropped: [Delivery]
             switch state.target.order {
             case .serial: dropped = [takeExactly(number, from: &state)].compactMap(\.self)
-            case .concurrent: dropped = hasBegun ? [] : [take(number, from: &state)?.0].compactMap(\.self)
+            case .concurrent: dropped = hasBegun ? [] : [take(number, before: .max, from: &state)?.0].compactMap(\.self)
             case .batch:
                 if state.waitingBlock == number { state.waitingBlock = nil }
                 let end = number < state.firstNumber ? 0 : state.waitingBlock ?? .max
                 dropped = state.deliveries.removeAll { $0.number >= number && $0.number < end }
             }
-            if dropped.isEmpty { return [] }
-            let registration = registration.take()
-            for delivery in dropped { drop(delivery, because: reason, for: registration, in: &state) }
-            effects.hasDropped = true
-            settle(&state, &effects)
+            for delivery in dropped {
+                countDrop(of: delivery.stored.notification, because: .targetCancelled, in: &state)
+            }
             return dropped
         }
+        // A dropped delivery has used a once observer up (R7).
+        if !dropped.isEmpty, let registration = registration.take(), registration.isOnce {
+            registration.end(because: .deliveryDropped)
+        }
+        withExtendedLifetime(dropped) {}
     }
 
     // MARK: The target
@@ -349,12 +318,11 @@ final class PendingDeliveries: Sendable {
     }
 
     func redirect(to new: BoundTarget) {
-        change { state, effects in
+        change { state, post in
             if state.hasEnded { return }
             state.isLeavingTarget = new.isPostingThread && !state.target.isPostingThread
-            if state.isLeavingTarget { return settle(&state, &effects) }
-            if new.isSame(as: state.target) { return }
-            effects.post.release(state.target)
+            if state.isLeavingTarget || new.isSame(as: state.target) { return }
+            post.release(state.target)
             state.target = new
             (state.waitingBlock, state.skipped, state.isRunningElsewhere) = (nil, [], isRunning())
             state.firstNumber = state.lastNumber + 1
@@ -364,7 +332,7 @@ final class PendingDeliveries: Sendable {
                 if state.waitingBlock != nil { return }
                 if new.order == .batch { state.waitingBlock = delivery.number }
                 // One block for each delivery, so that other work on the new queue runs between the deliveries.
-                effects.post.add(Block.Entry(pending: self, number: delivery.number), on: new, inOwnBlock: true)
+                post.add(Block.Entry(pending: self, number: delivery.number), on: new, inOwnBlock: true)
             }
             state.lastMoved = state.lastNumber
         }
@@ -375,36 +343,25 @@ final class PendingDeliveries: Sendable {
     var backlog: BufferingPolicy { state.withLock(\.backlog) }
 
     func setBacklog(_ backlog: BufferingPolicy) {
-        change { state, effects in
+        change { state, post in
             if state.hasEnded { return }
             state.backlog = backlog
             let excess = state.deliveries.count - backlog.limit
             guard excess > 0 else { return }
-            let registration = registration.take()
             var dropped = backlog.keepsOldest ? state.deliveries.removeNewest(excess) : []
             while dropped.count < excess, let oldest = state.deliveries.popFirst() { dropped.append(oldest) }
-            for delivery in dropped {
-                drop(delivery, because: .backlogIsFull, for: registration, in: &state)
-                effects.post.release(delivery.stored)
-            }
+            for delivery in dropped { drop(delivery, because: .backlogIsFull, in: &state, &post) }
         }
     }
 
     private static let lastKept = Atomic<UInt64>(0)
 
     /// While the observer is muted, keeps a notification and drops the older kept one. Or drops the notification.
-    private func keep(
-        _ notification: Notification, for registration: Registration, in state: inout State, _ post: inout Post
-    ) {
-        let stored = post.store(notification)
-        let delivery = Delivery(number: 0, stored: stored, posted: 0)
-        guard state.keepsNewest else { return drop(delivery, because: .muted, for: registration, in: &state) }
-        if let displaced = state.kept {
-            drop(displaced, because: .muted, for: registration, in: &state)
-            post.release(displaced.stored)
-        }
+    private func keep(_ notification: Notification, in state: inout State, _ post: inout Post) {
+        guard state.keepsNewest else { return countDrop(of: notification, because: .muted, in: &state) }
+        if let displaced = state.kept { drop(displaced, because: .muted, in: &state, &post) }
         let number = PendingDeliveries.lastKept.wrappingAdd(1, ordering: .relaxed).newValue
-        state.kept = Delivery(number: number, stored: stored, posted: Self.waitingSince(registration, state.target))
+        state.kept = Delivery(number: number, stored: post.store(notification), posted: waitBegins())
     }
 
     var isMuted: Bool { state.withLock(\.isMuted) }
@@ -437,7 +394,7 @@ final class PendingDeliveries: Sendable {
             var previous: UInt = 0
             for call in calls { unsafe call.registration.run(call.delivery, after: &previous, at: epochGuard) }
         }
-        for pending in observers { pending.change { pending.settle(&$0, &$1) } }
+        for pending in observers { pending.change { _, _ in } }
         return true
     }
 
@@ -452,15 +409,15 @@ final class PendingDeliveries: Sendable {
             guard !state.isMuted else { return true }
             state.keepsNewest = false
             guard let kept = state.kept.take(), let registration = registration.take() else { return true }
+            post.release(kept.stored)
             if !registration.claimForDelivery() {
                 // R7: only now is a once observer used up.
-                drop(kept, because: .usedUp, for: registration, in: &state)
-                post.release(kept.stored)
+                countDrop(of: kept.stored.notification, because: .usedUp, in: &state)
             } else if isCalledHere(state) {
                 calls.append((registration, kept))
             } else {
                 state.lastMoved = state.lastNumber + 1
-                append(kept.stored, waitingSince: kept.posted, for: registration, to: &state, &post)
+                append(kept.stored, to: &state, &post)
             }
             return true
         }
@@ -470,10 +427,7 @@ final class PendingDeliveries: Sendable {
 
     /// Ends the observer of a deallocated sender after the pending deliveries (M5).
     func endAfterPending() {
-        change { state, effects in
-            state.isLast = true
-            settle(&state, &effects)
-        }
+        change { state, _ in state.isLast = true }
     }
 
     /// Ends the observer. The caller releases the result: a block that never runs must not retain the target.
@@ -481,9 +435,9 @@ final class PendingDeliveries: Sendable {
         state.withLock { state in
             state.hasEnded = true
             let deliveries = state.deliveries.removeAll() + [state.kept.take()].compactMap(\.self)
-            if Events.areTraced, let registration = registration.take() {
+            if Events.areTraced {
                 for delivery in deliveries {
-                    drop(delivery, because: .observerEnded, for: registration, in: &state)
+                    countDrop(of: delivery.stored.notification, because: .observerEnded, in: &state)
                 }
             }
             let released: [any Sendable] = [deliveries, state.target, state.idleSignals]
@@ -536,9 +490,9 @@ final class PendingDeliveries: Sendable {
     }
 
     func releaseBeforeIdle(_ signal: any AnyObject & Sendable) {
-        change { state, effects in
+        change { state, post in
             state.idleSignals.removeAll { $0 === signal }
-            effects.post.release(signal)
+            post.release(signal)
         }
     }
 }

@@ -195,12 +195,8 @@ internal import Synchronization
     }
 
     private final func receivePending(_ notification: Notification, in post: inout Post, mayCall: Bool) {
-        guard let pending else { return }
-        switch pending.receive(notification, for: self, in: &post, mayCall: mayCall) {
-        case .taken: break
-        case .toBeCalled where mayCall: runInline(notification)
-        case .toBeCalled: unsafe post.calls.append(.passUnretained(self))
-        }
+        guard let pending, pending.receive(notification, for: self, in: &post, mayCall: mayCall) else { return }
+        if mayCall { runInline(notification) } else { unsafe post.calls.append(.passUnretained(self)) }
     }
 
     private final var isPrepared: Bool {
