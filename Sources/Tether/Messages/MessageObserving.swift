@@ -243,7 +243,7 @@ extension ObservationRequest {
     ) {
         self.init(
             name: kind.name, sender: AnySubject.filter(subject, call: call),
-            target: target ?? hook?.target ?? (kind.isOnMainActor ? DeliveryTarget(kind: .mainAlwaysInline) : .main),
+            target: target ?? hook?.target ?? DeliveryTarget(MainQueueTarget(isAlwaysInline: kind.isOnMainActor)),
             isIsolated: target == nil, once: once, key: key.map { ObserverKey($0) },
             site: RegistrationSite(file: file, line: line), hooks: [MessageHook(kind)] + (hook.map { [$0] } ?? []),
             call: call)

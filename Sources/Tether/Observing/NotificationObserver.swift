@@ -122,7 +122,8 @@ internal import Synchronization
                 )
             }
             if Events.areTraced { Events.report(.switched(to: newValue, at: site)) }
-            (newValue.isPoster ? registration.pending : registration.madePending)?.redirect(to: .bind(newValue))
+            (newValue.isPostingThread ? registration.pending : registration.madePending)?
+                .redirect(to: newValue.queue?.copy(forObserver: true))
         }
     }
 

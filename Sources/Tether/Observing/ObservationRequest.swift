@@ -23,7 +23,7 @@ struct ObservationRequest {
     ) {
         self.name = name
         self.sender = sender
-        self.target = target.isPoster ? nil : .bind(copy target)
+        self.target = target.queue?.copy(forObserver: true)
         flags = (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
         self.key = key
         self.backlog = backlog

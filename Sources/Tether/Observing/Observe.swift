@@ -34,7 +34,7 @@ extension NotifyingCenter {
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
         // The fast path of the usual case: a request would double the cost.
-        if target.isPoster, key == nil, backlog.limit == .max, let core = ownCore, Omitted.stands(for: sender) {
+        if target.isPostingThread, key == nil, backlog.limit == .max, let core = ownCore, Omitted.stands(for: sender) {
             return unsafe core.observeFastPath(
                 name,
                 .passRetained(
@@ -109,7 +109,7 @@ extension NotifyingCenter {
         backlog: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
-        if target.isPoster, key == nil, backlog.limit == .max, let core = ownCore, Omitted.stands(for: sender) {
+        if target.isPostingThread, key == nil, backlog.limit == .max, let core = ownCore, Omitted.stands(for: sender) {
             ObjectArgument.owner.check(owner, call: #function)
             return unsafe core.observeFastPath(
                 name,

@@ -39,7 +39,7 @@ import Testing
 
         override var name: String? {
             get {
-                if let token = token.value { log.add("\(token.isActive), \(token.target.isPoster)") }
+                if let token = token.value { log.add("\(token.isActive), \(token.target.isPostingThread)") }
                 return "named"
             }
             set { super.name = newValue }

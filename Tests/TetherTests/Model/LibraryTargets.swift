@@ -34,7 +34,7 @@ class LibraryScheduler: LibraryTarget, DeliveryScheduler, @unchecked Sendable {
 }
 
 final class LibraryBatchingScheduler: LibraryScheduler, @unchecked Sendable {
-    override var target: DeliveryTarget { DeliveryTarget(kind: .custom(self), isBatching: true) }
+    override var target: DeliveryTarget { DeliveryTarget(CustomTarget(self, isBatching: true)) }
 }
 
 /// The thread of the test, in a mode in which its run loop runs only when it is told to.
@@ -43,7 +43,7 @@ final class LibraryLoop: LibraryTarget {
     private static let mode = RunLoop.Mode("model")
     private var loop: ThreadLoop?
 
-    var target: DeliveryTarget { DeliveryTarget(kind: .thread(currentLoop, modes: [LibraryLoop.mode])) }
+    var target: DeliveryTarget { DeliveryTarget(RunLoopTarget(currentLoop, in: [LibraryLoop.mode])) }
 
     private var currentLoop: ThreadLoop {
         if let loop { return loop }

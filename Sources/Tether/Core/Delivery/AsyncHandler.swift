@@ -2,7 +2,9 @@
 ///
 /// The task lives while blocks wait. The task changes to the handler's actor before a block runs, so a delivery stays
 /// pending until the actor is free. The task awaits the handler's call before the next block runs.
-final class AsyncHandler: Sendable {
+///
+/// SAFETY: `state` is protected by its lock.
+final class AsyncHandler: BoundTarget, @unchecked Sendable {
     private struct State: Sendable {
         var blocks = FIFO<Block>()
         var hasTask = false
@@ -19,9 +21,16 @@ final class AsyncHandler: Sendable {
     private let state: Locked<State>
 
     /// `actor`: the actor that isolates the handler.
-    init(on actor: (any Actor)?) { state = Locked(State(actor: actor)) }
+    init(on actor: (any Actor)?) {
+        state = Locked(State(actor: actor))
+        // Each block takes the oldest delivery, and only one, because the task performs one call for each block. Each
+        // observer has its own target and its own block, so the place is of no consequence.
+        super.init(place: ObjectIdentifier(AsyncHandler.self), isConcurrent: true)
+    }
 
-    func schedule(_ block: Block) {
+    override var description: String { "task" }
+
+    override func schedule(_ block: Block) {
         let number = state.withLock { state -> UInt64? in
             state.blocks.append(block)
             guard !state.hasTask else { return nil }
@@ -68,19 +77,6 @@ final class AsyncHandler: Sendable {
     }
 }
 
-/// SAFETY: the handler is a constant and Sendable.
-final class AsyncHandlerTarget: BoundTarget, @unchecked Sendable {
-    private let handler: AsyncHandler
-
-    init(_ target: DeliveryTarget, _ handler: AsyncHandler) {
-        self.handler = handler
-        // Each block takes the oldest delivery, and only one, because the task performs one call for each block.
-        super.init(target, place: ObjectIdentifier(handler), isConcurrent: true)
-    }
-
-    override func schedule(_ block: Block) { handler.schedule(block) }
-}
-
 /// SAFETY: `reference` is set before the registration is published, and is constant afterwards.
 final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     private let handler: AsyncHandler
@@ -88,8 +84,7 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
 
     init(on actor: (any Actor)?) { handler = AsyncHandler(on: actor) }
 
-    /// The handler's task.
-    var target: DeliveryTarget { DeliveryTarget(kind: .task(handler)) }
+    var target: DeliveryTarget { DeliveryTarget(handler) }
 
     override func attached(to registration: Registration) { reference = Unowned(registration) }
 

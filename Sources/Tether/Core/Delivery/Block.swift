@@ -47,7 +47,7 @@ final class CancellableBlock: Sendable {
 
     deinit { if use() { block.drop() } }
 
-    func run(mayNest: Bool = false) { if use() { block.run(mayNest: mayNest) } }
+    func run() { if use() { block.run() } }
 
     /// Drops the deliveries that have not run. A running handler returns.
     func cancel() {

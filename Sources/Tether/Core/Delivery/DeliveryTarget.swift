@@ -17,36 +17,17 @@ public import Foundation
 ///
 /// *Thread safety*: a value; share it freely.
 public struct DeliveryTarget: Sendable {
-    enum Kind: Sendable {
-        case postingThread
-        case main
-        case mainAsync
-        /// The main queue. A post on the main thread calls the handler also if deliveries are pending.
-        case mainAlwaysInline
-        case operationQueue(OperationQueue)
-        case dispatchQueue(DispatchQueue, concurrently: Bool)
-        case custom(any DeliveryScheduler)
-        case actor(any ActorReferring)
-        case thread(ThreadLoop, modes: Set<RunLoop.Mode>)
-        case task(AsyncHandler)
-    }
+    /// `nil` for the posting thread. An observer takes a copy.
+    let queue: BoundTarget?
 
-    let kind: Kind
-    /// Whether an observer has at most one waiting block (D7).
-    let isBatching: Bool
-    /// Stored, because a read of `kind` makes a copy.
-    let isPoster: Bool
+    init(_ queue: BoundTarget?) { self.queue = queue }
 
-    init(kind: Kind, isBatching: Bool = false) {
-        self.kind = kind
-        self.isBatching = isBatching
-        isPoster = if case .postingThread = kind { true } else { false }
-    }
+    var isPostingThread: Bool { queue == nil }
 
-    package var usesRunLoop: Bool { if case .thread = kind { true } else { false } }
+    package var usesRunLoop: Bool { queue is RunLoopTarget }
 
     /// The posting thread, inside the post. The default.
-    public static var postingThread: DeliveryTarget { DeliveryTarget(kind: .postingThread) }
+    public static var postingThread: DeliveryTarget { DeliveryTarget(nil) }
 
     /// The main queue, in every form of main program: at once for a post from there.
     ///
@@ -54,13 +35,13 @@ public struct DeliveryTarget: Sendable {
     /// `.dispatchQueue(.main)` and `.operationQueue(.main)` are the same target.
     public static var main: DeliveryTarget {
         // Computed, because -cross-module-optimization lets a client read a stored property without its initializer.
-        DeliveryTarget(kind: .main)
+        DeliveryTarget(MainQueueTarget())
     }
 
     /// The main queue, always in a later turn, also for a post from there (D3).
     ///
     /// Combine's `receive(on: DispatchQueue.main)` does the same. The handler runs after a view's update has ended.
-    public static var mainAsync: DeliveryTarget { DeliveryTarget(kind: .mainAsync) }
+    public static var mainAsync: DeliveryTarget { DeliveryTarget(MainQueueTarget(mayBeCurrent: false)) }
 
     /// An operation queue: one operation for each post (D2).
     ///
@@ -72,7 +53,9 @@ public struct DeliveryTarget: Sendable {
     ///   - batching: Whether a burst costs one operation: an observer adds none while one waits, so deliveries may run
     ///     ahead of other operations (D7).
     public static func operationQueue(_ queue: OperationQueue, batching: Bool = false) -> DeliveryTarget {
-        DeliveryTarget(kind: queue === OperationQueue.main ? .main : .operationQueue(queue), isBatching: batching)
+        DeliveryTarget(
+            queue === OperationQueue.main
+                ? MainQueueTarget(isBatching: batching) : OperationQueueTarget(queue, isBatching: batching))
     }
 
     /// A dispatch queue: one block for each post (D2).
@@ -88,33 +71,19 @@ public struct DeliveryTarget: Sendable {
         _ queue: DispatchQueue, concurrently: Bool = false, batching: Bool = false
     ) -> DeliveryTarget {
         DeliveryTarget(
-            kind: MainQueue.isMain(queue)
-                ? .main : .dispatchQueue(queue, concurrently: concurrently || queue.isGlobal), isBatching: batching)
+            MainQueue.isMain(queue)
+                ? MainQueueTarget(isBatching: batching)
+                : DispatchQueueTarget(queue, isConcurrent: concurrently || queue.isGlobal, isBatching: batching))
     }
 
     /// A scheduler of your own. All observers with the same instance share one order.
     /// - Parameter scheduler: The scheduler, retained as long as the observer lives.
     public static func custom(_ scheduler: any DeliveryScheduler) -> DeliveryTarget {
-        DeliveryTarget(kind: .custom(scheduler))
+        DeliveryTarget(CustomTarget(scheduler))
     }
 }
 
 extension DeliveryTarget: CustomStringConvertible {
     /// The target's kind and, if any, the queue's name.
-    public var description: String {
-        switch kind {
-        case .postingThread: "posting thread"
-        case .main, .mainAlwaysInline: "main\(isBatching ? ", batching" : "")"
-        case .mainAsync: "main, later"
-        case .operationQueue(let queue):
-            "operation queue \(queue.name.flatMap { $0.isEmpty ? nil : $0 } ?? "without a name")\(isBatching ? ", batching" : "")"
-        case .dispatchQueue(let queue, let concurrently):
-            "dispatch queue \(queue.label)\(concurrently ? ", concurrently" : "")\(isBatching ? ", batching" : "")"
-        case .custom(let scheduler): "custom \(type(of: scheduler))"
-        case .actor(let actor): actor.description
-        case .task: "task"
-        case .thread(let loop, let modes):
-            loop.description + (modes == [.common] ? "" : ", modes \(modes.map(\.rawValue).sorted())")
-        }
-    }
+    public var description: String { (queue ?? .postingThread).description }
 }

@@ -45,6 +45,7 @@ final class PendingDeliveries: Sendable {
         var target: BoundTarget
         /// Whether the target becomes the posting thread when no delivery is pending and no handler runs.
         var isLeavingTarget = false
+        var setTarget: BoundTarget { isLeavingTarget ? .postingThread : target }
         var deliveries = FIFO<Delivery>()
         var lastNumber: UInt64 = 0
         /// The first number since the target was set. Blocks with a smaller number have no delivery.
@@ -314,14 +315,16 @@ final class PendingDeliveries: Sendable {
     // MARK: The target
 
     var target: DeliveryTarget {
-        state.withLock { $0.isLeavingTarget ? .postingThread : $0.target.target }
+        let target = state.withLock(\.setTarget)
+        return DeliveryTarget(target.isPostingThread ? nil : target.copy(forObserver: false))
     }
 
-    func redirect(to new: BoundTarget) {
+    /// `nil` for the posting thread.
+    func redirect(to new: BoundTarget?) {
         change { state, post in
             if state.hasEnded { return }
-            state.isLeavingTarget = new.isPostingThread && !state.target.isPostingThread
-            if state.isLeavingTarget || new.isSame(as: state.target) { return }
+            state.isLeavingTarget = new == nil && !state.target.isPostingThread
+            guard let new, !new.isSame(as: state.target) else { return }
             post.release(state.target)
             state.target = new
             (state.waitingBlock, state.skipped, state.isRunningElsewhere) = (nil, [], isRunning())
@@ -458,7 +461,7 @@ final class PendingDeliveries: Sendable {
 
     struct Report {
         /// The reader of the report describes the target, because the user's code may compute the name of a queue.
-        var target = DeliveryTarget.postingThread
+        var target = BoundTarget.postingThread
         var pending = 0
         var kept = 0
         var dropped: [DropReason: Int] = [:]
@@ -469,8 +472,8 @@ final class PendingDeliveries: Sendable {
     func report(with hook: RegistrationHook?) -> (Report, RegistrationHook.Counts) {
         state.withLock { state in
             let report = Report(
-                target: state.isLeavingTarget ? .postingThread : state.target.target, pending: state.deliveries.count,
-                kept: state.kept == nil ? 0 : 1, dropped: state.dropped, muted: state.mutings.values.reduce(0, +))
+                target: state.setTarget, pending: state.deliveries.count, kept: state.kept == nil ? 0 : 1,
+                dropped: state.dropped, muted: state.mutings.values.reduce(0, +))
             return (report, hook?.counts ?? (0, [:]))
         }
     }

@@ -1,35 +1,16 @@
-/// An actor that is not retained: observers do not retain their owner (O2).
-protocol ActorReferring: Sendable {
-    var identity: ObjectIdentifier { get }
-    var description: String { get }
-
-    func take() -> (any Actor)?
-}
-
-private final class ActorReference<Referred: Actor>: ActorReferring {
-    private let reference: OwnerReference<Referred>
-    let identity: ObjectIdentifier
-
-    init?(_ actor: Referred) {
-        if isBeingDeinitialised(actor) { return nil }
-        reference = OwnerReference(actor)
-        identity = ObjectIdentifier(actor)
-    }
-
-    var description: String { "actor \(Referred.self)" }
-
-    func take() -> (any Actor)? { reference.take() }
-}
-
-/// An actor: a block is a task on the actor. The task retains the actor while the block waits.
+/// An actor that owns a handler: a block is a task on the actor. The task retains the actor while the block waits.
+/// The target does not, because observers do not retain their owner (O2).
+///
 /// SAFETY: the reference is a constant and Sendable.
-final class ActorTarget: BoundTarget, @unchecked Sendable {
-    private let reference: any ActorReferring
+final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
+    private let reference: OwnerReference<Owner>
 
-    init(_ target: DeliveryTarget, _ reference: any ActorReferring) {
-        self.reference = reference
-        super.init(target, place: reference.identity)
+    init(_ actor: Owner) {
+        reference = OwnerReference(actor)
+        super.init(place: ObjectIdentifier(actor))
     }
+
+    override var description: String { "actor \(Owner.self)" }
 
     override func schedule(_ block: Block) {
         guard let actor = reference.take() else { return block.drop() }
@@ -59,9 +40,6 @@ final class ActorTarget: BoundTarget, @unchecked Sendable {
 extension DeliveryTarget {
     /// The actor that owns a handler and isolates it.
     static func actor<Owner: Actor>(_ actor: Owner) -> DeliveryTarget {
-        if actor === MainActor.shared { return .main }
-        // An actor that is being deinitialised gets no observer, whatever the target (O8).
-        guard let reference = ActorReference(actor) else { return .postingThread }
-        return DeliveryTarget(kind: .actor(reference))
+        actor === MainActor.shared ? .main : DeliveryTarget(ActorTarget(actor))
     }
 }

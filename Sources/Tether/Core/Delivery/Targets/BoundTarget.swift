@@ -1,20 +1,18 @@
 internal import Dispatch
 internal import Foundation
 
-/// A target of one observer: the place of the blocks, and the way to the place.
+/// The place of the blocks, and the way to the place: the content of a `DeliveryTarget`, and an observer's target.
 ///
 /// This class itself is the posting thread. Each subclass puts blocks on one kind of queue. A target has no queue and
 /// no lock of its own: the place decides the order (D4).
 ///
 /// SAFETY: every property is a constant; subclasses answer for further properties.
-class BoundTarget: @unchecked Sendable {
+class BoundTarget: CustomStringConvertible, @unchecked Sendable {
     /// The pending deliveries that a block takes; see `PendingDeliveries`.
     enum Order { case serial, concurrent, batch }
 
-    static let postingThread = BoundTarget(
-        .postingThread, place: ObjectIdentifier(BoundTarget.self), mayBeCurrent: true)
+    static let postingThread = BoundTarget(place: ObjectIdentifier(BoundTarget.self), mayBeCurrent: true)
 
-    final let target: DeliveryTarget
     /// The identity of the queue. A post makes one block for each place. A switch within a place changes nothing, so
     /// parameters of `schedule` belong to the place.
     final let place: ObjectIdentifier
@@ -25,15 +23,22 @@ class BoundTarget: @unchecked Sendable {
     final let isAlwaysInline: Bool
 
     init(
-        _ target: DeliveryTarget, place: ObjectIdentifier, isConcurrent: Bool = false, mayBeCurrent: Bool = false,
+        place: ObjectIdentifier, isConcurrent: Bool = false, isBatching: Bool = false, mayBeCurrent: Bool = false,
         isAlwaysInline: Bool = false
     ) {
-        self.target = target
         self.place = place
-        order = target.isBatching ? .batch : isConcurrent ? .concurrent : .serial
+        order = isBatching ? .batch : isConcurrent ? .concurrent : .serial
         self.mayBeCurrent = mayBeCurrent
         self.isAlwaysInline = isAlwaysInline
     }
+
+    /// For people; see `DeliveryTarget.description`. May call the user's code.
+    var description: String { "posting thread" }
+
+    final var batchingSuffix: String { order == .batch ? ", batching" : "" }
+
+    /// The target when it becomes an observer's, or a value again. May call the user's code.
+    func copy(forObserver: Bool) -> BoundTarget { self }
 
     /// Puts a block on the queue. May call the user's code. `Post.submit` comes last to a target that may run the block
     /// at once.
@@ -50,20 +55,5 @@ class BoundTarget: @unchecked Sendable {
     /// Whether a switch between the two targets changes nothing.
     final func isSame(as other: BoundTarget) -> Bool {
         hasPlace(of: other) && order == other.order && mayBeCurrent == other.mayBeCurrent
-    }
-
-    static func bind(_ target: DeliveryTarget) -> BoundTarget {
-        switch target.kind {
-        case .postingThread: .postingThread
-        case .main: MainQueueTarget(target)
-        case .mainAsync: MainQueueTarget(target, mayBeCurrent: false)
-        case .mainAlwaysInline: MainQueueTarget(target, isAlwaysInline: true)
-        case .operationQueue(let queue): OperationQueueTarget(target, queue)
-        case .dispatchQueue(let queue, let isConcurrent): DispatchQueueTarget(target, queue, isConcurrent)
-        case .custom(let scheduler): CustomTarget(target, scheduler)
-        case .thread(let loop, let modes): RunLoopTarget(target, loop, in: modes)
-        case .actor(let reference): ActorTarget(target, reference)
-        case .task(let handler): AsyncHandlerTarget(target, handler)
-        }
     }
 }

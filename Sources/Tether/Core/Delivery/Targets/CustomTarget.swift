@@ -18,10 +18,12 @@ public protocol DeliveryScheduler: AnyObject, Sendable {
 final class CustomTarget: BoundTarget, @unchecked Sendable {
     private let scheduler: any DeliveryScheduler
 
-    init(_ target: DeliveryTarget, _ scheduler: any DeliveryScheduler) {
+    init(_ scheduler: any DeliveryScheduler, isBatching: Bool = false) {
         self.scheduler = scheduler
-        super.init(target, place: ObjectIdentifier(scheduler))
+        super.init(place: ObjectIdentifier(scheduler), isBatching: isBatching)
     }
+
+    override var description: String { "custom \(type(of: scheduler))" }
 
     override func schedule(_ block: Block) {
         let block = CancellableBlock(block)

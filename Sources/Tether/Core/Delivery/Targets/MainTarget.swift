@@ -31,11 +31,13 @@ enum MainQueue {
 ///
 /// SAFETY: the class adds no property.
 final class MainQueueTarget: BoundTarget, @unchecked Sendable {
-    init(_ target: DeliveryTarget, mayBeCurrent: Bool = true, isAlwaysInline: Bool = false) {
+    init(mayBeCurrent: Bool = true, isAlwaysInline: Bool = false, isBatching: Bool = false) {
         super.init(
-            target, place: ObjectIdentifier(MainQueueTarget.self), mayBeCurrent: mayBeCurrent,
+            place: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching, mayBeCurrent: mayBeCurrent,
             isAlwaysInline: isAlwaysInline)
     }
+
+    override var description: String { mayBeCurrent ? "main\(batchingSuffix)" : "main, later" }
 
     override func schedule(_ block: Block) { DispatchQueue.main.async { block.run() } }
 

@@ -1,16 +1,23 @@
 internal import Dispatch
 internal import Foundation
 
-/// SAFETY: the queue is a constant, and any thread may use a queue.
+/// SAFETY: the properties are constants, and any thread may use a queue.
 final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
     private let queue: DispatchQueue
 
-    init(_ target: DeliveryTarget, _ queue: DispatchQueue, _ isConcurrent: Bool) {
+    private let isConcurrent: Bool
+
+    init(_ queue: DispatchQueue, isConcurrent: Bool, isBatching: Bool) {
         self.queue = queue
-        super.init(target, place: ObjectIdentifier(queue), isConcurrent: isConcurrent)
+        self.isConcurrent = isConcurrent
+        super.init(place: ObjectIdentifier(queue), isConcurrent: isConcurrent, isBatching: isBatching)
     }
 
     override func schedule(_ block: Block) { queue.async { block.run() } }
+
+    override var description: String {
+        "dispatch queue \(queue.label)\(isConcurrent ? ", concurrently" : "")\(batchingSuffix)"
+    }
 }
 
 extension DispatchQueue {
@@ -25,13 +32,20 @@ extension DispatchQueue {
 final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
     private let queue: OperationQueue
 
-    init(_ target: DeliveryTarget, _ queue: OperationQueue) {
+    init(_ queue: OperationQueue, isBatching: Bool) {
         self.queue = queue
         super.init(
-            target, place: ObjectIdentifier(queue), isConcurrent: queue.maxConcurrentOperationCount != 1)
+            place: ObjectIdentifier(queue), isConcurrent: queue.maxConcurrentOperationCount != 1,
+            isBatching: isBatching)
     }
 
     override func schedule(_ block: Block) { queue.addOperation(BlockOperation(block)) }
+
+    override func copy(forObserver: Bool) -> BoundTarget { OperationQueueTarget(queue, isBatching: order == .batch) }
+
+    override var description: String {
+        "operation queue \(queue.name.flatMap { $0.isEmpty ? nil : $0 } ?? "without a name")\(batchingSuffix)"
+    }
 
     /// SAFETY: `block` is constant and Sendable; the rest is `Operation`'s own state.
     private final class BlockOperation: Operation, @unchecked Sendable {

@@ -21,7 +21,7 @@ extension DeliveryTarget {
     /// pending and later deliveries are dropped and counted (D5).
     @available(*, noasync, message: "async code runs on threads without a run loop; use .main, .mainActor or a queue")
     public static var currentThread: DeliveryTarget {
-        MainQueue.isCurrent ? .main : DeliveryTarget(kind: .thread(.current, modes: [.common]))
+        MainQueue.isCurrent ? .main : DeliveryTarget(RunLoopTarget(.current, in: [.common]))
     }
 
     /// A thread, by its run loop in some modes: the main thread, a thread that called
@@ -39,7 +39,7 @@ extension DeliveryTarget {
                     + "at least one mode, such as .common.")
         }
         if thread.isMainThread, modes == [.common] { return .main }
-        return DeliveryTarget(kind: .thread(loop, modes: modes))
+        return DeliveryTarget(RunLoopTarget(loop, in: modes))
     }
 }
 
@@ -76,13 +76,13 @@ final class ThreadLoop: Sendable {
         var lines: [Set<RunLoop.Mode>: Line] = [:]
     }
 
-    /// The blocks of the thread in one set of modes. With a target the run loop does not exit.
+    /// The blocks of the thread in one set of modes. With an observer's target the run loop does not exit.
     ///
     /// SAFETY: the variables are protected by the lock of the thread's state.
     final class Line: @unchecked Sendable {
         fileprivate let modes: Set<RunLoop.Mode>
         /// The waiting blocks, oldest first.
-        fileprivate var blocks = FIFO<CancellableBlock>()
+        fileprivate var blocks = FIFO<Block>()
         fileprivate var targetCount = 0
         fileprivate var hold: RunLoopHold?
 
@@ -151,7 +151,7 @@ final class ThreadLoop: Sendable {
             state.isClosed = true
             return state.lines.values.flatMap { $0.blocks.removeAll() }
         }
-        for block in blocks { block.cancel() }
+        for block in blocks { block.drop() }
     }
 
     /// Drops the waiting blocks, counted, and rejects later ones. Undoes `begin`.
@@ -173,11 +173,12 @@ final class ThreadLoop: Sendable {
 
     // MARK: Targets and blocks
 
-    /// The line of some modes, until `detach` with one target more.
-    fileprivate func attach(in modes: Set<RunLoop.Mode>) -> Line {
+    /// The line of some modes. If `isAttaching`, with one target more until `detach`.
+    fileprivate func line(in modes: Set<RunLoop.Mode>, isAttaching: Bool) -> Line {
         state.withLock { state in
             let line = state.lines[modes] ?? Line(modes)
             state.lines[modes] = line
+            if !isAttaching { return line }
             line.targetCount += 1
             if line.hold == nil, let loop = state.loop { line.hold = RunLoopHold(loop.cfRunLoop, in: modes) }
             return line
@@ -196,12 +197,11 @@ final class ThreadLoop: Sendable {
 
     /// Runs a block on the thread, and wakes the thread. The block waits without a loop, and is dropped after the exit.
     fileprivate func schedule(_ block: Block, on line: Line) {
-        let block = CancellableBlock(block)
         let (isClosed, loop) = state.withLock { state in
             if !state.isClosed { line.blocks.append(block) }
             return (state.isClosed, state.loop)
         }
-        if isClosed { return block.cancel() }
+        if isClosed { return block.drop() }
         if let loop { perform(line, on: loop) }
     }
 
@@ -221,15 +221,27 @@ final class RunLoopTarget: BoundTarget, @unchecked Sendable {
     private let thread: ThreadLoop
     private let line: ThreadLoop.Line
 
-    init(_ target: DeliveryTarget, _ thread: ThreadLoop, in modes: Set<RunLoop.Mode>) {
+    /// Whether an observer has the target.
+    private let isAttached: Bool
+
+    init(_ thread: ThreadLoop, in modes: Set<RunLoop.Mode>, isAttached: Bool = false) {
         self.thread = thread
-        line = thread.attach(in: modes)
-        super.init(target, place: ObjectIdentifier(line), mayBeCurrent: true)
+        self.isAttached = isAttached
+        line = thread.line(in: modes, isAttaching: isAttached)
+        super.init(place: ObjectIdentifier(line), mayBeCurrent: true)
     }
 
-    deinit { thread.detach(from: line) }
+    deinit { if isAttached { thread.detach(from: line) } }
+
+    override func copy(forObserver: Bool) -> BoundTarget {
+        RunLoopTarget(thread, in: line.modes, isAttached: forObserver)
+    }
 
     override func schedule(_ block: Block) { thread.schedule(block, on: line) }
 
     override var isCurrent: Bool { thread.isCurrent }
+
+    override var description: String {
+        thread.description + (line.modes == [.common] ? "" : ", modes \(line.modes.map(\.rawValue).sorted())")
+    }
 }
