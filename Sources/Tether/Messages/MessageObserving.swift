@@ -243,7 +243,8 @@ extension ObservationRequest {
     ) {
         self.init(
             name: kind.name, sender: AnySubject.filter(subject, call: call),
-            target: target ?? hook?.target ?? DeliveryTarget(MainQueueTarget(isAlwaysInline: kind.isOnMainActor)),
+            target: target ?? hook?.target
+                ?? DeliveryTarget(MainQueueTarget(kind.isOnMainActor ? .always : .unlessPending)),
             isIsolated: target == nil, once: once, key: key.map { ObserverKey($0) },
             site: RegistrationSite(file: file, line: line), hooks: [MessageHook(kind)] + (hook.map { [$0] } ?? []),
             call: call)

@@ -76,8 +76,7 @@ final class CancellableBlock: Sendable {
     private var others: ContiguousArray<Submission> = []
     /// The stored notification, shared by all observers of the post.
     private var stored: StoredNotification?
-    /// The notification without objects that are being deinitialised (X3); `nil` if there are none.
-    private var scrubbed: Notification?
+    /// Whether the notification was examined for objects that are being deinitialised (X3).
     private var isExamined: Bool
     /// Released with the post, not under a lock.
     private var released: [any Sendable] = []
@@ -92,14 +91,13 @@ final class CancellableBlock: Sendable {
     mutating func examine(_ notification: borrowing Notification) {
         if isExamined { return }
         isExamined = true
-        if notification.holdsEndingObject { scrubbed = notification.withoutEndingObjects }
+        if let scrubbed = notification.scrubbed { stored = StoredNotification(scrubbed) }
     }
 
     mutating func store(_ notification: Notification) -> StoredNotification {
-        if let stored { return stored }
-        let made = StoredNotification(scrubbed ?? notification)
-        stored = made
-        return made
+        let stored = stored ?? StoredNotification(notification)
+        self.stored = stored
+        return stored
     }
 
     mutating func release(_ value: any Sendable) { released.append(value) }
@@ -118,10 +116,10 @@ final class CancellableBlock: Sendable {
 
     /// Calls `body` with the post, but without the notification that the other observers share.
     mutating func withOwnNotification(_ body: (inout Post) -> Void) {
-        let shared = (stored, scrubbed, isExamined)
-        (stored, scrubbed, isExamined) = (nil, nil, false)
+        let shared = (stored, isExamined)
+        (stored, isExamined) = (nil, false)
         body(&self)
-        (stored, scrubbed, isExamined) = shared
+        (stored, isExamined) = shared
     }
 
     mutating func submit() {
@@ -153,24 +151,19 @@ final class StoredNotification: @unchecked Sendable {
 
 // No object is stored for later during its deinitialisation (X3): neither as `object` nor as a value of `userInfo`.
 extension Notification {
-    package var withoutEndingObject: Notification { holdsEndingObject ? withoutEndingObjects : self }
+    package var withoutEndingObject: Notification { scrubbed ?? self }
 
-    /// Whether `object`, or a value of `userInfo`, is being deinitialised.
+    /// The notification without objects that are being deinitialised; `nil` if there are none.
     @inline(__always)
-    var holdsEndingObject: Bool {
-        if hasEndingObject { return true }
-        guard let userInfo else { return false }
-        return userInfo.values.contains(where: Notification.isEnding)
-    }
-
-    var withoutEndingObjects: Notification {
-        Notification(
+    var scrubbed: Notification? {
+        guard hasEndingObject || userInfo?.values.contains(where: Notification.isEnding) == true else { return nil }
+        return Notification(
             name: name, object: hasEndingObject ? nil : object,
             userInfo: userInfo?.filter { !Notification.isEnding($0.value) })
     }
 
     private static func isEnding(_ value: Any) -> Bool {
-        if let object = Unwrapped.storedObject(in: value) { isBeingDeinitialised(object) } else { false }
+        Unwrapped.storedObject(in: value).map(isBeingDeinitialised) ?? false
     }
 
     /// The object is examined in place if the layout of a notification is known, because copying an `Any` costs as much

@@ -17,30 +17,26 @@ public struct BufferingPolicy: Sendable, Hashable {
     let keepsOldest: Bool
 
     /// No bound. The default.
-    public static let unbounded = BufferingPolicy(limit: .max, keepsOldest: false)
+    public static let unbounded = BufferingPolicy(.max, keepsOldest: false, call: "")
 
     /// Keeps the newest `count`, 1 or more: a post to a full buffer drops the oldest.
     public static func newest(_ count: Int) -> BufferingPolicy {
-        BufferingPolicy(checking: count, keepsOldest: false, call: "BufferingPolicy.newest(_:)")
+        BufferingPolicy(count, keepsOldest: false, call: "BufferingPolicy.newest(_:)")
     }
 
     /// Keeps the oldest `count`, 1 or more: a post to a full buffer is dropped.
     public static func oldest(_ count: Int) -> BufferingPolicy {
-        BufferingPolicy(checking: count, keepsOldest: true, call: "BufferingPolicy.oldest(_:)")
+        BufferingPolicy(count, keepsOldest: true, call: "BufferingPolicy.oldest(_:)")
     }
 
-    private init(limit: Int, keepsOldest: Bool) {
-        self.limit = limit
-        self.keepsOldest = keepsOldest
-    }
-
-    private init(checking count: Int, keepsOldest: Bool, call: StaticString) {
+    private init(_ count: Int, keepsOldest: Bool, call: StaticString) {
         guard count > 0 else {
             fatalError(
                 "\(call): a buffer of \(count) keeps nothing that was posted; pass 1 or more, or .unbounded, or mute the "
                     + "observer.")
         }
-        self.init(limit: count, keepsOldest: keepsOldest && count < .max)
+        limit = count
+        self.keepsOldest = keepsOldest && count < .max
     }
 }
 

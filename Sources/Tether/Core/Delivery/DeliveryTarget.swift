@@ -41,7 +41,7 @@ public struct DeliveryTarget: Sendable {
     /// The main queue, always in a later turn, also for a post from there (D3).
     ///
     /// Combine's `receive(on: DispatchQueue.main)` does the same. The handler runs after a view's update has ended.
-    public static var mainAsync: DeliveryTarget { DeliveryTarget(MainQueueTarget(mayBeCurrent: false)) }
+    public static var mainAsync: DeliveryTarget { DeliveryTarget(MainQueueTarget(.never)) }
 
     /// An operation queue: one operation for each post (D2).
     ///

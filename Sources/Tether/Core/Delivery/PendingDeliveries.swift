@@ -146,8 +146,8 @@ final class PendingDeliveries: Sendable {
     var isCalledHere: Bool { state.withLock { isCalledHere($0) } }
 
     private func isCalledHere(_ state: borrowing State) -> Bool {
-        guard state.target.mayBeCurrent, !state.isRunningElsewhere else { return false }
-        return (state.deliveries.isEmpty || state.target.isAlwaysInline) && state.target.isCurrent
+        if state.target.isInline == .never || state.isRunningElsewhere { return false }
+        return (state.deliveries.isEmpty || state.target.isInline == .always) && state.target.isCurrent
     }
 
     private func append(_ stored: StoredNotification, to state: inout State, _ post: inout Post) {
@@ -316,7 +316,7 @@ final class PendingDeliveries: Sendable {
 
     var target: DeliveryTarget {
         let target = state.withLock(\.setTarget)
-        return DeliveryTarget(target.isPostingThread ? nil : target.copy(forObserver: false))
+        return target.isPostingThread ? .postingThread : DeliveryTarget(target.copy(forObserver: false))
     }
 
     /// `nil` for the posting thread.

@@ -11,28 +11,32 @@ class BoundTarget: CustomStringConvertible, @unchecked Sendable {
     /// The pending deliveries that a block takes; see `PendingDeliveries`.
     enum Order { case serial, concurrent, batch }
 
-    static let postingThread = BoundTarget(place: ObjectIdentifier(BoundTarget.self), mayBeCurrent: true)
+    /// Whether a post on the target calls the handler there.
+    enum Inline {
+        case never
+        /// Unless a delivery of the observer is pending (D3).
+        case unlessPending
+        /// Also if deliveries are pending (T3).
+        case always
+    }
+
+    static let postingThread = BoundTarget(place: ObjectIdentifier(BoundTarget.self), .unlessPending)
 
     /// The identity of the queue. A post makes one block for each place. A switch within a place changes nothing, so
     /// parameters of `schedule` belong to the place.
     final let place: ObjectIdentifier
     final let order: Order
-    /// Whether a post can be made on the target. Stored, because most targets need no check.
-    final let mayBeCurrent: Bool
-    /// Whether a post on the target calls the handler there, also if deliveries are pending (T3).
-    final let isAlwaysInline: Bool
+    final let isInline: Inline
 
     init(
-        place: ObjectIdentifier, isConcurrent: Bool = false, isBatching: Bool = false, mayBeCurrent: Bool = false,
-        isAlwaysInline: Bool = false
+        place: ObjectIdentifier, isConcurrent: Bool = false, isBatching: Bool = false, _ isInline: Inline = .never
     ) {
         self.place = place
         order = isBatching ? .batch : isConcurrent ? .concurrent : .serial
-        self.mayBeCurrent = mayBeCurrent
-        self.isAlwaysInline = isAlwaysInline
+        self.isInline = isInline
     }
 
-    /// For people; see `DeliveryTarget.description`. May call the user's code.
+    /// As in `DeliveryTarget.description`. May call the user's code.
     var description: String { "posting thread" }
 
     final var batchingSuffix: String { order == .batch ? ", batching" : "" }
@@ -44,8 +48,8 @@ class BoundTarget: CustomStringConvertible, @unchecked Sendable {
     /// at once.
     func schedule(_ block: Block) {}
 
-    /// Whether the caller is where the blocks run. A post asks only if `mayBeCurrent`.
-    var isCurrent: Bool { mayBeCurrent }
+    /// Whether the caller is where the blocks run. A post asks only if `isInline` is not `.never`.
+    var isCurrent: Bool { isInline != .never }
     final var isPostingThread: Bool { self === BoundTarget.postingThread }
 
     /// Whether the blocks of both run in one place. The kind counts, too: one object may be actor and scheduler.
@@ -54,6 +58,6 @@ class BoundTarget: CustomStringConvertible, @unchecked Sendable {
 
     /// Whether a switch between the two targets changes nothing.
     final func isSame(as other: BoundTarget) -> Bool {
-        hasPlace(of: other) && order == other.order && mayBeCurrent == other.mayBeCurrent
+        hasPlace(of: other) && order == other.order && isInline == other.isInline
     }
 }

@@ -31,13 +31,11 @@ enum MainQueue {
 ///
 /// SAFETY: the class adds no property.
 final class MainQueueTarget: BoundTarget, @unchecked Sendable {
-    init(mayBeCurrent: Bool = true, isAlwaysInline: Bool = false, isBatching: Bool = false) {
-        super.init(
-            place: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching, mayBeCurrent: mayBeCurrent,
-            isAlwaysInline: isAlwaysInline)
+    init(_ isInline: Inline = .unlessPending, isBatching: Bool = false) {
+        super.init(place: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching, isInline)
     }
 
-    override var description: String { mayBeCurrent ? "main\(batchingSuffix)" : "main, later" }
+    override var description: String { isInline == .never ? "main, later" : "main\(batchingSuffix)" }
 
     override func schedule(_ block: Block) { DispatchQueue.main.async { block.run() } }
 

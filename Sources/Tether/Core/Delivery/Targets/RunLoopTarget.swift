@@ -61,6 +61,8 @@ final class ThreadLoop: Sendable {
     private struct Loop: @unchecked Sendable {
         let runLoop: RunLoop
         let cfRunLoop: CFRunLoop
+        /// `nil` for the main thread.
+        var thread: ThreadRecord?
 
         func perform(in modes: Set<RunLoop.Mode>, _ block: @escaping @Sendable () -> Void) {
             runLoop.perform(inModes: Array(modes), block: block)
@@ -70,7 +72,6 @@ final class ThreadLoop: Sendable {
 
     private struct State: Sendable {
         var loop: Loop?
-        var thread: ThreadRecord?
         var isClosed = false
         /// All lines that the thread has had.
         var lines: [Set<RunLoop.Mode>: Line] = [:]
@@ -131,8 +132,8 @@ final class ThreadLoop: Sendable {
         thread.atExit(self) { $0.exit() }
         state.withLock { state in
             if state.isClosed { return }
-            let loop = Loop(runLoop: .current, cfRunLoop: CFRunLoopGetCurrent())
-            (state.loop, state.thread) = (loop, thread)
+            let loop = Loop(runLoop: .current, cfRunLoop: CFRunLoopGetCurrent(), thread: thread)
+            state.loop = loop
             for line in state.lines.values {
                 if line.targetCount > 0 { line.hold = RunLoopHold(loop.cfRunLoop, in: line.modes) }
                 for _ in 0..<line.blocks.count { perform(line, on: loop) }
@@ -158,7 +159,7 @@ final class ThreadLoop: Sendable {
     func exit() {
         close()
         state.withLock { state in
-            (state.thread, state.loop) = (nil, nil)
+            state.loop = nil
             for line in state.lines.values { line.hold.take()?.invalidate() }
         }
         // The thread's object may be deallocated already, and another thread may have the address.
@@ -168,7 +169,7 @@ final class ThreadLoop: Sendable {
     /// Whether the thread is the calling one.
     var isCurrent: Bool {
         self === ThreadLoop.main
-            ? Thread.isMainThread : state.withLock { $0.thread.map { $0 === ThreadRecord.current } ?? false }
+            ? Thread.isMainThread : state.withLock { $0.loop.map { $0.thread === ThreadRecord.current } ?? false }
     }
 
     // MARK: Targets and blocks
@@ -228,7 +229,7 @@ final class RunLoopTarget: BoundTarget, @unchecked Sendable {
         self.thread = thread
         self.isAttached = isAttached
         line = thread.line(in: modes, isAttaching: isAttached)
-        super.init(place: ObjectIdentifier(line), mayBeCurrent: true)
+        super.init(place: ObjectIdentifier(line), .unlessPending)
     }
 
     deinit { if isAttached { thread.detach(from: line) } }
