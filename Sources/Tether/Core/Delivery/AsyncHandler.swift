@@ -3,7 +3,7 @@
 /// The task lives while blocks wait. The task changes to the handler's actor before a block runs, so a delivery stays
 /// pending until the actor is free. The task awaits the handler's call before the next block runs.
 ///
-/// SAFETY: `state` is protected by its lock.
+/// SAFETY: `state` is protected by its lock; `actor` is a constant.
 final class AsyncHandler: BoundTarget, @unchecked Sendable {
     private struct State: Sendable {
         var blocks = FIFO<Block>()
@@ -12,17 +12,16 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
         var task: Task<Void, Never>?
         var number: UInt64 = 0
         var isCancelled = false
-        /// The actor that isolates the handler, until the observer ends.
-        var actor: (any Actor)?
         /// The call requested by the last block.
         var run: AsyncRun?
     }
 
-    private let state: Locked<State>
+    private let state = Locked(State())
+    /// The actor that isolates the handler.
+    private let actor: (any Actor)?
 
-    /// `actor`: the actor that isolates the handler.
     init(on actor: (any Actor)?) {
-        state = Locked(State(actor: actor))
+        self.actor = actor
         // Each block takes the oldest delivery, and only one, because the task performs one call for each block. Each
         // observer has its own target and its own block, so the place is of no consequence.
         super.init(place: ObjectIdentifier(AsyncHandler.self), isConcurrent: true)
@@ -48,23 +47,22 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
         if isCancelled { task.cancel() }
     }
 
-    /// Releases the actor. No call begins there any more. `cancelling` also cancels the running call.
-    func end(cancelling: Bool) {
-        let (task, actor) = state.withLock { state in
-            if cancelling { state.isCancelled = true }
-            return (state.task.take(), state.actor.take())
+    /// Cancels the running call.
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task.take()
         }
-        if cancelling { task?.cancel() }
-        withExtendedLifetime(actor) {}
+        task?.cancel()
     }
 
     func take(_ run: AsyncRun) { state.withLock { $0.run = run } }
 
     private func deliver() async {
-        while let (block, actor) = state.withLock({ state -> (Block, (any Actor)?)? in
+        while let block = state.withLock({ state -> Block? in
             let block = state.blocks.popFirst()
             state.hasTask = block != nil
-            return block.map { ($0, state.actor) }
+            return block
         }) {
             await run(block, on: actor)
         }
@@ -90,24 +88,21 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
 
     /// Passes a call to the task, which is on the handler's actor. Called in a delivery.
     func call(_ work: @escaping AsyncRun.Work) {
-        if let registration = reference?.take() {
-            let work = Events.areTraced ? AsyncHandlerHook.traced(work, at: registration.site) : work
-            handler.take(AsyncRun(of: registration, work))
-        }
-    }
-
-    private static func traced(_ work: @escaping AsyncRun.Work, at site: RegistrationSite) -> AsyncRun.Work {
-        { actor in
+        guard let registration = reference?.take() else { return }
+        guard Events.areTraced else { return handler.take(AsyncRun(of: registration, work)) }
+        let site = registration.site
+        let run = AsyncRun(of: registration) { actor in
             let begun = Events.report(.asyncCall(site))
             await work(actor)
             if begun > 0 { Events.report(.asyncEnd(begun)) }
         }
+        handler.take(run)
     }
 
     /// Cancels the running call, unless the sender has ended (M5), or the call itself has ended the registration.
     override func ended(_ registration: Registration) {
         let hasSenderEnded = registration.details?.sender?.reference.hasEnded ?? false
         let hasEndedItself = registration.isClaimed || AsyncRun.isCurrent(for: registration.address)
-        handler.end(cancelling: !hasSenderEnded && !hasEndedItself)
+        if !hasSenderEnded, !hasEndedItself { handler.cancel() }
     }
 }

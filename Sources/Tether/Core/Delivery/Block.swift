@@ -5,36 +5,31 @@ internal import Synchronization
 ///
 /// A post puts one block on the queue of each target, so a delivery keeps its place among all work there (D2, D4). A
 /// block stores numbers, and `PendingDeliveries` stores the notifications. A block retains the pending deliveries, not
-/// the target. The first entry is stored in place, because most blocks have one.
+/// the target.
 struct Block: Sendable {
-    struct Entry: Sendable {
-        let pending: PendingDeliveries
-        let number: UInt64
-    }
+    let pending: PendingDeliveries
+    let number: UInt64
+    /// The deliveries to further observers; in most blocks none.
+    fileprivate var others: ContiguousArray<Block> = []
 
-    private let first: Entry
-    private var others: ContiguousArray<Entry> = []
-
-    init(_ first: Entry) { self.first = first }
-
-    mutating func append(_ entry: Entry) { others.append(entry) }
+    init(_ pending: PendingDeliveries, _ number: UInt64) { (self.pending, self.number) = (pending, number) }
 
     /// Calls the handlers, on the target.
     ///
     /// `mayNest`: whether a handler may run later blocks of the target inside its call.
     func run(mayNest: Bool = false) {
-        if mayNest { for entry in others { entry.pending.allowOvertaking(of: entry.number) } }
+        if mayNest { for other in others { other.pending.allowOvertaking(of: other.number) } }
         unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
             var previous: UInt = 0
-            unsafe first.pending.deliver(first.number, after: &previous, at: epochGuard)
-            for entry in others { unsafe entry.pending.deliver(entry.number, after: &previous, at: epochGuard) }
+            unsafe pending.deliver(number, after: &previous, at: epochGuard)
+            for other in others { unsafe other.pending.deliver(other.number, after: &previous, at: epochGuard) }
         }
     }
 
     /// Drops and counts the deliveries that have not run. The release may call the user's code.
     func drop(hasBegun: Bool = false) {
-        first.pending.drop(first.number, hasBegun: hasBegun)
-        for entry in others { entry.pending.drop(entry.number, hasBegun: hasBegun) }
+        pending.drop(number, hasBegun: hasBegun)
+        for other in others { other.drop(hasBegun: hasBegun) }
     }
 }
 
@@ -102,15 +97,16 @@ final class CancellableBlock: Sendable {
 
     mutating func release(_ value: any Sendable) { released.append(value) }
 
-    mutating func add(_ entry: Block.Entry, on target: BoundTarget, inOwnBlock: Bool = false) {
+    /// Adds a block, or its delivery to the target's block of the post.
+    mutating func add(_ block: Block, on target: BoundTarget, inOwnBlock: Bool = false) {
         if first == nil {
-            first = Submission(target: target, block: Block(entry))
+            first = Submission(target: target, block: block)
         } else if !inOwnBlock, first!.target.hasPlace(of: target) {
-            first!.block.append(entry)
+            first!.block.others.append(block)
         } else if !inOwnBlock, let index = others.firstIndex(where: { $0.target.hasPlace(of: target) }) {
-            others[index].block.append(entry)
+            others[index].block.others.append(block)
         } else {
-            others.append(Submission(target: target, block: Block(entry)))
+            others.append(Submission(target: target, block: block))
         }
     }
 

@@ -166,7 +166,7 @@ final class PendingDeliveries: Sendable {
         }
         // On a concurrent target the observers of a post run at the same time.
         let isConcurrent = state.target.order == .concurrent
-        post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: isConcurrent)
+        post.add(Block(self, number), on: state.target, inOwnBlock: isConcurrent)
     }
 
     private func waitBegins() -> Event.Moment {
@@ -270,7 +270,7 @@ final class PendingDeliveries: Sendable {
                 // Switched meanwhile: the skipped blocks ran on the new target, and the calls follow there.
                 for number in state.skipped {
                     state.lastMoved = max(state.lastMoved, number)
-                    post.add(Block.Entry(pending: self, number: number), on: state.target, inOwnBlock: true)
+                    post.add(Block(self, number), on: state.target, inOwnBlock: true)
                 }
                 state.skipped = []
             }
@@ -335,7 +335,7 @@ final class PendingDeliveries: Sendable {
                 if state.waitingBlock != nil { return }
                 if new.order == .batch { state.waitingBlock = delivery.number }
                 // One block for each delivery, so that other work on the new queue runs between the deliveries.
-                post.add(Block.Entry(pending: self, number: delivery.number), on: new, inOwnBlock: true)
+                post.add(Block(self, delivery.number), on: new, inOwnBlock: true)
             }
             state.lastMoved = state.lastNumber
         }
@@ -429,9 +429,7 @@ final class PendingDeliveries: Sendable {
     // MARK: The end
 
     /// Ends the observer of a deallocated sender after the pending deliveries (M5).
-    func endAfterPending() {
-        change { state, _ in state.isLast = true }
-    }
+    func endAfterPending() { change { state, _ in state.isLast = true } }
 
     /// Ends the observer. The caller releases the result: a block that never runs must not retain the target.
     func end() -> [any Sendable] {
