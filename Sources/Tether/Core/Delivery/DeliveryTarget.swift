@@ -23,7 +23,6 @@ public struct DeliveryTarget: Sendable {
     init(_ queue: BoundTarget?) { self.queue = queue }
 
     var isPostingThread: Bool { queue == nil }
-
     package var usesRunLoop: Bool { queue is RunLoopTarget }
 
     /// The posting thread, inside the post. The default.
@@ -49,7 +48,7 @@ public struct DeliveryTarget: Sendable {
     /// may run the handlers of several posts at the same time, but never one observer's handler twice. Cancelling an
     /// operation drops and counts the deliveries.
     /// - Parameters:
-    ///   - queue: The queue, retained as long as the observer lives; `OperationQueue.main` is `.main`.
+    ///   - queue: The queue; `OperationQueue.main` is `.main`.
     ///   - batching: Whether a burst costs one operation: an observer adds none while one waits, so deliveries may run
     ///     ahead of other operations (D7).
     public static func operationQueue(_ queue: OperationQueue, batching: Bool = false) -> DeliveryTarget {
@@ -63,10 +62,9 @@ public struct DeliveryTarget: Sendable {
     /// A dispatch queue does not say whether it is concurrent. With `concurrently: true` an observer's deliveries keep
     /// posting order on a concurrent queue, and never overlap. Global queues are known to be concurrent.
     /// - Parameters:
-    ///   - queue: The queue, retained as long as the observer lives; `DispatchQueue.main` is `.main`.
+    ///   - queue: The queue; `DispatchQueue.main` is `.main`.
     ///   - concurrently: Whether the queue is concurrent.
-    ///   - batching: Whether a burst costs one wake-up: an observer submits no block while one waits, so deliveries may
-    ///     run ahead of other work (D7).
+    ///   - batching: Whether a burst costs one block, as for an operation queue (D7).
     public static func dispatchQueue(
         _ queue: DispatchQueue, concurrently: Bool = false, batching: Bool = false
     ) -> DeliveryTarget {
@@ -77,10 +75,7 @@ public struct DeliveryTarget: Sendable {
     }
 
     /// A scheduler of your own. All observers with the same instance share one order.
-    /// - Parameter scheduler: The scheduler, retained as long as the observer lives.
-    public static func custom(_ scheduler: any DeliveryScheduler) -> DeliveryTarget {
-        DeliveryTarget(CustomTarget(scheduler))
-    }
+    public static func custom(_ scheduler: any DeliveryScheduler) -> DeliveryTarget { .init(CustomTarget(scheduler)) }
 }
 
 extension DeliveryTarget: CustomStringConvertible {

@@ -45,7 +45,7 @@ final class PendingDeliveries: Sendable {
         var target: BoundTarget
         /// Whether the target becomes the posting thread when no delivery is pending and no handler runs.
         var isLeavingTarget = false
-        var setTarget: BoundTarget { isLeavingTarget ? .postingThread : target }
+        var shownTarget: BoundTarget { isLeavingTarget ? .postingThread : target }
         var deliveries = FIFO<Delivery>()
         var lastNumber: UInt64 = 0
         /// The first number since the target was set. Blocks with a smaller number have no delivery.
@@ -315,7 +315,7 @@ final class PendingDeliveries: Sendable {
     // MARK: The target
 
     var target: DeliveryTarget {
-        let target = state.withLock(\.setTarget)
+        let target = state.withLock(\.shownTarget)
         return target.isPostingThread ? .postingThread : DeliveryTarget(target.copy(forObserver: false))
     }
 
@@ -470,7 +470,7 @@ final class PendingDeliveries: Sendable {
     func report(with hook: RegistrationHook?) -> (Report, RegistrationHook.Counts) {
         state.withLock { state in
             let report = Report(
-                target: state.setTarget, pending: state.deliveries.count, kept: state.kept == nil ? 0 : 1,
+                target: state.shownTarget, pending: state.deliveries.count, kept: state.kept == nil ? 0 : 1,
                 dropped: state.dropped, muted: state.mutings.values.reduce(0, +))
             return (report, hook?.counts ?? (0, [:]))
         }

@@ -1,22 +1,19 @@
 internal import Dispatch
 internal import Foundation
 
-/// SAFETY: the properties are constants, and any thread may use a queue.
+/// SAFETY: the queue is a constant, and any thread may use a queue.
 final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
     private let queue: DispatchQueue
 
-    private let isConcurrent: Bool
-
     init(_ queue: DispatchQueue, isConcurrent: Bool, isBatching: Bool) {
         self.queue = queue
-        self.isConcurrent = isConcurrent
         super.init(place: ObjectIdentifier(queue), isConcurrent: isConcurrent, isBatching: isBatching)
     }
 
     override func schedule(_ block: Block) { queue.async { block.run() } }
 
     override var description: String {
-        "dispatch queue \(queue.label)\(isConcurrent ? ", concurrently" : "")\(batchingSuffix)"
+        "dispatch queue \(queue.label)\(order == .concurrent ? ", concurrently" : batchingSuffix)"
     }
 }
 

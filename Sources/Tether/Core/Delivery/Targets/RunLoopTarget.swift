@@ -5,7 +5,7 @@ public import Foundation
 //
 //     ThreadLoop       A thread and its run loop, until the thread exits.
 //       Line           The thread's blocks in one set of modes. Blocks wait for a run loop. The exit drops blocks.
-//         RunLoopTarget  A target, one for each observer.
+//         RunLoopTarget  A target, one for each observer, and for each `DeliveryTarget`.
 //
 // No public API leads from a thread to a run loop, so a thread makes itself known.
 //
@@ -210,7 +210,7 @@ final class ThreadLoop: Sendable {
         loop.perform(in: line.modes) { [self] in
             state.withLock { _ in line.blocks.popFirst() }?.run(mayNest: true)
             // A run inside a handler may have used up the wake-up of a block that the run could not call.
-            if state.withLock({ _ in !line.blocks.isEmpty }) { CFRunLoopWakeUp(loop.cfRunLoop) }
+            if let loop = state.withLock({ line.blocks.isEmpty ? nil : $0.loop }) { CFRunLoopWakeUp(loop.cfRunLoop) }
         }
     }
 }
@@ -221,7 +221,6 @@ final class ThreadLoop: Sendable {
 final class RunLoopTarget: BoundTarget, @unchecked Sendable {
     private let thread: ThreadLoop
     private let line: ThreadLoop.Line
-
     /// Whether an observer has the target.
     private let isAttached: Bool
 
