@@ -17,20 +17,17 @@ public struct BufferingPolicy: Sendable, Hashable {
     let keepsOldest: Bool
 
     /// No bound. The default.
-    public static let unbounded = BufferingPolicy(.max, keepsOldest: false, call: "")
+    public static let unbounded = BufferingPolicy(.max, keepsOldest: false)
 
     /// Keeps the newest `count`, 1 or more: a post to a full buffer drops the oldest.
-    public static func newest(_ count: Int) -> BufferingPolicy {
-        BufferingPolicy(count, keepsOldest: false, call: "BufferingPolicy.newest(_:)")
-    }
+    public static func newest(_ count: Int) -> BufferingPolicy { BufferingPolicy(count, keepsOldest: false) }
 
     /// Keeps the oldest `count`, 1 or more: a post to a full buffer is dropped.
-    public static func oldest(_ count: Int) -> BufferingPolicy {
-        BufferingPolicy(count, keepsOldest: true, call: "BufferingPolicy.oldest(_:)")
-    }
+    public static func oldest(_ count: Int) -> BufferingPolicy { BufferingPolicy(count, keepsOldest: true) }
 
-    private init(_ count: Int, keepsOldest: Bool, call: StaticString) {
+    private init(_ count: Int, keepsOldest: Bool) {
         guard count > 0 else {
+            let call = "BufferingPolicy.\(keepsOldest ? "oldest" : "newest")(_:)"
             fatalError(
                 "\(call): a buffer of \(count) keeps nothing that was posted; pass 1 or more, or .unbounded, or mute the "
                     + "observer.")

@@ -92,18 +92,20 @@ final class PendingDeliveries: Sendable {
         state = Locked(State(target: target), rank: .pending)
     }
 
-    /// Changes the state under the lock. Then submits the blocks, releases the values of the post, and ends an observer
-    /// that has waited for this moment.
-    private func change<Result>(_ body: (inout State, inout Post) -> Result) -> Result {
+    /// Changes the state under the lock, unless the observer has ended. Then submits the blocks, releases the values of
+    /// the post, and ends an observer that has waited for this moment.
+    @discardableResult
+    private func change<Result>(_ body: (inout State, inout Post) -> Result) -> Result? {
         var (post, isDone) = (Post(), false)
         var result: Result?
         state.withLock { state in
+            if state.hasEnded { return }
             result = body(&state, &post)
             isDone = settle(&state, &post)
         }
         post.submit()
         if isDone { registration.take()?.endOrphaned() }
-        return result!
+        return result
     }
 
     /// If no delivery is pending and no handler runs, makes the changes that have waited for this moment. Returns whether
@@ -259,7 +261,6 @@ final class PendingDeliveries: Sendable {
     private func handlerReturned(from call: Call) -> Call? {
         change { state, post in
             execution.store(0, ordering: .releasing)
-            if state.hasEnded { return nil }
             state.isRunningElsewhere = false
             if call.number >= state.firstNumber {
                 if call.end > 0, let next = begin(call.number, before: call.end, in: &state) { return next }
@@ -275,7 +276,7 @@ final class PendingDeliveries: Sendable {
                 state.skipped = []
             }
             return nil
-        }
+        } ?? nil
     }
 
     /// Whether the handler is running. If so, the return will take the lock. Called under the lock.
@@ -289,8 +290,7 @@ final class PendingDeliveries: Sendable {
     /// Drops and counts the deliveries that a block has not made. The deliveries are released without the lock. After a
     /// block `hasBegun`, deliveries that are left on a concurrent target belong to other blocks.
     func drop(_ number: UInt64, hasBegun: Bool) {
-        let dropped = change { state, _ -> [Delivery] in
-            if state.hasEnded { return [] }
+        let dropped = change { state, _ in
             let dropped: [Delivery]
             switch state.target.order {
             case .serial: dropped = [takeExactly(number, from: &state)].compactMap(\.self)
@@ -306,7 +306,7 @@ final class PendingDeliveries: Sendable {
             return dropped
         }
         // A dropped delivery has used a once observer up (R7).
-        if !dropped.isEmpty, let registration = registration.take(), registration.isOnce {
+        if dropped?.isEmpty == false, let registration = registration.take(), registration.isOnce {
             registration.end(because: .deliveryDropped)
         }
         withExtendedLifetime(dropped) {}
@@ -322,7 +322,6 @@ final class PendingDeliveries: Sendable {
     /// `nil` for the posting thread.
     func redirect(to new: BoundTarget?) {
         change { state, post in
-            if state.hasEnded { return }
             state.isLeavingTarget = new == nil && !state.target.isPostingThread
             guard let new, !new.isSame(as: state.target) else { return }
             post.release(state.target)
@@ -347,7 +346,6 @@ final class PendingDeliveries: Sendable {
 
     func setBacklog(_ backlog: BufferingPolicy) {
         change { state, post in
-            if state.hasEnded { return }
             state.backlog = backlog
             let excess = state.deliveries.count - backlog.limit
             guard excess > 0 else { return }
