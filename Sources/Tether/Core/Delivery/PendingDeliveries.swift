@@ -114,8 +114,7 @@ final class PendingDeliveries: Sendable {
         guard state.awaitsReturn, state.deliveries.isEmpty, !isRunning() else { return false }
         if state.isLeavingTarget {
             post.release(state.target)
-            state.target = .postingThread
-            state.isLeavingTarget = false
+            (state.target, state.isLeavingTarget) = (.postingThread, false)
         }
         post.release(state.idleSignals)
         state.idleSignals = []
@@ -167,8 +166,7 @@ final class PendingDeliveries: Sendable {
             state.waitingBlock = number
         }
         // On a concurrent target the observers of a post run at the same time.
-        let isConcurrent = state.target.order == .concurrent
-        post.add(Block(self, number), on: state.target, inOwnBlock: isConcurrent)
+        post.add(Block(self, number), on: state.target, inOwnBlock: state.target.order == .concurrent)
     }
 
     private func waitBegins() -> Event.Moment {
@@ -205,12 +203,12 @@ final class PendingDeliveries: Sendable {
         while true {
             unsafe call.registration.run(call.delivery, after: &previous, at: epochGuard)
             // Ends without the lock, unless the return is awaited.
-            let hasEnded =
+            let hasReturned =
                 call.end == 0
                 && execution.compareExchange(
                     expected: Self.running, desired: 0, ordering: .acquiringAndReleasing
                 ).exchanged
-            guard !hasEnded, let next = handlerReturned(from: call) else { return }
+            guard !hasReturned, let next = handlerReturned(from: call) else { return }
             call = next
         }
     }
@@ -370,11 +368,8 @@ final class PendingDeliveries: Sendable {
     /// The number of the kept notification among all kept notifications, in posting order.
     var numberOfKept: UInt64? { state.withLock { $0.kept?.number } }
 
-    enum Muter {
-        case token
-        /// The owner, for all current observers.
-        case owner
-    }
+    /// The token, or the owner for all current observers.
+    enum Muter { case token, owner }
 
     func mute(by muter: Muter, keepingNewest: Bool) {
         state.withLock { state in
@@ -450,9 +445,7 @@ final class PendingDeliveries: Sendable {
     /// Returns the results of `body` for the pending notifications, oldest first, and for the kept one. `body` is
     /// called under the lock, so the caller never releases the last reference to a notification.
     func mapNotifications<Result: Sendable>(_ body: @Sendable (Notification) -> Result) -> [Result] {
-        state.withLock { state in
-            (state.deliveries.elements + [state.kept].compactMap(\.self)).map { body($0.stored.notification) }
-        }
+        state.withLock { ($0.deliveries.elements + [$0.kept].compactMap(\.self)).map { body($0.stored.notification) } }
     }
 
     struct Report {

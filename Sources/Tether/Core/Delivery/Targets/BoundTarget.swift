@@ -7,7 +7,7 @@ internal import Foundation
 /// no lock of its own: the place decides the order (D4).
 ///
 /// SAFETY: every property is a constant; subclasses answer for further properties.
-class BoundTarget: CustomStringConvertible, @unchecked Sendable {
+class BoundTarget: @unchecked Sendable {
     /// The pending deliveries that a block takes; see `PendingDeliveries`.
     enum Order { case serial, concurrent, batch }
 
