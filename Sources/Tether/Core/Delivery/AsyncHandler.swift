@@ -3,7 +3,8 @@
 /// The task lives while blocks wait. The task changes to the handler's actor before a block runs, so a delivery stays
 /// pending until the actor is free. The task awaits the handler's call before the next block runs.
 ///
-/// SAFETY: `state` is protected by its lock; `actor` is a constant.
+/// SAFETY: `state` is protected by its lock; `actor` is a constant; only the task, of which there is one at a time,
+/// reads or writes `call`.
 final class AsyncHandler: BoundTarget, @unchecked Sendable {
     private struct State: Sendable {
         var blocks = FIFO<Block>()
@@ -12,13 +13,13 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
         var task: Task<Void, Never>?
         var number: UInt64 = 0
         var isCancelled = false
-        /// The call requested by the last block.
-        var run: AsyncRun?
     }
 
     private let state = Locked(State())
     /// The actor that isolates the handler.
     private let actor: (any Actor)?
+    /// The call requested by the last block.
+    fileprivate var call: AsyncRun?
 
     init(on actor: (any Actor)?) {
         self.actor = actor
@@ -56,8 +57,6 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
         task?.cancel()
     }
 
-    func take(_ run: AsyncRun) { state.withLock { $0.run = run } }
-
     private func deliver() async {
         while let block = state.withLock({ state -> Block? in
             let block = state.blocks.popFirst()
@@ -71,7 +70,7 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
     /// Runs on the handler's actor, so that the notification is released there, too (O9).
     private func run(_ block: Block, on actor: isolated (any Actor)?) async {
         block.run()
-        await state.withLock { $0.run.take() }?.perform(on: actor)
+        await call.take()?.perform(on: actor)
     }
 }
 
@@ -89,14 +88,16 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     /// Passes a call to the task, which is on the handler's actor. Called in a delivery.
     func call(_ work: @escaping AsyncRun.Work) {
         guard let registration = reference?.take() else { return }
-        guard Events.areTraced else { return handler.take(AsyncRun(of: registration, work)) }
         let site = registration.site
-        let run = AsyncRun(of: registration) { actor in
-            let begun = Events.report(.asyncCall(site))
-            await work(actor)
-            if begun > 0 { Events.report(.asyncEnd(begun)) }
+        if Events.areTraced {
+            handler.call = AsyncRun(of: registration) { actor in
+                let begun = Events.report(.asyncCall(site))
+                await work(actor)
+                if begun > 0 { Events.report(.asyncEnd(begun)) }
+            }
+        } else {
+            handler.call = AsyncRun(of: registration, work)
         }
-        handler.take(run)
     }
 
     /// Cancels the running call, unless the sender has ended (M5), or the call itself has ended the registration.
