@@ -151,13 +151,17 @@ final class PendingDeliveries: Sendable {
         return (state.deliveries.isEmpty || state.target.isInline == .always) && state.target.isCurrent
     }
 
-    private func append(_ stored: StoredNotification, to state: inout State, _ post: inout Post) {
+    private func append(
+        _ stored: StoredNotification, waitingSince posted: Event.Moment? = nil, to state: inout State,
+        _ post: inout Post
+    ) {
         if state.backlog.keepsOldest, state.deliveries.count >= state.backlog.limit {
             return countDrop(of: stored.notification, because: .backlogIsFull, in: &state)
         }
         state.lastNumber += 1
         let number = state.lastNumber
-        state.deliveries.append(Delivery(number: number, stored: stored, posted: waitBegins()))
+        let posted = posted ?? waitBegins(on: state.target)
+        state.deliveries.append(Delivery(number: number, stored: stored, posted: posted))
         if state.deliveries.count > state.backlog.limit, let oldest = state.deliveries.popFirst() {
             drop(oldest, because: .backlogIsFull, in: &state, &post)
         }
@@ -169,19 +173,25 @@ final class PendingDeliveries: Sendable {
         post.add(Block(self, number), on: state.target, inOwnBlock: state.target.order == .concurrent)
     }
 
-    private func waitBegins() -> Event.Moment {
-        Events.areTraced ? registration.take().map { Events.report(.waiting($0.site)) } ?? 0 : 0
+    /// In a trace, the moment. The name of a queue is read under the lock.
+    private func waitBegins(on target: BoundTarget) -> Event.Moment {
+        guard Events.areTraced, let registration = registration.take() else { return 0 }
+        return Events.report(.waiting(for: target.description, at: registration.site))
     }
 
-    private func countDrop(of notification: Notification, because reason: DropReason, in state: inout State) {
+    private func countDrop(
+        of notification: Notification, waitedSince posted: Event.Moment = 0, because reason: DropReason,
+        in state: inout State
+    ) {
         state.dropped[reason, default: 0] += 1
         if Events.areTraced {
-            Events.report(.dropped(notification.name, because: reason, at: registration.take()?.site))
+            let site = registration.take()?.site
+            Events.report(.dropped(notification.name, because: reason, at: site, waitedSince: posted))
         }
     }
 
     private func drop(_ delivery: Delivery, because reason: DropReason, in state: inout State, _ post: inout Post) {
-        countDrop(of: delivery.stored.notification, because: reason, in: &state)
+        countDrop(of: delivery.stored.notification, waitedSince: delivery.posted, because: reason, in: &state)
         post.release(delivery.stored)
     }
 
@@ -288,7 +298,7 @@ final class PendingDeliveries: Sendable {
     /// Drops and counts the deliveries that a block has not made. The deliveries are released without the lock. After a
     /// block `hasBegun`, deliveries that are left on a concurrent target belong to other blocks.
     func drop(_ number: UInt64, hasBegun: Bool) {
-        let dropped = change { state, _ in
+        let hasDropped = change { state, post in
             let dropped: [Delivery]
             switch state.target.order {
             case .serial: dropped = [takeExactly(number, from: &state)].compactMap(\.self)
@@ -298,16 +308,13 @@ final class PendingDeliveries: Sendable {
                 let end = number < state.firstNumber ? 0 : state.waitingBlock ?? .max
                 dropped = state.deliveries.removeAll { $0.number >= number && $0.number < end }
             }
-            for delivery in dropped {
-                countDrop(of: delivery.stored.notification, because: .targetCancelled, in: &state)
-            }
-            return dropped
+            for delivery in dropped { drop(delivery, because: .targetCancelled, in: &state, &post) }
+            return !dropped.isEmpty
         }
         // A dropped delivery has used a once observer up (R7).
-        if dropped?.isEmpty == false, let registration = registration.take(), registration.isOnce {
+        if hasDropped == true, let registration = registration.take(), registration.isOnce {
             registration.end(because: .deliveryDropped)
         }
-        withExtendedLifetime(dropped) {}
     }
 
     // MARK: The target
@@ -360,7 +367,7 @@ final class PendingDeliveries: Sendable {
         guard state.keepsNewest else { return countDrop(of: notification, because: .muted, in: &state) }
         if let displaced = state.kept { drop(displaced, because: .muted, in: &state, &post) }
         let number = PendingDeliveries.lastKept.wrappingAdd(1, ordering: .relaxed).newValue
-        state.kept = Delivery(number: number, stored: post.store(notification), posted: waitBegins())
+        state.kept = Delivery(number: number, stored: post.store(notification), posted: waitBegins(on: state.target))
     }
 
     var isMuted: Bool { state.withLock(\.isMuted) }
@@ -408,12 +415,12 @@ final class PendingDeliveries: Sendable {
             post.release(kept.stored)
             if !registration.claimForDelivery() {
                 // R7: only now is a once observer used up.
-                countDrop(of: kept.stored.notification, because: .usedUp, in: &state)
+                drop(kept, because: .usedUp, in: &state, &post)
             } else if isCalledHere(state) {
                 calls.append((registration, kept))
             } else {
                 state.lastMoved = state.lastNumber + 1
-                append(kept.stored, to: &state, &post)
+                append(kept.stored, waitingSince: kept.posted, to: &state, &post)
             }
             return true
         }
@@ -431,7 +438,9 @@ final class PendingDeliveries: Sendable {
             let deliveries = state.deliveries.removeAll() + [state.kept.take()].compactMap(\.self)
             if Events.areTraced {
                 for delivery in deliveries {
-                    countDrop(of: delivery.stored.notification, because: .observerEnded, in: &state)
+                    let notification = delivery.stored.notification
+                    countDrop(
+                        of: notification, waitedSince: delivery.posted, because: .observerEnded, in: &state)
                 }
             }
             let released: [any Sendable] = [deliveries, state.target, state.idleSignals]

@@ -77,7 +77,7 @@ struct Event {
 
     // MARK: Deliveries. Reported under the lock of the pending deliveries.
 
-    static func waiting(for target: DeliveryTarget, at site: RegistrationSite) -> Event {
+    static func waiting(for target: String, at site: RegistrationSite) -> Event {
         Event(.waitBegin, "waiting for \(target)", ["observer": site.json])
     }
 
