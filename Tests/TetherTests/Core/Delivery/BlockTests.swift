@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import Testing
-import Tether
+@testable import Tether
 
 /// One block for each post and target: a delivery keeps its place, and a post is one step.
 @Suite(.ownThread) struct BlockTests {
@@ -102,6 +102,23 @@ import Tether
         queue.settle()
         #expect(log.entries == ["1", "2"])
         withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `R1 a delivery that its block has taken is not made after a cancel in between`() {
+        let queue = DispatchQueue(label: "BlockTests")
+        let (first, second) = (Box<NotificationObserver?>(nil), Box<NotificationObserver?>(nil))
+        first.set(
+            center.observe(.sample, on: .dispatchQueue(queue)) { [log] _ in
+                log.add("first")
+                // Called after the return, when the block has taken the second delivery.
+                let isWaiting = HandlerWait.whenReturned(first.value!.registration!.address) { second.value?.cancel() }
+                #expect(isWaiting)
+            })
+        second.set(center.observe(.sample, on: .dispatchQueue(queue)) { [log] _ in log.add("second") })
+        center.post(.sample, number: 1)
+        queue.settle()
+        #expect(log.entries == ["first"] && second.value?.isActive == false)
+        first.set(nil)
     }
 
     @Test func `D7 with batching no block is submitted while one of the observer waits`() {
