@@ -67,6 +67,20 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
+    @Test func `D9 what several observers of an owner kept is delivered in posting order`() {
+        let owner = Owner()
+        observe(owner, "a")
+        observe(owner, "b", of: .other)
+        observe(owner, "c", of: .third)
+        mute(owner, keepingNewest: true)
+        center.post(.other, number: 1)
+        center.post(.third, number: 2)
+        center.post(.sample, number: 3)
+        unmute(owner)
+        #expect(log.entries == ["b1", "c2", "a3"])
+        withExtendedLifetime(owner) {}
+    }
+
     @Test func `D9 M9 muting an owner without observers leaves nothing`() {
         let owner = Owner()
         let trace = Trace(owner)

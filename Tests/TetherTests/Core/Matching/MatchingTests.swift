@@ -52,6 +52,15 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
+    @Test func `M2 names of one length that begin alike are told apart, also in the cache`() {
+        let texts = ["settings1", "settings2", "a name that is not short 1", "a name that is not short 2"]
+        let tokens = texts.map { observe(Notification.Name($0), nil, $0) }
+        // The first post of a name puts it into the cache.
+        for _ in 1...2 { for text in texts { center.post(name: Notification.Name(text), object: nil) } }
+        #expect(log.entries == texts + texts)
+        withExtendedLifetime(tokens) {}
+    }
+
     @Test func `M1 the notification arrives as it was posted`() throws {
         let sender = Sender()
         let received = Log<String>()
