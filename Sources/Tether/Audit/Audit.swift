@@ -69,7 +69,7 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let whenIdle: Int
     }
 
-    /// The posting queues of the center with pending posts (Q2).
+    /// The posting queues of the center with pending posts.
     public let waitingPosts: [WaitingPosts]
 
     /// The number of enqueued posts that were dropped at the end of a queue or a thread.
@@ -82,7 +82,7 @@ public struct Audit: Sendable, RandomAccessCollection {
     }
 
     /// The observers of all centers of the process: Tether's own, and the foreign centers with observers through
-    /// Tether; center after center, in registration order (L1).
+    /// Tether; center after center, in registration order.
     public static func process() -> Audit {
         let cores = CenterCore.ofOwnCenters + ForeignCenters.shared.cores
         return Audit(cores.flatMap { $0.registrations() }, ledgers: cores.map(\.ledger))

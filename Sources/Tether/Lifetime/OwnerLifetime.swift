@@ -8,11 +8,11 @@ internal import Synchronization
 /// How exactly Tether sees the end of an owner.
 ///
 /// Where Tether can watch a class's deallocation, observers of an instance end *before* the first line of the
-/// instance's `deinit` runs (contract O3). On Linux the *deallocator hook* replaces the deallocating function in the
-/// class's metadata. The hook calls Tether, then the original function. On Apple platforms an associated object calls
-/// Tether. Where neither works, observers of deallocated owners still never run, and end at the next post (O10).
+/// instance's `deinit` runs. On Linux the *deallocator hook* replaces the deallocating function in the class's
+/// metadata. The hook calls Tether, then the original function. On Apple platforms an associated object calls Tether.
+/// Where neither works, observers of deallocated owners still never run, and end at the next post.
 ///
-/// The observers of a sender end after the sender's `deinit`; if the `deinit` is postponed, with the last reference (M5).
+/// The observers of a sender end after the sender's `deinit`; if the `deinit` is postponed, with the last reference.
 public enum OwnerLifetime {
     /// Whether Tether sees the ends of owners at once, in this process.
     ///

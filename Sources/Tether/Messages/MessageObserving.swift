@@ -48,17 +48,17 @@ extension ObserverCenter {
     /// ```
     ///
     /// *Delivery*: on the main actor. A message is posted there, so the handler has run when the post returns, also if
-    /// other work is pending on the main queue (T3). A plain notification of the message's name may make a message
+    /// other work is pending on the main queue. A plain notification of the message's name may make a message
     /// (`BridgedMainActorMessage`). Complexity: O(1) amortised. Any thread.
     /// - Parameters:
-    ///   - subject: An object, matched by identity and not retained, whose end ends the observer (M5), or a `Hashable`
+    ///   - subject: An object, matched by identity and not retained, whose end ends the observer, or a `Hashable`
     ///     value; any subject if omitted.
     ///   - identifier: An identifier of the messages, or `.type(…)`.
-    ///   - once: Whether the observer ends after one message (R7), but not after a notification that makes no message.
-    ///   - key: The key; the new observer replaces the center's live observer with an equal key (M7).
+    ///   - once: Whether the observer ends after one message, but not after a notification that makes no message.
+    ///   - key: The key; the new observer replaces the center's live observer with an equal key.
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    ///   - handler: The code to run on the main actor, released when the observer ends (R8).
+    ///   - handler: The code to run on the main actor, released when the observer ends.
     /// - Returns: The token, inactive if `subject` is being deinitialised.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
@@ -72,7 +72,7 @@ extension ObserverCenter {
 
     /// Observes main-actor messages as long as an object, the owner, lives.
     ///
-    /// The owner is retained only while the handler runs (O1-O4). The caller need not keep the token.
+    /// The owner is retained only while the handler runs. The caller need not keep the token.
     @discardableResult
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
@@ -96,9 +96,9 @@ extension ObserverCenter {
     /// ```
     ///
     /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in posting order, one
-    /// call at a time (T3). Messages pending at the observer's end are dropped, and a call under way is cancelled (P4).
-    /// A plain notification of the message's name may make a message, inside the post (`BridgedAsyncMessage`). All else
-    /// is as for main-actor messages.
+    /// call at a time. Messages pending at the observer's end are dropped, and a call under way is cancelled. A plain
+    /// notification of the message's name may make a message, inside the post (`BridgedAsyncMessage`). All else is as
+    /// for main-actor messages.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
         for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
@@ -111,8 +111,8 @@ extension ObserverCenter {
 
     /// Observes async messages with an async handler as long as an object, the owner, lives.
     ///
-    /// The owner is retained from the handler's call to the return (O1-O4, O9). An owner that is not `Sendable` passes
-    /// to another thread, and the caller answers for the transfer.
+    /// The owner is retained from the handler's call to the return. An owner that is not `Sendable` passes to another
+    /// thread, and the caller answers for the transfer.
     @discardableResult
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
@@ -131,7 +131,7 @@ extension ObserverCenter {
 
     /// Observes async messages on the main actor until the returned token is released or cancelled.
     ///
-    /// A post on the main queue calls the handler inline, unless a delivery of the observer is pending (D3).
+    /// A post on the main queue calls the handler inline, unless a delivery of the observer is pending.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
         of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
         for identifier: Identifier, on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,

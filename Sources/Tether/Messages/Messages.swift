@@ -20,9 +20,9 @@ internal import Synchronization
 extension ObserverCenter {
     /// Posts a main-actor message about a subject.
     ///
-    /// Handlers of the message have returned when `post` returns (T3). Plain observers of the message's name, and of
-    /// any name, get a notification with `subject`, a class instance or a `Hashable` value, as the object. `userInfo`
-    /// holds the message, and the entries that the message makes (`BridgedMainActorMessage`).
+    /// Handlers of the message have returned when `post` returns. Plain observers of the message's name, and of any
+    /// name, get a notification with `subject`, a class instance or a `Hashable` value, as the object. `userInfo` holds
+    /// the message, and the entries that the message makes (`BridgedMainActorMessage`).
     @MainActor
     public func post<Message: NotificationCenter.MainActorMessage>(_ message: Message, subject: Message.Subject) {
         post(.of(Message.self), about: subject, MessageBox(message))
@@ -261,7 +261,7 @@ public protocol BridgedAsyncMessage: NotificationCenter.AsyncMessage {
 /// A main-actor message that is exchanged with plain notifications of its name.
 ///
 /// Like `BridgedAsyncMessage`, but on the main actor. A plain notification posted elsewhere reaches observers of the
-/// message later. Until then the notification counts against an observer's backlog, even if it makes no message (T2).
+/// message later. Until then the notification counts against an observer's backlog, even if it makes no message.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public protocol BridgedMainActorMessage: NotificationCenter.MainActorMessage {
     /// The name that the message shares with plain notifications. Tether caches the name for the life of the process.

@@ -13,11 +13,11 @@ extension NotifyingCenter {
     /// ```
     ///
     /// The method takes the notification or nothing; a result is discarded. `object` and `owner` are retained only
-    /// while the method runs (O4). Without an owner, the observer ends with `object` (O3, O7). With an owner, the
-    /// observer ends with the owner, or at the latest at the first post after `object` was deallocated.
+    /// while the method runs. Without an owner, the observer ends with `object`. With an owner, the observer ends with
+    /// the owner, or at the latest at the first post after `object` was deallocated.
     ///
     /// The compiler chooses the target by the method's isolation, a part of the method's type. A main-actor method runs
-    /// on the main actor, on any posting thread. A nonisolated method runs on `target` (P1).
+    /// on the main actor, on any posting thread. A nonisolated method runs on `target`.
     ///
     /// A method of another actor does not compile here, and in Swift 5 mode no method does: its type need not name its
     /// actor there. The compiler also hides the actor of a `@preconcurrency` declaration, and the main actor of default
@@ -54,7 +54,7 @@ extension NotifyingCenter {
         ) { object, _ in _ = method(object)() }
     }
 
-    /// Observes by calling a method of the main actor, on the main actor (P1).
+    /// Observes by calling a method of the main actor, on the main actor.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
@@ -69,7 +69,7 @@ extension NotifyingCenter {
         ) { onMainActor($0, $1) { _ = method($0)($1) } }
     }
 
-    /// Observes by calling a main-actor method without a parameter, on the main actor (P1).
+    /// Observes by calling a main-actor method without a parameter, on the main actor.
     @discardableResult
     @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
     public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(

@@ -13,7 +13,7 @@ internal import Synchronization
 /// ```
 ///
 /// An owner's side table retains the tokens of the owner's observers, so the caller need not keep them. A token in a
-/// property is replaced by assignment, `token = center.observe(…)`, or in one step with `key:` (M7).
+/// property is replaced by assignment, `token = center.observe(…)`, or in one step with `key:`.
 ///
 /// *Thread safety*: any thread, also inside a handler; only `cancelAndWait()` waits. A token can be stored as
 /// `NSObjectProtocol`.
@@ -38,7 +38,7 @@ internal import Synchronization
     /// center, and after the run of a `once` observer. Complexity: O(1).
     public var isActive: Bool { live != nil }
 
-    /// Ends the observer: no handler of the observer starts any more, and the handler's captures are released (R1, R8).
+    /// Ends the observer: no handler of the observer starts any more, and the handler's captures are released.
     ///
     /// A handler that had begun on another thread may still run when `cancel()` returns, but not when
     /// `cancelAndWait()` returns. Complexity: O(1) amortised, O(p) for p pending deliveries.
@@ -52,7 +52,7 @@ internal import Synchronization
         case wouldDeadlock
     }
 
-    /// Ends the observer and waits until its handlers on other threads have returned (R2).
+    /// Ends the observer and waits until its handlers on other threads have returned.
     ///
     /// The call does not wait for handlers on the calling thread's own stack, or for the handler whose task makes the
     /// call. Do not call `cancelAndWait()` where a handler of the observer needs something that the caller has:
@@ -74,7 +74,7 @@ internal import Synchronization
         return HandlerWait.wait(for: address) ? .finished : .wouldDeadlock
     }
 
-    /// Ends the observer and suspends until no handler of the observer runs (R2).
+    /// Ends the observer and suspends until no handler of the observer runs.
     ///
     /// A call in an async handler of the observer, or in a task that the handler started, does not wait for that
     /// handler. A handler must not await a detached task that waits for the handler's observer.
@@ -101,14 +101,14 @@ internal import Synchronization
 
     // MARK: The target
 
-    /// Where the handler runs. Setting the target switches a live observer (D6).
+    /// Where the handler runs. Setting the target switches a live observer.
     ///
     /// Pending deliveries move to the new target in order, and a running call finishes first. A switch to
     /// `.postingThread` takes effect when no delivery is pending; until then posts join the old target. The setter runs
     /// no handler. An ended observer's target is `.postingThread`.
     ///
     /// The target is fixed for an isolated handler (`.mainActor` too), an async handler, and the observer of an async
-    /// sequence (P1, S2). Setting a fixed target stops the program with a sentence (X1).
+    /// sequence. Setting a fixed target stops the program with a sentence.
     public var target: DeliveryTarget {
         get { live?.pending?.target ?? .postingThread }
         set {
@@ -132,7 +132,7 @@ internal import Synchronization
     /// How many deliveries may wait for the observer on the target. The default is no limit.
     ///
     /// Setting a limit drops the deliveries beyond the limit at once, counted in the audit. A `once` observer is not
-    /// affected, because the first delivery is the only delivery (R7). An ended observer's backlog is `.unbounded`.
+    /// affected, because the first delivery is the only delivery. An ended observer's backlog is `.unbounded`.
     /// Complexity: O(1), plus O(p) if some of p pending deliveries are dropped.
     public var backlog: BufferingPolicy {
         get { live?.pending?.backlog ?? .unbounded }
@@ -152,12 +152,12 @@ internal import Synchronization
     ///
     /// *Delivery*: notifications posted before the muting are delivered also while muted. A handler that a post on
     /// another thread has begun to call may still run. A dropped or displaced notification does not use up a `once`
-    /// observer (R7). Muting works on every target, and survives a switch. Complexity: O(1).
+    /// observer. Muting works on every target, and survives a switch. Complexity: O(1).
     public func mute(keepingNewest: Bool = false) {
         live?.madePending.mute(by: .token, keepingNewest: keepingNewest)
     }
 
-    /// Mutes the observer while a closure runs (D9).
+    /// Mutes the observer while a closure runs.
     ///
     /// ```swift
     /// token.muted(keepingNewest: true) {
@@ -174,9 +174,9 @@ internal import Synchronization
 
     /// Ends one muting; the last `unmute()` delivers the kept notification.
     ///
-    /// *Delivery*: as if the notification were posted now, to the observer alone. On a target that is inline here (D3),
-    /// the handler runs before `unmute()` returns. An `unmute()` without a `mute(keepingNewest:)` stops the program with
-    /// a sentence, unless the observer has ended. Complexity: O(1), plus the handler's time.
+    /// *Delivery*: as if the notification were posted now, to the observer alone. On a target that is inline here, the
+    /// handler runs before `unmute()` returns. An `unmute()` without a `mute(keepingNewest:)` stops the program with a
+    /// sentence, unless the observer has ended. Complexity: O(1), plus the handler's time.
     public func unmute() {
         guard let registration = live else { return }
         guard PendingDeliveries.unmute([registration.madePending], by: .token) else {

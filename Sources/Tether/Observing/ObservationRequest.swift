@@ -222,7 +222,7 @@ package enum ObjectArgument {
 }
 
 /// Stands for an omitted sender or owner. An optional argument does not compile, so a `nil` that was meant to be an
-/// object never widens to "any" (M5).
+/// object never widens to "any".
 public final class Omitted: Sendable {
     /// The omitted argument: any sender, no owner, or any owner and none.
     public static let argument = Omitted()

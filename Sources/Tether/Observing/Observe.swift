@@ -14,18 +14,18 @@ extension NotifyingCenter {
     /// }
     /// ```
     ///
-    /// The handler receives the posts that begin after the registration (R4). Complexity: O(1) amortised. Any thread.
+    /// The handler receives the posts that begin after the registration. Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained, whose end ends the observer (M5); any sender if omitted.
+    ///   - sender: The sender to observe, not retained, whose end ends the observer; any sender if omitted.
     ///   - target: Where the handler runs, see ``DeliveryTarget``; on the posting thread, inside the post, if omitted.
-    ///   - once: Whether the observer ends after one run (R7).
+    ///   - once: Whether the observer ends after one run.
     ///   - key: A key with pure `==` and `hash(into:)`; the new observer replaces the center's live observer with an
-    ///     equal key (M7).
-    ///   - backlog: How many of the observer's deliveries may wait on the target (D8).
+    ///     equal key.
+    ///   - backlog: How many of the observer's deliveries may wait on the target.
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
-    ///   - handler: The code to run, released when the observer ends (R8).
+    ///   - handler: The code to run, released when the observer ends.
     /// - Returns: The token, inactive if `sender` is being deinitialised.
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .postingThread,
@@ -45,9 +45,9 @@ extension NotifyingCenter {
         return observe(ObservationRequest(name, from: sender, on: target, once, key, backlog, fileID, line), handler)
     }
 
-    /// Observes on the main actor until the returned token is released or cancelled (P1).
+    /// Observes on the main actor until the returned token is released or cancelled.
     ///
-    /// A post on the main queue calls the handler inline, unless a delivery of the observer is pending (D3).
+    /// A post on the main queue calls the handler inline, unless a delivery of the observer is pending.
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
@@ -93,13 +93,13 @@ extension NotifyingCenter {
     ///
     /// The owner needs no base class, property or removal code, and is retained only while the handler runs. When the
     /// owner's last strong reference is released, the observer ends before the first line of `deinit`. Where the
-    /// Objective-C runtime gives the signal, the observer ends after the body of `deinit` (O1-O4). The handler receives
-    /// the owner, and needs no `[weak self]`.
+    /// Objective-C runtime gives the signal, the observer ends after the body of `deinit`. The handler receives the
+    /// owner, and needs no `[weak self]`.
     ///
     /// The handler may receive an owner that is not `Sendable` on another thread. The caller answers for the access, as
     /// with target/action. The compiler checks `on: .mainActor`, and `connect` with a main-actor method.
     ///
-    /// A key is unique for the owner and the center (M7). All else is as for
+    /// A key is unique for the owner and the center. All else is as for
     /// `observe(_:from:on:once:key:backlog:fileID:line:_:)`.
     /// - Returns: The token, which need not be kept; inactive if `owner` or `sender` is being deinitialised.
     @discardableResult
@@ -124,7 +124,7 @@ extension NotifyingCenter {
             for: owner, handler)
     }
 
-    /// Observes on the main actor as long as an object, the owner, lives (P1).
+    /// Observes on the main actor as long as an object, the owner, lives.
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
@@ -148,11 +148,11 @@ extension NotifyingCenter {
     ///
     /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in posting order. The
     /// next call begins when the last call has returned. When the observer ends, pending notifications are dropped and
-    /// a call under way is cancelled, unless the call itself, the sender's end or `once` ended the observer (P4).
+    /// a call under way is cancelled, unless the call itself, the sender's end or `once` ended the observer.
     ///
     /// A handler isolated to an actor (`{ @MainActor library, note in … }`) runs on that actor. A notification that
-    /// waits for the actor is pending, and never reaches the handler after a stop on the actor (R1). The owner is
-    /// retained from the handler's call to the return, and released on the actor (O9).
+    /// waits for the actor is pending, and never reaches the handler after a stop on the actor. The owner is retained
+    /// from the handler's call to the return, and released on the actor.
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(
@@ -173,7 +173,7 @@ extension NotifyingCenter {
 
     // MARK: As long as an actor lives
 
-    /// Observes as long as an actor, the owner, lives, with a handler isolated to the actor (P2).
+    /// Observes as long as an actor, the owner, lives, with a handler isolated to the actor.
     ///
     /// ```swift
     /// center.observe(.modelDidChange, owner: index) {
@@ -184,11 +184,11 @@ extension NotifyingCenter {
     /// ```
     ///
     /// *Delivery*: on the actor, with any executor, in posting order across all observers isolated to the actor. The
-    /// actor's own posts are delivered later, too. A post makes one task for all observers on the actor (D2).
+    /// actor's own posts are delivered later, too. A post makes one task for all observers on the actor.
     ///
-    /// The owner is retained only while a notification waits for the actor or the handler runs (O2). Notifications
-    /// posted before the release of the last other reference are delivered. With a target (`on:`), a closure is not
-    /// isolated and runs on the target.
+    /// The owner is retained only while a notification waits for the actor or the handler runs. Notifications posted
+    /// before the release of the last other reference are delivered. With a target (`on:`), a closure is not isolated
+    /// and runs on the target.
     @discardableResult
     public func observe<Owner: Actor, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,

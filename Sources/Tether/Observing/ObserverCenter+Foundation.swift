@@ -8,10 +8,10 @@ extension ObserverCenter {
     /// Adds a block for a name and a sender, as Foundation's center does.
     ///
     /// Two things differ from Foundation. The observer ends when the returned token is released, so keep the token. And
-    /// the posting thread never waits for `queue`: the block runs later, or inline on the main queue (D2, D3).
-    /// A class instance as `object` is matched by identity and not retained. A `Hashable` value is matched by equality
-    /// within its type, with pure `==` and `hash(into:)`. Any other value stops the program with a sentence (M4).
-    /// Without a `queue` the block runs on the posting thread, inside the post.
+    /// the posting thread never waits for `queue`: the block runs later, or inline on the main queue. A class instance
+    /// as `object` is matched by identity and not retained. A `Hashable` value is matched by equality within its type,
+    /// with pure `==` and `hash(into:)`. Any other value stops the program with a sentence. Without a `queue` the block
+    /// runs on the posting thread, inside the post.
     public func addObserver(
         forName name: Notification.Name?, object: Any?, queue: OperationQueue?,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -53,7 +53,7 @@ extension ObserverCenter {
     public func addObserver<Selector>(_ observer: Any, selector: Selector, name: Notification.Name?, object: Any?) {}
     #endif
 
-    /// Removes the observer of a token of the center (M8), and all observers attached to an object, which may be a token.
+    /// Removes the observer of a token of the center, and all observers attached to an object, which may be a token.
     public func removeObserver(_ observer: Any) { removeObserver(observer, name: nil, object: nil) }
 
     /// Removes the observers of a token or an object that were registered for a name and a sender; `nil` for every one.

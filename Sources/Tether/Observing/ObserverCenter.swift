@@ -12,18 +12,17 @@ public import Foundation
 /// `ObserverCenter` has the interface of Foundation's `NotificationCenter`, so moving over is a change of type. The
 /// `observe` methods of ``NotifyingCenter`` come on top, with observers that end by themselves.
 ///
-/// *Delivery*: a post calls, or enqueues on the targets, all matching observers in registration order, each once
-/// (M1-M3, R4).
+/// *Delivery*: a post calls, or enqueues on the targets, all matching observers in registration order, each once.
 ///
 /// *Thread safety*: any thread, also inside handlers and in a `deinit`. No lock is held while a handler runs or a
-/// user's value is released (R5, R6).
+/// user's value is released.
 public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// The process's shared center.
     public static let `default` = ObserverCenter(face: .shared)
 
     let core: CenterCore
 
-    /// Makes a separate center (M8).
+    /// Makes a separate center.
     public convenience init() { self.init(face: .own) }
 
     private init(face: CenterCore.Face) {
@@ -53,7 +52,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     }
 
     /// Makes a notification and posts it. A class instance as `object` matches by identity; a `Hashable` value by
-    /// equality within its type (M4).
+    /// equality within its type.
     public func post(name: Notification.Name, object: Any? = nil) {
         post(name: name, object: object, userInfo: nil)
     }
@@ -108,13 +107,13 @@ extension NotifyingCenter {
     /// The center's core, or the core beside a foreign center with observers.
     var knownCore: CenterCore? { ownCore ?? ForeignCenters.shared.knownCore(of: self) }
 
-    /// The center's observers, in registration order (L1).
+    /// The center's observers, in registration order.
     public func audit() -> Audit {
         let core = knownCore
         return Audit(core?.registrations() ?? [], ledgers: core.map { [$0.ledger] } ?? [])
     }
 
-    /// Ends every observer that matches all arguments, observers with a block included (R9).
+    /// Ends every observer that matches all arguments, observers with a block included.
     ///
     /// ```swift
     /// center.removeObservers(named: .modelDidChange)  // of that name
@@ -130,17 +129,17 @@ extension NotifyingCenter {
         removeObservers(name, sender, owner)
     }
 
-    /// Ends every observer of a sender, with any name (R9).
+    /// Ends every observer of a sender, with any name.
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
         from sender: Sender, owner: Owner = Omitted.argument
     ) {
         removeObservers(nil, sender, owner)
     }
 
-    /// Ends every observer of an owner on the center, with any name and sender (R9).
+    /// Ends every observer of an owner on the center, with any name and sender.
     public func removeObservers<Owner: AnyObject>(owner: Owner) { removeObservers(nil, Omitted.argument, owner) }
 
-    /// Ends every observer of the center. On a foreign center, only observers registered with Tether end (R9).
+    /// Ends every observer of the center. On a foreign center, only observers registered with Tether end.
     public func removeAllObservers() { knownCore?.endAll() }
 
     private func removeObservers(_ name: Notification.Name?, _ sender: AnyObject, _ owner: AnyObject) {

@@ -1,4 +1,4 @@
-/// All observers of an owner, on all centers, as one sequence (O7).
+/// All observers of an owner, on all centers, as one sequence.
 ///
 /// ```swift
 /// OwnerObservers(of: sidebar).mute(keepingNewest: true)
@@ -29,7 +29,7 @@ public struct OwnerObservers: Sequence, Sendable {
         attached.filter(\.isActive).makeIterator()
     }
 
-    /// The live observers, in order of attachment, each with its name, sender and place of registration (L1).
+    /// The live observers, in order of attachment, each with its name, sender and place of registration.
     public func audit() -> Audit { Audit(attached.compactMap(\.reference)) }
 
     /// Ends all observers.

@@ -10,7 +10,7 @@ public import Foundation
 /// }
 /// ```
 ///
-/// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks work here (F1), despite the
+/// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks work here, despite the
 /// center's own rules. The article [One layer over every center](doc:Centers) has the table of the exceptions.
 extension NotificationCenter: NotifyingCenter {
     /// Registers a closure, called on the posting thread, inside the post. Prefer the `observe` methods.

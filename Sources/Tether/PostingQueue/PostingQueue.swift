@@ -26,10 +26,10 @@ public import Foundation
 /// ```
 ///
 /// The interface is that of Foundation's `NotificationQueue`. Notifications are posted in the order of enqueueing,
-/// `.asap` before `.whenIdle` (Q1). A new notification replaces the ones to coalesce with, at the back (Q3). A
-/// notification that a handler enqueues is posted in a later pass, so handlers cannot starve the loop (Q6).
+/// `.asap` before `.whenIdle`. A new notification replaces the ones to coalesce with, at the back. A notification that
+/// a handler enqueues is posted in a later pass, so handlers cannot starve the loop.
 ///
-/// A queue belongs to the thread that made the queue, and posts there, in the requested run loop modes (Q5). While the
+/// A queue belongs to the thread that made the queue, and posts there, in the requested run loop modes. While the
 /// thread runs no run loop the notifications wait, as the center's audit shows. When the thread exits they are dropped
 /// and counted. Without a run loop on the main thread (`dispatchMain`, `@main async`) the main queue posts. A released
 /// queue still posts the waiting notifications.
@@ -59,10 +59,10 @@ public final class PostingQueue: Sendable {
 
     // MARK: Making one
 
-    /// The main thread's queue, for `ObserverCenter.default` (Q2).
+    /// The main thread's queue, for `ObserverCenter.default`.
     public static let main = PostingQueue(.default, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
 
-    /// The calling thread's queue, for `ObserverCenter.default`: one for each thread, freed with the thread (Q2).
+    /// The calling thread's queue, for `ObserverCenter.default`: one for each thread, freed with the thread.
     ///
     /// On the main queue `current` is `main`. Not for async code, whose threads run no run loop.
     @available(*, noasync, message: "async code has no run loop; use PostingQueue.main, or a dispatch queue")
@@ -90,7 +90,7 @@ public final class PostingQueue: Sendable {
         }
     }
 
-    /// Makes a queue that posts to a center on a dispatch queue, for threads that run no run loop (Q8).
+    /// Makes a queue that posts to a center on a dispatch queue, for threads that run no run loop.
     ///
     /// There `.asap` means as soon as the queue is free, and `.whenIdle` one turn later, behind the blocks then on the
     /// queue. Modes are without meaning, and `.now` posts on the calling thread. The center is retained.
@@ -142,7 +142,7 @@ public final class PostingQueue: Sendable {
     ///
     /// First the call removes the notifications to coalesce with, of every style. `.now` then posts on the calling
     /// thread, unless the thread's run loop is running in a mode that is not listed. A notification whose object is
-    /// being deinitialised is enqueued without the object (X3).
+    /// being deinitialised is enqueued without the object.
     ///
     /// Complexity: O(1) amortised, at any backlog; O(waiting names) to coalesce on the sender alone.
     /// - Parameters:
@@ -199,8 +199,8 @@ public final class PostingQueue: Sendable {
         }
     }
 
-    /// Posts all waiting notifications, in order, on the calling thread, in every mode (Q8). Notifications that
-    /// handlers enqueue meanwhile wait for a later turn.
+    /// Posts all waiting notifications, in order, on the calling thread, in every mode. Notifications that handlers
+    /// enqueue meanwhile wait for a later turn.
     public func flush() { post([.asap, .whenIdle]) { _ in true } }
 
     /// Drops waiting and later notifications, counted in the center's audit. Called when the thread exits.

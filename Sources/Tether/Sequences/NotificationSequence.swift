@@ -4,10 +4,10 @@ public import Foundation
 /// `messages(of:for:owner:buffering:)` of `ObserverCenter`.
 ///
 /// *Delivery*: each iteration is an observation of its own. The first begins when the sequence is made, each further
-/// one when an iterator is made. An observation keeps later posts, within the buffering policy (S1, S3). A sequence
-/// retains neither center, sender nor owner.
+/// one when an iterator is made. An observation keeps later posts, within the buffering policy. A sequence retains
+/// neither center, sender nor owner.
 ///
-/// *The end* (S2): an iteration ends
+/// *The end*: an iteration ends
 /// - when the sender, or the center, has been deallocated, after the notifications that were posted before;
 /// - at once, when the owner has been deallocated, the observer was removed, or the iterating task is cancelled, also
 ///   if the task was cancelled before. The buffered notifications are released.
@@ -66,13 +66,13 @@ extension NotifyingCenter {
     /// ```
     ///
     /// Observation begins with this call: no later post is missed, also not before the iteration, within the buffering
-    /// policy (S1). See ``NotificationSequence`` for the end. A buffered notification keeps its object.
+    /// policy. See ``NotificationSequence`` for the end. A buffered notification keeps its object.
     ///
     /// On Apple platforms Foundation's own center has a method `notifications(named:object:)` without these promises.
     /// There a call with a name alone is Foundation's; add a `buffering:`. Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained, whose end ends the sequence (M5); omit for any.
+    ///   - sender: The sender to observe, not retained, whose end ends the sequence; omit for any.
     ///   - owner: An object whose life bounds the sequence, not retained; omit for none.
     ///   - policy: The bound on buffered notifications, none if omitted; a number below 1 stops the program.
     ///   - fileID: The file of the call, for audits and reports.

@@ -5,8 +5,8 @@ public import Foundation
 /// With `TETHER_TRACE=trace.json` in the environment a program writes a trace from the first center to the program's
 /// end, without a change of code. The article [Watching a program](doc:WatchingAProgram) lists the events.
 ///
-/// Each event is in the file before the program continues (L5), so a trace has all events before a crash. An event
-/// takes some microseconds, and threads take turns. Without a trace, posts that call handlers at once do nothing more.
+/// Each event is in the file before the program continues, so a trace has all events before a crash. An event takes
+/// some microseconds, and threads take turns. Without a trace, posts that call handlers at once do nothing more.
 ///
 /// *Thread safety*: any thread may call every function.
 public enum Trace {

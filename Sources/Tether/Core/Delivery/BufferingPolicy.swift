@@ -6,11 +6,11 @@
 /// for await note in notes { … }
 /// ```
 ///
-/// An observer's policy bounds the pending deliveries (D8), a sequence's policy the elements that no loop has taken
-/// (S3). The audit counts the dropped notifications. The notification of a running handler does not count. On
-/// `.postingThread` no delivery is ever pending, so the policy has no effect.
+/// An observer's policy bounds the pending deliveries, a sequence's policy the elements that no loop has taken. The
+/// audit counts the dropped notifications. The notification of a running handler does not count. On `.postingThread` no
+/// delivery is ever pending, so the policy has no effect.
 ///
-/// Foundation's `bufferSize` is `.newest(size)`. A number of less than 1 stops the program with a sentence (X1).
+/// Foundation's `bufferSize` is `.newest(size)`. A number of less than 1 stops the program with a sentence.
 public struct BufferingPolicy: Sendable, Hashable {
     let limit: Int
     /// Whether a post beyond the limit drops its own notification, and not the oldest.

@@ -198,7 +198,7 @@ final class OwnerTable: Sendable {
 }
 
 extension OwnerLifetime {
-    /// Ends the observers of owners and senders whose end was not seen, in all centers (O10).
+    /// Ends the observers of owners and senders whose end was not seen, in all centers.
     ///
     /// Has no effect where `isExact` holds. Elsewhere an owner's observers also end at the next post that reaches one.
     /// Complexity: O(observers). Any thread; captured values are released on the calling thread.

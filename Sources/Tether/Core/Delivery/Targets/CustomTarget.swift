@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// A scheduler for `DeliveryTarget.custom(_:)`: runs a job later, in a context of its own.
 ///
-/// Each post makes one job, which calls the handlers of all observers with the scheduler (contract D2). A scheduler
-/// should run the jobs one after the other, in order. A job may be released without a run: the job's deliveries are
-/// then dropped and counted.
+/// Each post makes one job, which calls the handlers of all observers with the scheduler. A scheduler should run the
+/// jobs one after the other, in order. A job may be released without a run: the job's deliveries are then dropped and
+/// counted.
 ///
 /// *Thread safety*: posting threads, and threads that switch a target, call `schedule(_:)` with no Tether lock held.
 public protocol DeliveryScheduler: AnyObject, Sendable {

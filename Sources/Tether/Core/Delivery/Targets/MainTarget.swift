@@ -4,7 +4,7 @@ internal import Foundation
 
 /// The main actor as a target: a type of its own, for handlers isolated to the main actor, as in `on: .mainActor`.
 public struct MainActorTarget: Sendable {
-    /// The main actor. Delivers like `DeliveryTarget.main` (D3, P1).
+    /// The main actor. Delivers like `DeliveryTarget.main`.
     public static let mainActor = MainActorTarget()
 }
 

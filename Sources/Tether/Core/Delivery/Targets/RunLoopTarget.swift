@@ -18,7 +18,7 @@ extension DeliveryTarget {
     ///
     /// A post from another thread wakes the run loop. A post from the thread itself calls the handler, unless a
     /// delivery of the observer is pending. Deliveries wait while the loop is not running. After the thread's exit,
-    /// pending and later deliveries are dropped and counted (D5).
+    /// pending and later deliveries are dropped and counted.
     @available(*, noasync, message: "async code runs on threads without a run loop; use .main, .mainActor or a queue")
     public static var currentThread: DeliveryTarget {
         MainQueue.isCurrent ? .main : DeliveryTarget(RunLoopTarget(.current, in: [.common]))

@@ -22,7 +22,7 @@ private typealias SendableAsThread = Any
 /// ```
 ///
 /// Earlier posts are delivered when the thread runs. When the thread is cancelled, or deallocated without a start,
-/// pending deliveries are dropped and counted (D5). On Linux, Foundation knows only the calling thread's `name`.
+/// pending deliveries are dropped and counted. On Linux, Foundation knows only the calling thread's `name`.
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
     private let ownName: String
@@ -57,7 +57,7 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     }
 
     /// Ends the thread when the running handler has returned. Pending and later deliveries are dropped and counted.
-    /// Exception: posts of the thread's own handlers are delivered at once (D5). An unstarted thread never runs.
+    /// Exception: posts of the thread's own handlers are delivered at once. An unstarted thread never runs.
     ///
     /// *Thread safety*: any thread. A handler on the thread calls `Thread.current.cancel()`, because on Linux a handler
     /// cannot capture a thread.
