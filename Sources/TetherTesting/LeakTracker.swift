@@ -140,7 +140,7 @@ public final class LeakTracker: Sendable {
     public func track<Object: AnyObject>(
         _ object: Object, _ label: String? = nil, file: StaticString = #fileID, line: UInt = #line
     ) -> Object {
-        ObjectArgument.tracked.check(object, call: "track(_:)")
+        ObjectArgument.tracked.check(object, at: CallSite(file, line, call: "track(_:)"))
         if isClosed { return object }
         let site = Site(file: "\(file)", line: Int(line))
         let tracked = Tracked(

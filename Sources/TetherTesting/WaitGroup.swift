@@ -105,12 +105,12 @@ private final class LoopUntil: @unchecked Sendable {
     private func makeObservers() -> [CFRunLoopObserver] {
         var depth = 0
         let begin: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
-            nil, CFRunLoopActivity.entry.rawValue, true, .min
+            nil, RunLoopHold.entry, true, .min
         ) { _, _ in depth += 1 }
         let end: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
-            nil, CFRunLoopActivity([.beforeWaiting, .exit]).rawValue, true, .max
+            nil, RunLoopHold.beforeWaiting | RunLoopHold.exit, true, .max
         ) { [unowned self] _, activity in
-            if activity == .exit {
+            if unsafe unsafeBitCast(activity, to: CFOptionFlags.self) == RunLoopHold.exit {
                 depth -= 1
             } else if depth == 1, hasEnded.withLock(\.self) {
                 CFRunLoopStop(loop)

@@ -159,10 +159,9 @@ extension Audit {
         }
         let document: [String: Any] = ["observers": observers, "waitingPosts": waiting, "droppedPosts": droppedPosts]
         let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? JSONSerialization.data(withJSONObject: document, options: options) else {
-            fatalError("Audit.json(): strings and numbers are always encodable.")
-        }
-        return String(decoding: data, as: UTF8.self)
+        // Strings and numbers are always encodable.
+        let data = try? JSONSerialization.data(withJSONObject: document, options: options)
+        return String(decoding: data ?? Data(), as: UTF8.self)
     }
 }
 

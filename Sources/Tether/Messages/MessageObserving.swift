@@ -30,8 +30,8 @@ public struct AnySubject: Error {
     public static func subject<Subject>() throws(AnySubject) -> Subject { throw AnySubject() }
 
     /// The filter of a subject; any sender if the subject was omitted.
-    static func filter<Subject>(_ subject: () throws(AnySubject) -> Subject, call: StaticString) -> SenderFilter {
-        do { return SenderFilter(any: try subject(), call: call) } catch { return .any }
+    static func filter<Subject>(_ subject: () throws(AnySubject) -> Subject, at site: CallSite) -> SenderFilter {
+        do { return SenderFilter(any: try subject(), at: site) } catch { return .any }
     }
 }
 
@@ -222,10 +222,11 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationSequence<Identifier.MessageType> where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let kind = MessageKind.of(Identifier.MessageType.self)
+        let site = CallSite(fileID, line)
         return NotificationSequence(
             SequenceSource(
-                self, kind.name, from: AnySubject.filter(subject, call: #function), owner: owner, policy,
-                at: RegistrationSite(file: fileID, line: line), hook: { MessageHook(kind) })
+                self, kind.name, from: AnySubject.filter(subject, at: site), owner: owner, policy, at: site,
+                hook: { MessageHook(kind) })
         ) { $0.carriedMessage?.box(of: Identifier.MessageType.self)?.message }
     }
 }
@@ -241,13 +242,13 @@ extension ObservationRequest {
         by hook: AsyncHandlerHook? = nil, _ once: Bool, _ key: (any Hashable)?, _ file: StaticString, _ line: UInt,
         call: StaticString = #function
     ) {
+        let site = CallSite(file, line, call: call)
         self.init(
-            name: kind.name, sender: AnySubject.filter(subject, call: call),
+            name: kind.name, sender: AnySubject.filter(subject, at: site),
             target: target ?? hook?.target
                 ?? DeliveryTarget(MainQueueTarget(kind.isOnMainActor ? .always : .unlessPending)),
-            isIsolated: target == nil, once: once, key: key.map { ObserverKey($0) },
-            site: RegistrationSite(file: file, line: line), hooks: [MessageHook(kind)] + (hook.map { [$0] } ?? []),
-            call: call)
+            isIsolated: target == nil, once: once, key: key.map { ObserverKey($0, at: site) },
+            site: site, hooks: [MessageHook(kind)] + (hook.map { [$0] } ?? []))
     }
 }
 

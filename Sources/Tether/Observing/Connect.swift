@@ -90,7 +90,7 @@ extension NotifyingCenter {
         to call: @escaping @Sendable (Object, Notification) -> Void
     ) -> NotificationObserver {
         if Omitted.stands(for: owner) { return observe(request, for: object, call) }
-        ObjectArgument.receiver.check(object, call: request.call)
+        ObjectArgument.receiver.check(object, at: request.site)
         let observer = NotificationObserver()
         if isBeingDeinitialised(object) { return observer }
         let receiver = OwnerReference(object)

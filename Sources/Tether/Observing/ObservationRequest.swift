@@ -9,17 +9,15 @@ struct ObservationRequest {
     fileprivate let flags: UInt32
     let key: ObserverKey?
     private let backlog: BufferingPolicy
-    let site: RegistrationSite
-    /// The call that a refusal names.
-    let call: StaticString
+    let site: CallSite
     private let hooks: [RegistrationHook]
 
     /// `isIsolated`: whether the handler is isolated or async. The target of such a handler cannot be switched.
     @inline(__always)
     init(
         name: Notification.Name?, sender: SenderFilter, target: borrowing DeliveryTarget, isIsolated: Bool = false,
-        once: Bool = false, key: ObserverKey? = nil, backlog: BufferingPolicy = .unbounded, site: RegistrationSite,
-        hooks: [RegistrationHook] = [], call: StaticString = #function
+        once: Bool = false, key: ObserverKey? = nil, backlog: BufferingPolicy = .unbounded, site: CallSite,
+        hooks: [RegistrationHook] = []
     ) {
         self.name = name
         self.sender = sender
@@ -29,7 +27,6 @@ struct ObservationRequest {
         self.backlog = backlog
         self.site = site
         self.hooks = hooks
-        self.call = call
     }
 
     /// A request from the parameters of an `observe` method.
@@ -39,12 +36,12 @@ struct ObservationRequest {
         isIsolated: Bool = false, _ once: Bool, _ key: borrowing (any Hashable)?, _ backlog: BufferingPolicy,
         _ file: StaticString, _ line: UInt, hooks: [RegistrationHook] = [], call: StaticString = #function
     ) {
+        let site = CallSite(file, line, call: call)
         // A copy of `nil` costs a call, too.
-        let observerKey: ObserverKey? = if key == nil { nil } else { ObserverKey((copy key)!) }
+        let observerKey: ObserverKey? = if key == nil { nil } else { ObserverKey((copy key)!, at: site) }
         self.init(
-            name: name, sender: .given(copy sender, call: call), target: target, isIsolated: isIsolated, once: once,
-            key: observerKey, backlog: backlog, site: RegistrationSite(file: file, line: line), hooks: hooks,
-            call: call)
+            name: name, sender: .given(copy sender, at: site), target: target, isIsolated: isIsolated, once: once,
+            key: observerKey, backlog: backlog, site: site, hooks: hooks)
     }
 
     fileprivate func register(
@@ -88,7 +85,7 @@ extension NotifyingCenter {
         let observer = NotificationObserver()
         request.register(observer, with: self, owner: nil) { core, details in
             PlainRegistration(
-                center: core, details: details, flags: request.flags, site: request.site, handler: handler)
+                center: core, details: details, flags: request.flags, site: request.site.place, handler: handler)
         }
         return observer
     }
@@ -97,10 +94,10 @@ extension NotifyingCenter {
         _ request: ObservationRequest, for owner: Owner, by observer: NotificationObserver = NotificationObserver(),
         _ handler: @escaping OwnedRegistration.Handler<Owner>
     ) -> NotificationObserver {
-        ObjectArgument.owner.check(owner, call: request.call)
+        ObjectArgument.owner.check(owner, at: request.site)
         request.register(observer, with: self, owner: owner) { core, details in
             OwnedRegistration(
-                center: core, details: details, flags: request.flags, site: request.site, handler: handler)
+                center: core, details: details, flags: request.flags, site: request.site.place, handler: handler)
         }
         return observer
     }
@@ -148,34 +145,34 @@ enum SenderFilter {
     }
 
     /// A sender that may be omitted.
-    static func given<Sender: AnyObject>(_ sender: Sender, call: StaticString) -> SenderFilter {
+    static func given<Sender: AnyObject>(_ sender: Sender, at site: CallSite) -> SenderFilter {
         if Omitted.stands(for: sender) { return .any }
-        ObjectArgument.sender.check(sender, call: call)
+        ObjectArgument.sender.check(sender, at: site)
         return .object(sender)
     }
 
     /// A sender as Foundation passes senders: `nil` for any. Traps on a sender that no post can match (M4, X1).
-    init(any sender: Any?, call: StaticString) {
+    init(any sender: Any?, at site: CallSite) {
         switch sender.map(Unwrapped.init) ?? .nothing {
         case .nothing: self = .any
         case .object(let object):
-            ObjectArgument.sender.check(object, call: call)
+            ObjectArgument.sender.check(object, at: site)
             self = .object(object)
-        case .value(let value): self = .value(SenderFilter.matchable(value, call: call))
+        case .value(let value): self = .value(SenderFilter.matchable(value, at: site))
         }
     }
 
-    private static func matchable(_ sender: Any, call: StaticString) -> TypedValue {
+    private static func matchable(_ sender: Any, at site: CallSite) -> TypedValue {
         guard let value = TypedValue.find(in: sender) else {
-            fatalError(
-                "\(call): the sender \(String(reflecting: sender)) is a value whose type, \(type(of: sender)), is not "
+            site.refuse(
+                "the sender \(String(reflecting: sender)) is a value whose type, \(type(of: sender)), is not "
                     + "Hashable, or on another actor only, so no post could ever match it; pass a class instance or a "
                     + "Hashable value.")
         }
         guard value == value else {
-            fatalError(
-                "\(call): the sender \(String(reflecting: sender)) is not equal to itself, so no post could ever "
-                    + "match it; pass a value that is.")
+            site.refuse(
+                "the sender \(String(reflecting: sender)) is not equal to itself, so no post could ever match it; "
+                    + "pass a value that is.")
         }
         return value
     }
@@ -185,12 +182,11 @@ enum SenderFilter {
 package enum ObjectArgument {
     case sender, owner, receiver, tracked
 
-    /// Stops the program if the object's end means nothing or cannot be seen. The sentence names the call.
-    package func check(_ object: AnyObject, call function: StaticString) {
-        var call: String { "\(function)".replacing("fileID:line:", with: "") }
+    /// Stops the program if the object's end means nothing or cannot be seen.
+    package func check(_ object: AnyObject, at site: CallSite) {
         guard type(of: object) != ObjectArgument.box else {
-            fatalError(
-                "\(call): \(object) is a value in a box, and each cast to AnyObject makes another box; \(instead), or "
+            site.refuse(
+                "\(object) is a value in a box, and each cast to AnyObject makes another box; \(instead), or "
                     + "pass a class instance.")
         }
         #if canImport(ObjectiveC)
@@ -199,9 +195,8 @@ package enum ObjectArgument {
         let bits = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
         let isTagged = UInt.bitWidth == 64 && (bits & 1 != 0 || bits.leadingZeroBitCount == 0)
         guard self == .sender || !isTagged else {
-            fatalError(
-                "\(call): \(object), of \(type(of: object)), is stored in its reference and "
-                    + "never ends; \(instead), or pass an object that ends.")
+            site.refuse(
+                "\(object), of \(type(of: object)), is stored in its reference and never ends; \(instead), or pass an object that ends.")
         }
         #endif
     }

@@ -110,7 +110,7 @@ extension NotifyingCenter {
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
         if target.isPostingThread, key == nil, backlog.limit == .max, let core = ownCore, Omitted.stands(for: sender) {
-            ObjectArgument.owner.check(owner, call: #function)
+            ObjectArgument.owner.check(owner, at: CallSite(fileID, line))
             return unsafe core.observeFastPath(
                 name,
                 .passRetained(

@@ -17,12 +17,11 @@ extension ObserverCenter {
         fileID: StaticString = #fileID, line: UInt = #line,
         using block: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
-        observe(
+        let site = CallSite(fileID, line, call: "ObserverCenter.addObserver(forName:object:queue:using:)")
+        return observe(
             ObservationRequest(
-                name: name,
-                sender: SenderFilter(any: object, call: "ObserverCenter.addObserver(forName:object:queue:using:)"),
-                target: queue.map { DeliveryTarget.operationQueue($0) } ?? .postingThread,
-                site: RegistrationSite(file: fileID, line: line)),
+                name: name, sender: SenderFilter(any: object, at: site),
+                target: queue.map { DeliveryTarget.operationQueue($0) } ?? .postingThread, site: site),
             block)
     }
 
@@ -32,16 +31,15 @@ extension ObserverCenter {
     /// The object is not retained, and the observer ends with the object. The method runs on the posting thread, inside
     /// the post. An `observer` that is no `NSObject` stops the program with a sentence.
     public func addObserver(_ observer: Any, selector: Selector, name: Notification.Name?, object: Any?) {
-        let call: StaticString = "ObserverCenter.addObserver(_:selector:name:object:)"
+        let site = CallSite(#fileID, #line, call: "ObserverCenter.addObserver(_:selector:name:object:)")
         guard let observer = observer as? NSObject else {
-            fatalError("\(call): the observer, of \(type(of: observer)), is no NSObject; use connect(_:to:of:).")
+            site.refuse("the observer, of \(type(of: observer)), is no NSObject; use connect(_:to:of:).")
         }
         // SAFETY: a selector is the address of a name that the Objective-C runtime keeps.
         nonisolated(unsafe) let action = unsafe selector
         _ = observe(
             ObservationRequest(
-                name: name, sender: SenderFilter(any: object, call: call), target: .postingThread,
-                site: RegistrationSite(file: #fileID, line: #line), call: call),
+                name: name, sender: SenderFilter(any: object, at: site), target: .postingThread, site: site),
             for: observer
         ) { observer, notification in
             _ = unsafe observer.perform(action, with: notification)

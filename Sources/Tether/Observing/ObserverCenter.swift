@@ -85,12 +85,9 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     public func register(
         name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
-        let sender = sender.map { SenderFilter.given($0, call: "ObserverCenter.register(name:sender:handler:)") }
-        return observe(
-            ObservationRequest(
-                name: name, sender: sender ?? .any, target: .postingThread,
-                site: RegistrationSite(file: #fileID, line: #line)),
-            handler)
+        let site = CallSite(#fileID, #line, call: "ObserverCenter.register(name:sender:handler:)")
+        let sender = sender.map { SenderFilter.given($0, at: site) } ?? .any
+        return observe(ObservationRequest(name: name, sender: sender, target: .postingThread, site: site), handler)
     }
 }
 

@@ -158,7 +158,7 @@ extension ObserverCenter {
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 @_documentation(visibility: internal)
 @available(
-    *, unavailable, message: "'of:' takes an object that the messages are about, not optional; leave it out for any"
+    *, unavailable, message: "'of:' takes the subject that the messages are about, not optional; leave it out for any"
 )
 extension ObserverCenter {
     @discardableResult public func observe<Message, each Owner: AnyObject>(

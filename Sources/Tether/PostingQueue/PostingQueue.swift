@@ -247,9 +247,10 @@ public final class PostingQueue: Sendable {
         // CoreFoundation logs an error for a main thread that has exited.
         if thread == nil, MainQueue.isCurrent, !Thread.isMainThread { return }
         if let hold = state.hold { return hold.add(to: modes) }
-        state.hold = RunLoopHold(loop, in: modes, observing: [.beforeTimers, .beforeWaiting, .exit]) { [self] in
+        let activities = RunLoopHold.beforeTimers | RunLoopHold.beforeWaiting | RunLoopHold.exit
+        state.hold = RunLoopHold(loop, in: modes, observing: activities) { [self] in
             guard let isOpen = openModes() else { return }
-            post($0 == .beforeTimers ? [.asap] : [.asap, .whenIdle], isOpen: isOpen)
+            post($0 == RunLoopHold.beforeTimers ? [.asap] : [.asap, .whenIdle], isOpen: isOpen)
         }
     }
 

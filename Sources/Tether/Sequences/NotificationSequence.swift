@@ -81,10 +81,10 @@ extension NotifyingCenter {
         named name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument,
         buffering policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationSequence<Notification> {
-        let source = SequenceSource(
-            self, name, from: .given(sender, call: #function), owner: owner, policy,
-            at: RegistrationSite(file: fileID, line: line))
-        return NotificationSequence(source) { $0 }
+        let site = CallSite(fileID, line)
+        return NotificationSequence(
+            SequenceSource(self, name, from: .given(sender, at: site), owner: owner, policy, at: site)
+        ) { $0 }
     }
 }
 
@@ -95,9 +95,9 @@ extension ObserverCenter {
     public func notifications(
         named name: Notification.Name?, object: Any?, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationSequence<Notification> {
+        let site = CallSite(fileID, line, call: "ObserverCenter.notifications(named:object:)")
         let source = SequenceSource(
-            self, name, from: SenderFilter(any: object, call: "ObserverCenter.notifications(named:object:)"),
-            owner: Omitted.argument, .unbounded, at: RegistrationSite(file: fileID, line: line))
+            self, name, from: SenderFilter(any: object, at: site), owner: Omitted.argument, .unbounded, at: site)
         return NotificationSequence(source) { $0 }
     }
 
@@ -119,8 +119,7 @@ final class SequenceSource: Sendable {
     /// Begins the first observation. `hook` makes a hook that converts posts for one observation.
     init(
         _ center: any NotifyingCenter, _ name: Notification.Name?, from sender: SenderFilter, owner: AnyObject,
-        _ policy: BufferingPolicy, at site: RegistrationSite, hook: (@Sendable () -> RegistrationHook)? = nil,
-        call: StaticString = #function
+        _ policy: BufferingPolicy, at site: CallSite, hook: (@Sendable () -> RegistrationHook)? = nil
     ) {
         let center = OwnerReference<AnyObject>(center)
         let owner = OwnerReference(owner)
@@ -134,7 +133,7 @@ final class SequenceSource: Sendable {
             let buffer = SequenceBuffer(policy)
             let request = ObservationRequest(
                 name: name, sender: sender, target: .postingThread, site: site,
-                hooks: [buffer] + (hook.map { [$0()] } ?? []), call: call)
+                hooks: [buffer] + (hook.map { [$0()] } ?? []))
             let observer =
                 Omitted.stands(for: owner)
                 ? center.observe(request) { buffer.offer($0.withoutEndingObject) }

@@ -26,11 +26,14 @@ package final class RunLoopHold: @unchecked Sendable {
     private let loop: CFRunLoop
     private let source: CFRunLoopSource
     private let observer: CFRunLoopObserver?
+    /// Activities of a run loop by number, because with C++ interoperability `CFRunLoopActivity` is an integer.
+    package static let (entry, beforeTimers, beforeWaiting, exit): Activities = (1, 2, 32, 128)
+    package typealias Activities = (CFOptionFlags, CFOptionFlags, CFOptionFlags, CFOptionFlags)
 
     /// Adds both to a run loop, until `invalidate`. The observer calls an action, and is called in some activities.
     package init(
-        _ loop: CFRunLoop, in modes: Set<RunLoop.Mode>, observing activities: CFRunLoopActivity = [],
-        _ action: ((CFRunLoopActivity) -> Void)? = nil
+        _ loop: CFRunLoop, in modes: Set<RunLoop.Mode>, observing activities: CFOptionFlags = 0,
+        _ action: ((CFOptionFlags) -> Void)? = nil
     ) {
         self.loop = loop
         var context = unsafe CFRunLoopSourceContext()
@@ -39,7 +42,10 @@ package final class RunLoopHold: @unchecked Sendable {
         unsafe context.perform = { _ in }
         source = unsafe CFRunLoopSourceCreate(nil, 0, &context)
         observer = action.flatMap { action in
-            CFRunLoopObserverCreateWithHandler(nil, activities.rawValue, true, 0) { action($1) }
+            // SAFETY: the cast checks the size.
+            CFRunLoopObserverCreateWithHandler(nil, activities, true, 0) {
+                unsafe action(unsafeBitCast($1, to: CFOptionFlags.self))
+            }
         }
         add(to: modes)
     }

@@ -82,6 +82,11 @@ import Testing
             "warning: result of call to 'addObserver("),
         Mistake("token.target = .mainActor", "a token's target is '.main'"),
         Mistake("token.cancelAndWait()", "is not marked with 'await'", in: "async"),
+        Mistake("_ = PostingQueue.current", "async code has no run loop; use PostingQueue.main", in: "async"),
+        Mistake("_ = DeliveryTarget.currentThread", "use .main, .mainActor or a queue", in: "async"),
+        Mistake(
+            "let size = 10; _ = center.notifications(named: name, buffering: size)",
+            "cannot convert value of type 'Int' to expected argument type 'BufferingPolicy'"),
         // The sender and the subject.
         Mistake("_ = center.observe(name, from: nil) { _ in }", leaveOutSender),
         Mistake("_ = center.observe(name, from: optional) { _ in }", leaveOutSender),
@@ -95,10 +100,10 @@ import Testing
             leaveOutSender),
         Mistake(
             "center.observe(name, from: optional, owner: cache) { (cache: isolated Cache, _) in cache.clear() }",
-            "error:"),
+            "requires that 'Model?' be a class type"),
         Mistake("center.connect(name, from: optional, to: Index.update, of: index)", leaveOutSender),
         Mistake("center.connect(name, from: optional, to: Sidebar.clear, of: sidebar, on: .mainActor)", leaveOutSender),
-        Mistake("center.removeObservers(named: name, from: optional)", "error:"),
+        Mistake("center.removeObservers(named: name, from: optional)", "must be unwrapped"),
         Mistake("_ = center.observe(of: nil, for: .didSave) { _ in }", "leave it out for any"),
         Mistake("_ = center.observe(of: optional, for: .didSave) { _ in }", "leave it out for any"),
         Mistake("_ = center.observe(of: optional, for: .didSave) { _ in await save() }", "leave it out for any"),
@@ -128,7 +133,7 @@ import Testing
         Mistake("center.observe(name, owner: Value()) { _, _ in }", owners),
         Mistake("center.observe(name, owner: optional) { _, _ in }", owners),
         Mistake("center.observe(name, owner: optional) { _, _ in await save() }", owners),
-        Mistake("center.removeObservers(owner: optional)", "error:"),
+        Mistake("center.removeObservers(owner: optional)", "must be unwrapped"),
         Mistake("center.observe(name, owner: Value(), on: .mainActor) { _, _ in }", owners),
         Mistake(
             "center.observe(name, owner: index) { $0.clear() }",

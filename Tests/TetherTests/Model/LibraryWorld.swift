@@ -265,8 +265,8 @@ final class LibraryWorld: World {
         _ center: ObserverCenter, _ name: Notification.Name?, _ sender: Any?, of owner: Owner, _ capture: LibraryCapture
     ) {
         let request = ObservationRequest(
-            name: name, sender: SenderFilter(any: sender, call: #function), target: .postingThread,
-            site: RegistrationSite(file: #fileID, line: #line))
+            name: name, sender: SenderFilter(any: sender, at: CallSite(#fileID, #line)), target: .postingThread,
+            site: CallSite(#fileID, #line))
         _ = center.observe(request, for: owner) { capture.call($1, owner: $0) }
     }
 

@@ -26,7 +26,7 @@ import Tether
     private static let hashable = "pass a class instance or a Hashable value"
     private static let boxed = "Unhashable(number: 41) is a value in a box, and each cast to AnyObject makes"
     private static let value = "pass a Hashable value to addObserver(forName:object:queue:using:), or pass"
-    private static let object = "observe(_:key:): the key is the object HashableObject 0x"
+    private static let object = "the key is the object HashableObject 0x"
     private static let naming = "which its observer would keep; pass a value that names it"
 
     private static let sendersAndOwners = [
@@ -40,7 +40,7 @@ import Tether
         Misuse("not a number", addObserver, "the sender nan is not equal to itself", "pass a value that is") {
             _ = ObserverCenter().addObserver(forName: nil, object: Double.nan, queue: nil) { _ in }
         },
-        Misuse("a key", "observe(_:key:)", "the key nan is not equal to itself", "pass a key that is") {
+        Misuse("a key", "observe(_:from:on:once:key:backlog:_:): ", "the key nan is not equal to itself", "pass a key that is") {
             _ = ObserverCenter().observe(.sample, key: Double.nan) { _ in }
         },
         Misuse("an object as a key", object, naming) {
@@ -142,7 +142,11 @@ import Tether
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [index] in await MisuseTests.sendersAndOwners[index].body()
         }
-        expectRefused(MisuseTests.sendersAndOwners[index], result)
+        let misuse = MisuseTests.sendersAndOwners[index]
+        expectRefused(misuse, result)
+        // The place of the call, where the call has one.
+        let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(text.contains("TetherTests/MisuseTests.swift:") != misuse.name.hasPrefix("a registered"))
     }
 
     @Test(arguments: flowControl.indices)

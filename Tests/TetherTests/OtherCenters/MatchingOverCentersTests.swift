@@ -96,14 +96,17 @@ import Testing
         withExtendedLifetime((tokens, owner)) {}
     }
 
-    @Test(arguments: CenterKind.allCases)
-    func `F1 M7 no post reaches two observers with a key, while others replace them`(kind: CenterKind) {
-        let (center, sender, calls, isDone) = (kind.makeCenter(), Plain(), Log<Int>(), Flag())
+    @Test(arguments: CenterKind.allCases, [true, false])
+    func `F1 M7 no post reaches two observers with a key, while others replace them`(
+        kind: CenterKind, hasSender: Bool
+    ) {
+        let (center, object, calls, isDone) = (kind.makeCenter(), Plain(), Log<Int>(), Flag())
+        let sender: any AnyObject & Sendable = hasSender ? object : Omitted.argument
         let posts = 2000
         let first = center.observe(.sample, from: sender, key: 1) { calls.add($0.number) }
         onThreads(
             {
-                for number in 0..<posts { center.post(.sample, from: sender, number: number) }
+                for number in 0..<posts { center.post(.sample, from: hasSender ? object : nil, number: number) }
                 isDone.raise()
             },
             {
@@ -116,7 +119,7 @@ import Testing
         #expect(zip(entries, entries.dropFirst()).allSatisfy { $0 < $1 })
         #expect(!first.isActive)
         #expect(center.audit().isEmpty)
-        withExtendedLifetime(sender) {}
+        withExtendedLifetime(object) {}
     }
 
     @Test(arguments: CenterKind.allCases)

@@ -33,7 +33,7 @@ final class ObserverKey: Hashable, Sendable {
     private let value: TypedValue
 
     /// A key without an owner. Traps on an object, and on a key unequal to itself (X1).
-    init(_ key: any Hashable) {
+    init(_ key: any Hashable, at site: CallSite) {
         owner = nil
         switch Unwrapped(key) {
         case .nothing: value = TypedValue(key)
@@ -41,14 +41,14 @@ final class ObserverKey: Hashable, Sendable {
             // If the optional or box is Hashable, its content is Hashable.
             value = TypedValue.find(in: content) ?? TypedValue(key)
         case .object(let object):
-            fatalError(
-                "observe(_:key:): the key is the object \(describeInstance(object)), which its observer would keep; pass "
-                    + "a value that names it, or make it the observer's owner.")
+            site.refuse(
+                "the key is the object \(describeInstance(object)), which its observer would keep; pass a value that "
+                    + "names it, or make it the observer's owner.")
         }
         guard value == value else {
-            fatalError(
-                "observe(_:key:): the key \(description) is not equal to itself, so no observer could ever be found by "
-                    + "it; pass a key that is.")
+            site.refuse(
+                "the key \(description) is not equal to itself, so no observer could ever be found by it; pass a key "
+                    + "that is.")
         }
     }
 

@@ -451,3 +451,19 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     var file: String { unsafe fileName.map { unsafe String(cString: $0) } ?? "" }
     var line: Int { Int(lineNumber) }
 }
+
+/// A call in the program: its file, its line and the function, for the sentence that refuses an argument.
+package struct CallSite: Sendable {
+    private let (file, line, call): (StaticString, UInt, StaticString)
+
+    package init(_ file: StaticString, _ line: UInt, call: StaticString = #function) {
+        (self.file, self.line, self.call) = (file, line, call)
+    }
+
+    var place: RegistrationSite { RegistrationSite(file: file, line: line) }
+
+    /// Stops the program with the place of the call, and not of this line.
+    func refuse(_ sentence: String) -> Never {
+        fatalError("\("\(call)".replacing("fileID:line:", with: "")): \(sentence)", file: file, line: line)
+    }
+}

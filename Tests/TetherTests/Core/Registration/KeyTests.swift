@@ -69,14 +69,27 @@ import Testing
         #expect([stopped.isActive, once.isActive, last.isActive] == [false, false, true])
     }
 
+    private func keyed(_ core: CenterCore) -> PlainRegistration {
+        PlainRegistration(
+            center: core, details: Registration.Details(key: ObserverKey(1, at: CallSite(#fileID, #line))),
+            site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
+    }
+
+    @Test func `M7 an observer that has ended before it is added replaces none`() {
+        let core = CenterCore()
+        let (first, second) = (keyed(core), keyed(core))
+        core.add(first, name: .sample, sender: nil)
+        let isEnding = second.close()
+        core.add(second, name: .sample, sender: nil)
+        second.finish()
+        #expect(isEnding && !first.hasEnded && core.count == 1)
+        first.end()
+        #expect(core.isEmpty)
+    }
+
     @Test func `M7 R3 an observer that ends while it is replaced ends once, and is in no audit`() {
         let core = CenterCore()
-        func make() -> PlainRegistration {
-            PlainRegistration(
-                center: core, details: Registration.Details(key: ObserverKey(1)),
-                site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
-        }
-        let (first, second) = (make(), make())
+        let (first, second) = (keyed(core), keyed(core))
         core.add(first, name: .sample, sender: nil)
         #expect(Audit([Unowned(first)]).count == 1)
         // The first half of an end, whose second half comes after the replacement.

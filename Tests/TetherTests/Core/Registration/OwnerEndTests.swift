@@ -26,6 +26,18 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
+    @Test func `O3 R8 an owner's end leaves an observer to the thread that is ending it`() {
+        let center = ObserverCenter()
+        let owner = Holder(LoggedObject("owner", log))
+        let registration = center.observe(.sample, owner: owner.object!) { _, _ in }.registration
+        // The first half of an end on another thread, whose second half comes after the owner's end.
+        #expect(registration?.close() == true)
+        owner.release()
+        #expect(log.entries == ["owner deinit"] && center.core.count == 1)
+        registration?.finish()
+        #expect(center.core.isEmpty)
+    }
+
     @Test func `O3 R6 a chain of owners, each held by the observer of the one before, ends in order`() {
         let center = ObserverCenter()
         let first = Holder<LoggedObject>()

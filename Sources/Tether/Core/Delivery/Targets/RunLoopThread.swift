@@ -48,7 +48,8 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         unsafe tether_name_thread(ownName)
         loop.begin()
         // The block that stops the loop may stop a run inside a handler. So no run of a cancelled thread sleeps.
-        let hold = RunLoopHold(CFRunLoopGetCurrent(), in: [.default], observing: .beforeWaiting) { [unowned self] _ in
+        let (current, waits) = (CFRunLoopGetCurrent()!, RunLoopHold.beforeWaiting)
+        let hold = RunLoopHold(current, in: [.default], observing: waits) { [unowned self] _ in
             if isCancelled { CFRunLoopStop(CFRunLoopGetCurrent()) }
         }
         while !isCancelled { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 1.0e10, false) }
