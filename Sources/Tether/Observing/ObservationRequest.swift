@@ -196,7 +196,8 @@ package enum ObjectArgument {
         let isTagged = UInt.bitWidth == 64 && (bits & 1 != 0 || bits.leadingZeroBitCount == 0)
         guard self == .sender || !isTagged else {
             site.refuse(
-                "\(object), of \(type(of: object)), is stored in its reference and never ends; \(instead), or pass an object that ends.")
+                "\(object), of \(type(of: object)), is stored in its reference and never ends; \(instead), or pass an object that ends."
+            )
         }
         #endif
     }

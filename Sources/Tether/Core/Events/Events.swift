@@ -164,9 +164,7 @@ enum Events {
     }
 }
 
-extension RegistrationSite {
-    fileprivate var json: String { "\(file):\(line)".json }
-}
+extension RegistrationSite { fileprivate var json: String { "\(file):\(line)".json } }
 
 extension String {
     /// The text as a JSON string.

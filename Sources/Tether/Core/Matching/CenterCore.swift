@@ -61,9 +61,7 @@ internal import Synchronization
         state.withLock { publishCache(of: $0.registry) }
     }
 
-    deinit {
-        _ = CenterCore.all.withLock { $0.removeValue(forKey: address) }
-    }
+    deinit { _ = CenterCore.all.withLock { $0.removeValue(forKey: address) } }
 
     /// Shows posts the registry's cache. During a trace the cache stays hidden, so no post takes the untraced path.
     func publishCache(of registry: borrowing Registry) {
@@ -207,9 +205,7 @@ internal import Synchronization
     }
 
     /// The cores of all centers of Tether's own, oldest first.
-    static var ofOwnCenters: [CenterCore] {
-        living.filter { $0.ownCenter != nil }.sorted { $0.number < $1.number }
-    }
+    static var ofOwnCenters: [CenterCore] { living.filter { $0.ownCenter != nil }.sorted { $0.number < $1.number } }
 
     // MARK: Queries
 
@@ -253,9 +249,7 @@ internal import Synchronization
     }
 
     /// Whether the core keeps no name, sender, key, registration or garbage (M9).
-    var isEmpty: Bool {
-        state.withLock { $0.registry.isEmpty && $0.garbage.isEmpty }
-    }
+    var isEmpty: Bool { state.withLock { $0.registry.isEmpty && $0.garbage.isEmpty } }
 }
 
 // MARK: Posting

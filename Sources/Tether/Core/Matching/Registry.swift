@@ -180,9 +180,7 @@ internal import Synchronization
     private final class KeptKey: @unchecked Sendable {
         let key: SenderKey
 
-        init(key: SenderKey) {
-            self.key = key
-        }
+        init(key: SenderKey) { self.key = key }
     }
 
     // MARK: Names
@@ -336,9 +334,7 @@ extension Dictionary {
         unsafe openSlots.store(Unmanaged.passUnretained(bucket.slots).toOpaque(), ordering: .sequentiallyConsistent)
     }
 
-    func unpublish() {
-        unsafe openSlots.store(nil, ordering: .sequentiallyConsistent)
-    }
+    func unpublish() { unsafe openSlots.store(nil, ordering: .sequentiallyConsistent) }
 
     /// The slots matched by a lock-free post: the slots for any sender, unless a sender is observed.
     /// SAFETY: the center keeps slots for posts that may see the slots.

@@ -211,9 +211,7 @@ internal import Synchronization
 
     /// Claims a once registration for a delivery about to wait or to be made. If the hook converts notifications, the
     /// claim follows the conversion, because a notification without a message does not use up the registration (R7).
-    final func claimForDelivery() -> Bool {
-        isOnce && convertsOnTarget ? !isClaimed : claim()
-    }
+    final func claimForDelivery() -> Bool { isOnce && convertsOnTarget ? !isClaimed : claim() }
 
     /// Claims a once registration for one delivery; false if another delivery has the claim (R7).
     final func claim() -> Bool {
@@ -409,9 +407,7 @@ final class PlainRegistration: Registration, @unchecked Sendable {
             handler: { (_: AnyObject, _: Notification) in })
     }
 
-    private struct Form<Owner: AnyObject> {
-        let function: Handler<Owner>
-    }
+    private struct Form<Owner: AnyObject> { let function: Handler<Owner> }
 
     deinit { _ = unsafe owner?.takeRetainedValue() }
 
