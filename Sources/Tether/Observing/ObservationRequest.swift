@@ -196,8 +196,8 @@ package enum ObjectArgument {
         let isTagged = UInt.bitWidth == 64 && (bits & 1 != 0 || bits.leadingZeroBitCount == 0)
         guard self == .sender || !isTagged else {
             site.refuse(
-                "\(object), of \(type(of: object)), is stored in its reference and never ends; \(instead), or pass an object that ends."
-            )
+                "\(object), of \(type(of: object)), is stored in its reference and never ends; \(instead), or pass an "
+                    + "object that ends.")
         }
         #endif
     }
@@ -219,6 +219,7 @@ package enum ObjectArgument {
 
 /// Stands for an omitted sender or owner. An optional argument does not compile, so a `nil` that was meant to be an
 /// object never widens to "any".
+@_documentation(visibility: internal)
 public final class Omitted: Sendable {
     /// The omitted argument: any sender, no owner, or any owner and none.
     public static let argument = Omitted()

@@ -40,7 +40,10 @@ import Tether
         Misuse("not a number", addObserver, "the sender nan is not equal to itself", "pass a value that is") {
             _ = ObserverCenter().addObserver(forName: nil, object: Double.nan, queue: nil) { _ in }
         },
-        Misuse("a key", "observe(_:from:on:once:key:backlog:_:): ", "the key nan is not equal to itself", "pass a key that is") {
+        Misuse(
+            "a key", "observe(_:from:on:once:key:backlog:_:): ", "the key nan is not equal to itself",
+            "pass a key that is"
+        ) {
             _ = ObserverCenter().observe(.sample, key: Double.nan) { _ in }
         },
         Misuse("an object as a key", object, naming) {
