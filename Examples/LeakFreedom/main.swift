@@ -21,7 +21,7 @@ let center = ObserverCenter()
 
 /// Runs a body in a scope of its own, and prints what it leaves behind.
 func check(_ title: String, _ body: () -> Void) {
-    let findings = findLeaks(within: .zero, body)
+    let findings = findLeaks(limits: .init(deliveryWait: .zero), body)
     print("\(title):")
     print(findings.isEmpty ? "    nothing is left" : findings.map { "    \($0)" }.joined(separator: "\n"))
 }

@@ -3,18 +3,33 @@ internal import Foundation
 internal import Tether
 
 extension LeakTracker {
-    package struct Limits: Sendable {
-        /// The wait for pending deliveries and running handlers.
-        let deliveries: Duration
-        /// The wait for threads or tasks of the test that may be about to release an object or a token.
-        let release: Duration
-        /// The search for the holders of the objects and observers left behind.
-        package let explanation: Duration
+    /// The longest times that a leak check may take for its waits and its search.
+    ///
+    /// ```swift
+    /// let leaks = findLeaks(limits: .init(deliveryWait: .seconds(30))) {
+    ///     openAndCloseADocument()
+    /// }
+    /// ```
+    public struct Limits: Sendable {
+        /// The longest wait, after the body, for pending deliveries and running handlers; ten seconds by default. A
+        /// delivery then pending, or a handler then running, is a leak.
+        public let deliveryWait: Duration
+        /// The longest wait for threads or tasks to release the things left behind, if there are any; two seconds by
+        /// default, and at most `deliveryWait`. Each object or observer that then remains is a leak.
+        public let releaseWait: Duration
+        /// The longest search for the holders of all things left behind; two seconds by default. A leak whose holder
+        /// was not found in time says so. All searches at the ends of centers, together, have the same time again.
+        public let holderSearch: Duration
 
-        package init(deliveries: Duration, release: Duration, explanation: Duration) {
-            self.deliveries = deliveries
-            self.release = min(deliveries, release)
-            self.explanation = explanation
+        /// Makes limits, each the default unless given. `.zero` stands for no wait, or no search. A `releaseWait`
+        /// longer than `deliveryWait` is shortened to that.
+        public init(
+            deliveryWait: Duration = .seconds(10), releaseWait: Duration = .seconds(2),
+            holderSearch: Duration = .seconds(2)
+        ) {
+            self.deliveryWait = deliveryWait
+            self.releaseWait = min(deliveryWait, releaseWait)
+            self.holderSearch = holderSearch
         }
     }
 
@@ -36,7 +51,7 @@ extension LeakTracker {
     package static func run<Result>(
         _ limits: Limits, warns: Bool = true, _ body: () throws -> Result
     ) rethrows -> (Result, Verdict) {
-        let scope = LeakTracker(explanation: limits.explanation)
+        let scope = LeakTracker(holderSearch: limits.holderSearch)
         defer { scope.close() }
         let result = try $scope.withValue(Scope(scope), operation: body)
         return (result, Verdict(scope.verifyBlocking(limits), scope, warns: warns))
@@ -46,7 +61,7 @@ extension LeakTracker {
         _ limits: Limits, warns: Bool = true, isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> Result
     ) async rethrows -> (Result, Verdict) {
-        let scope = LeakTracker(explanation: limits.explanation)
+        let scope = LeakTracker(holderSearch: limits.holderSearch)
         defer { scope.close() }
         let result = try await $scope.withValue(Scope(scope), operation: body)
         return (result, Verdict(await scope.verify(limits), scope, warns: warns))
@@ -54,7 +69,7 @@ extension LeakTracker {
 
     /// Waits for deliveries and releases, and returns a finding for everything left behind.
     package func verify(_ limits: Limits) async -> [Finding] {
-        let deadline = DispatchTime.after(limits.deliveries)
+        let deadline = DispatchTime.after(limits.deliveryWait)
         var isLate = false
         defer { endWaits() }
         while !isLate, let waitGroup = deliveries() {
@@ -62,14 +77,14 @@ extension LeakTracker {
             isLate = DispatchTime.now() >= deadline
         }
         let unfinished = isLate ? unfinished() : []
-        if unfinished.isEmpty, let waitGroup = releases() { await waitGroup.wait(until: .after(limits.release)) }
+        if unfinished.isEmpty, let waitGroup = releases() { await waitGroup.wait(until: .after(limits.releaseWait)) }
         return findings(unfinished, limits)
     }
 
     @available(*, noasync)
     package func verifyBlocking(_ limits: Limits) -> [Finding] {
         let runsLoop = Thread.isMainThread || state.withLock(\.registrations).contains(where: \.usesRunLoop)
-        let deadline = DispatchTime.after(limits.deliveries)
+        let deadline = DispatchTime.after(limits.deliveryWait)
         var isLate = false
         defer { endWaits() }
         while !isLate, let waitGroup = deliveries() {
@@ -78,7 +93,7 @@ extension LeakTracker {
         }
         let unfinished = isLate ? unfinished() : []
         if unfinished.isEmpty, let waitGroup = releases() {
-            waitGroup.wait(until: .after(limits.release), runningLoop: runsLoop)
+            waitGroup.wait(until: .after(limits.releaseWait), runningLoop: runsLoop)
         }
         return findings(unfinished, limits)
     }
@@ -161,7 +176,7 @@ extension LeakTracker {
 
     private func findings(_ unfinished: [Finding], _ limits: Limits) -> [Finding] {
         let diagnosis = Diagnosis(
-            registrations: state.withLock(\.registrations), objects: leftObjects(), limit: limits.explanation)
+            registrations: state.withLock(\.registrations), objects: leftObjects(), limit: limits.holderSearch)
         // The diagnosis reports the owners still alive.
         let hidden = state.withLock(\.keptUntilCenterEnded).filter { $0.owner.hasEnded }.map(\.finding)
         return diagnosis.findings(observers: leftRegistrations()) + hidden.counted() + unfinished.counted()

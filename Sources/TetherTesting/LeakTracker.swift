@@ -92,9 +92,9 @@ public final class LeakTracker: Sendable {
         Registrations.listen()
     }
 
-    package convenience init(explanation: Duration) {
+    package convenience init(holderSearch: Duration) {
         self.init()
-        state.withLock { $0.timeForCenters = explanation }
+        state.withLock { $0.timeForCenters = holderSearch }
     }
 
     deinit { close() }
@@ -138,11 +138,11 @@ public final class LeakTracker: Sendable {
     /// message, because each cast makes another box.
     @discardableResult
     public func track<Object: AnyObject>(
-        _ object: Object, _ label: String? = nil, file: StaticString = #fileID, line: UInt = #line
+        _ object: Object, _ label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> Object {
         ObjectArgument.tracked.check(object, at: CallSite(file, line, call: "track(_:)"))
         if isClosed { return object }
-        let site = Site(file: "\(file)", line: Int(line))
+        let site = Site(file: "\(fileID)", line: Int(line))
         let tracked = Tracked(
             object: watched(object), label: label ?? "\(type(of: object))", site: site, isOwner: false)
         state.withLock { $0.tracked.append(tracked) }
@@ -153,7 +153,7 @@ public final class LeakTracker: Sendable {
     /// are leaks.
     @discardableResult
     public func keep<Object: AnyObject>(
-        _ object: Object, file: StaticString = #fileID, line: UInt = #line
+        _ object: Object, fileID: StaticString = #fileID, line: UInt = #line
     ) -> Object {
         if isClosed { return object }
         let kept = watched(object)
@@ -163,8 +163,10 @@ public final class LeakTracker: Sendable {
 
     /// Makes and tracks an object to capture, named `label` in findings. The probe is alive as long as a closure with
     /// the capture is alive.
-    public func probe(_ label: String = "a captured value", file: StaticString = #fileID, line: UInt = #line) -> Probe {
-        track(Probe(), label, file: file, line: line)
+    public func probe(
+        _ label: String = "a captured value", fileID: StaticString = #fileID, line: UInt = #line
+    ) -> Probe {
+        track(Probe(), label, fileID: fileID, line: line)
     }
 
     /// An object with no other purpose than to be captured.
@@ -246,15 +248,15 @@ public final class LeakTracker: Sendable {
 }
 
 /// Tracks an object in the current scope, and returns the object. The test fails if the object outlives the scope. See
-/// ``LeakTracker/track(_:_:file:line:)``.
+/// ``LeakTracker/track(_:_:fileID:line:)``.
 @discardableResult
 public func track<Object: AnyObject>(
-    _ object: Object, _ label: String? = nil, file: StaticString = #fileID, line: UInt = #line
+    _ object: Object, _ label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
 ) -> Object {
     guard let scope = LeakTracker.current else {
         fatalError(
-            "track(_:): there is no scope in which \(type(of: object)) could be tracked at \(file):\(line); call it in a "
+            "track(_:): there is no scope in which \(type(of: object)) could be tracked at \(fileID):\(line); call it in a "
                 + "test with .verifiesNoLeaks, in verifyNoLeaks { }, or in a scope's adopt { }.")
     }
-    return scope.track(object, label, file: file, line: line)
+    return scope.track(object, label, fileID: fileID, line: line)
 }

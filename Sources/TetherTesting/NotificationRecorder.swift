@@ -83,7 +83,7 @@ public final class NotificationRecorder: @unchecked Sendable {
     }
 
     /// Stops recording, and keeps the recorded notifications.
-    public func stop() { token.cancel() }
+    public func cancel() { token.cancel() }
 
     /// Suspends until `count` notifications have been delivered since the recorder was made or last cleared, for
     /// `limit` at most. The wait also ends if the task is cancelled.

@@ -39,17 +39,8 @@ extension Trait where Self == NoLeaksTrait {
     /// stands at the line of the registration or of `track(_:)`, or at the test if the file is not on this machine.
     /// Tests may run in parallel, also on `ObserverCenter.default`. For work on queues and threads see
     /// `LeakTracker.adopt(_:)`.
-    public static var verifiesNoLeaks: Self { verifiesNoLeaks() }
+    public static var verifiesNoLeaks: Self { verifiesNoLeaks(limits: .init()) }
 
-    /// Verifies as `verifiesNoLeaks` does, with the given limits.
-    /// - Parameters:
-    ///   - limit: The longest wait for deliveries that are pending when the test returns.
-    ///   - release: The longest wait, at most `limit`, for threads or tasks of the test to release the things left
-    ///     behind, if there are any.
-    ///   - explanation: The time limit of the whole search for holders; a finding says if the search reached the limit.
-    public static func verifiesNoLeaks(
-        within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2)
-    ) -> Self {
-        NoLeaksTrait(limits: LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation))
-    }
+    /// Verifies as `verifiesNoLeaks` does, with the given limits, such as `.init(deliveryWait: .seconds(30))`.
+    public static func verifiesNoLeaks(limits: LeakTracker.Limits) -> Self { NoLeaksTrait(limits: limits) }
 }

@@ -1,5 +1,5 @@
 internal import Testing
-internal import TetherTesting
+public import TetherTesting
 
 /// Runs a body in a test of XCTest or of Swift Testing. The test fails if the body leaves behind an observer, an owner
 /// of an observer, or an object given to `track(_:)`.
@@ -18,10 +18,7 @@ internal import TetherTesting
 /// queue, such as a `@MainActor` test of Swift Testing, such deliveries cannot run: if one is pending, the failure says
 /// so after the limit. Make such a test async, and write `await`.
 /// - Parameters:
-///   - limit: The longest wait for deliveries that are pending when the body returns.
-///   - release: The longest wait, at most `limit`, for threads or tasks of the test to release the things left behind,
-///     if there are any.
-///   - explanation: The time limit of the whole search for holders; a finding says if the search reached the limit.
+///   - limits: The longest waits for deliveries and for releases, and the longest search for holders.
 ///   - fileID: The file of the call, which audits and reports name.
 ///   - filePath: The path of that file, which a failure opens.
 ///   - line: The line of the call.
@@ -31,11 +28,9 @@ internal import TetherTesting
 @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
 @_disfavoredOverload
 public func verifyNoLeaks<Result>(
-    within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
-    fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    limits: LeakTracker.Limits = .init(), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column, _ body: () throws -> Result
 ) rethrows -> Result {
-    let limits = LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)
     let (result, verdict) = try LeakTracker.run(limits, body)
     verdict.report(
         at: SourceLocation(fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column)))
@@ -44,15 +39,13 @@ public func verifyNoLeaks<Result>(
 
 /// Runs an asynchronous body, and blocks no thread.
 ///
-/// See `verifyNoLeaks(within:release:explanation:fileID:filePath:line:column:_:)`. The actor of the caller,
-/// `isolation`, runs the body: leave the argument out.
+/// See `verifyNoLeaks(limits:fileID:filePath:line:column:_:)`. The actor of the caller, `isolation`, runs the
+/// body: leave the argument out.
 public func verifyNoLeaks<Result>(
-    within limit: Duration = .seconds(10), release: Duration = .seconds(2), explanation: Duration = .seconds(2),
-    fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    limits: LeakTracker.Limits = .init(), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Result
 ) async rethrows -> Result {
-    let limits = LeakTracker.Limits(deliveries: limit, release: release, explanation: explanation)
     let (result, verdict) = try await LeakTracker.run(limits, body)
     verdict.report(
         at: SourceLocation(fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column)))

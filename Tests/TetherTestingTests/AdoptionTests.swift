@@ -16,7 +16,9 @@ import TetherTesting
 
     @Test func `L2 leaks of a body can be asked for without failing`() async {
         let (center, keep) = (ObserverCenter(), Keep())
-        let found = await findLeaks(within: .zero) { keep.add(center.observe(.modelDidChange) { _ in }) }
+        let found = await findLeaks(limits: .init(deliveryWait: .zero)) {
+            keep.add(center.observe(.modelDidChange) { _ in })
+        }
         #expect(found.count == 1)
         #expect(found.first?.description.hasPrefix("the observer of modelDidChange registered at ") == true)
         keep.drop()

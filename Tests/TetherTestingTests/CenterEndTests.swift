@@ -30,7 +30,7 @@ import TetherVerification
     }
 
     @Test func `L2 centers that have no observer of a test take none of its time to look`() async {
-        let messages = await planted(explanation: .seconds(1)) {
+        let messages = await planted(holderSearch: .seconds(1)) {
             let (center, sidebars) = (ObserverCenter(), (0..<3000).map { _ in Sidebar() })
             for sidebar in sidebars { center.observe(.modelDidChange, owner: sidebar) { _, _ in } }
             for _ in 0..<3000 { _ = ObserverCenter() }
@@ -50,7 +50,7 @@ import TetherVerification
         keeper: String
     ) async {
         // What is under way returns; how soon is for whoever else has the processors to say.
-        await verifyNoLeaks(within: .seconds(300), release: .seconds(300)) {
+        await verifyNoLeaks(limits: .init(deliveryWait: .seconds(300), releaseWait: .seconds(300))) {
             let (center, target, other) = (ObserverCenter(), ManualTarget(), Sidebar())
             let (isRunning, mayReturn) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
             var token: NotificationObserver?

@@ -32,7 +32,7 @@ import TetherVerification
         async
     {
         let center = center
-        await verifyNoLeaks(within: .seconds(5)) {
+        await verifyNoLeaks(limits: .init(deliveryWait: .seconds(5))) {
             let (target, owner) = (track(ManualTarget()), Owner())
             center.observe(.modelDidChange, owner: owner, on: target.target) { _, _ in }
             center.post(name: .modelDidChange, object: nil)

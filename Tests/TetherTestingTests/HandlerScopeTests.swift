@@ -36,7 +36,7 @@ import Tether
             center.observe(.modelDidChange) { _ in keep.add(center.observe(.modelDidClose) { _ in }) }
         }
         second.adopt { post() }
-        let limits = LeakTracker.Limits(deliveries: .zero, release: .zero, explanation: .seconds(300))
+        let limits = LeakTracker.Limits(deliveryWait: .zero, holderSearch: .seconds(300))
         #expect(await second.verify(limits).map(\.message) == [])
         #expect(await first.verify(limits).count { $0.message.contains("the observer of modelDidClose") } == 1)
         #expect(second.unattributed().isEmpty && first.unattributed().isEmpty)

@@ -71,7 +71,7 @@ import Tether
     }
 
     private func verify(_ scope: LeakTracker, within limit: Duration) async {
-        _ = await scope.verify(LeakTracker.Limits(deliveries: limit, release: limit, explanation: .seconds(300)))
+        _ = await scope.verify(.init(deliveryWait: limit, releaseWait: limit, holderSearch: .seconds(300)))
     }
 
     @Test(arguments: Role.allCases)

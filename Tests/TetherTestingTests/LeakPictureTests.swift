@@ -33,7 +33,7 @@ import TetherTesting
     private let center = ObserverCenter()
 
     private func leaks(_ plant: () -> Void) async -> [LeakTracker.Leak] {
-        await findLeaks(within: .zero, explanation: .seconds(300)) { plant() }
+        await findLeaks(limits: .init(deliveryWait: .zero, holderSearch: .seconds(300))) { plant() }
     }
 
     /// The boxes and arrows of the first leak's flow chart.

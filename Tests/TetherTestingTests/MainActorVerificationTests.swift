@@ -35,7 +35,7 @@ import TetherVerification
     func `L2 a delivery to the main queue that a verification blocks is told of with the remedy`(_ form: Form) {
         let (center, keep, issues) = (ObserverCenter(), Keep(), Issues())
         withKnownIssue {
-            verifyNoLeaks(within: .zero) {
+            verifyNoLeaks(limits: .init(deliveryWait: .zero)) {
                 keep.add(form.observe(center) {})
                 postElsewhere(center)
             }

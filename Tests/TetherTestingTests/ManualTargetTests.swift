@@ -51,7 +51,7 @@ import TetherVerification
         let recorder = NotificationRecorder(center, nil, on: target.target)
         post("a", "b")
         target.runOne()
-        recorder.stop()
+        recorder.cancel()
         target.runAll()
         #expect(recorder.names.map(\.rawValue) == ["a"])
     }

@@ -35,7 +35,9 @@ import Tether
     @Test func `L4 the last scope ends the listening, unless a warning listens`() async {
         await #expect(processExitsWith: .success) {
             let center = ObserverCenter()
-            let leaks = await findLeaks(within: .zero) { _ = center.observe(.modelDidChange) { _ in } }
+            let leaks = await findLeaks(limits: .init(deliveryWait: .zero)) {
+                _ = center.observe(.modelDidChange) { _ in }
+            }
             precondition(leaks.isEmpty && !RegistrationWatch.isListening)
             do {
                 let scope = LeakTracker()

@@ -28,7 +28,7 @@ import TetherVerification
 
     @Test func `L2 L3 S2 an owner that such a loop holds is told of with the line that made the sequence`() async {
         let (center, tasks) = (center, Tasks())
-        let leaks = await findLeaks(within: .zero, explanation: .seconds(300)) {
+        let leaks = await findLeaks(limits: .init(deliveryWait: .zero, holderSearch: .seconds(300))) {
             let owner = Keep()
             let notes = center.notifications(
                 named: .modelDidChange, owner: owner, fileID: "App/Sidebar.swift", line: 5)

@@ -44,7 +44,7 @@ import TetherVerification
         let test = try #require(Test.current)
         let issues = Issues()
         let keep = Keep()
-        let trait: NoLeaksTrait = .verifiesNoLeaks(within: .zero)
+        let trait: NoLeaksTrait = .verifiesNoLeaks(limits: .init(deliveryWait: .zero))
         let line = #line + 3
         try await withKnownIssue {
             try await trait.provideScope(for: test, testCase: Test.Case.current) {
@@ -63,7 +63,7 @@ import TetherVerification
         let (issues, keep) = (Issues(), Keep())
         let line = #line + 2
         await withKnownIssue {
-            await verifyNoLeaks(within: .zero) {
+            await verifyNoLeaks(limits: .init(deliveryWait: .zero)) {
                 keep.add(
                     ObserverCenter.default.observe(.modelDidChange, fileID: "Elsewhere/None.swift", line: 7) { _ in })
             }

@@ -28,7 +28,7 @@ final class VerifyNoLeaksXCTests: XCTestCase {
         let keep = Keep()
         expected = []
         let line = UInt(#line) + 1
-        verifyNoLeaks(within: .zero) {
+        verifyNoLeaks(limits: .init(deliveryWait: .zero)) {
             keep.add(center.observe(.modelDidChange) { _ in })
         }
         let failures = try XCTUnwrap(expected)
@@ -44,7 +44,7 @@ final class VerifyNoLeaksXCTests: XCTestCase {
     func testL2ADeliveryThatTheMainThreadHasNoTimeForIsNotSaidToBeBlocked() throws {
         let keep = Keep()
         expected = []
-        verifyNoLeaks(within: .zero) {
+        verifyNoLeaks(limits: .init(deliveryWait: .zero)) {
             keep.add(center.observe(.modelDidChange, on: .main) { _ in })
             center.postElsewhere()
         }

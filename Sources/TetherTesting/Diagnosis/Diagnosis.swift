@@ -3,14 +3,14 @@ internal import Tether
 
 /// Explains why the objects and observers left behind by a scope are still there.
 ///
-/// All explanations come from one graph of objects, read within the limit for explanations. A finding says if the limit
+/// All explanations come from one graph of objects, read within the limit for the search. A finding says if the limit
 /// ended the search.
 struct Diagnosis {
     /// The registrations of the scope, whose handlers may keep objects.
     let registrations: [WatchedRegistration]
     /// The objects left behind.
     let objects: [LeakTracker.Tracked]
-    /// How long the search for explanations may take.
+    /// How long the search for holders may take.
     let limit: Duration
 
     /// A finding for each object, then for each observer without an owner.
@@ -155,9 +155,9 @@ struct Diagnosis {
             return "\(references); what they are cannot be found out, because this process may not read its own memory"
         }
         if holders.graph.isExhausted {
-            return "\(references); what they are is untold, because the limit for explanations, \(limit), was reached "
-                + "after \(holders.graph.count) objects. Set a longer one (explanation:), or look for it in what the handlers "
-                + "capture"
+            return "\(references); what they are is untold, because the search for holders reached its limit, "
+                + "\(limit), after \(holders.graph.count) objects. Set a longer one (holderSearch:), or look for it in what "
+                + "the handlers capture"
         }
         if holders.graph.isCut {
             return "\(references); what they are is untold, because only the first \(Container.limit) places, or the "

@@ -120,7 +120,7 @@ import TetherTesting
         let end = Date(timeIntervalSinceNow: seconds)
         repeat {
             let keep = Keep()
-            let findings = findLeaks(within: .zero) {
+            let findings = findLeaks(limits: .init(deliveryWait: .zero)) {
                 keep.add(center.observe(.modelDidChange) { _ in withExtendedLifetime(model) {} })
             }
             try #require(findings.count == 1)

@@ -46,7 +46,7 @@ import TetherVerification
         }
         let begin = processorTime()
         let findings = scope.verifyBlocking(
-            LeakTracker.Limits(deliveries: .zero, release: .zero, explanation: .seconds(300)))
+            LeakTracker.Limits(deliveryWait: .zero, holderSearch: .seconds(300)))
         let time = processorTime() - begin
         #expect(findings.count == 31)
         #expect(findings.last?.message.hasSuffix(" (30 alike)") == true)
@@ -57,9 +57,9 @@ import TetherVerification
         empty(root)
     }
 
-    @Test func `L3 the search for circles, where a center ends, keeps to the limit for explanations`() {
+    @Test func `L3 the search for circles, where a center ends, keeps to the limit for the search for holders`() {
         let begin = processorTime()
-        let findings = findLeaks(explanation: .seconds(1)) {
+        let findings = findLeaks(limits: .init(holderSearch: .seconds(1))) {
             // Each handler leads to all owners, behind what is looked into first.
             let (hub, owners) = (Item(), (0..<6000).map { _ in Item() })
             hub.items = [Item()]
@@ -79,7 +79,7 @@ import TetherVerification
 
     @Test func `L3 like findings are one finding with their number, whose text does not grow with them`() async {
         let (center, keep, shelf) = (ObserverCenter(), Keep(), Item())
-        let leaks = await findLeaks(within: .zero) {
+        let leaks = await findLeaks(limits: .init(deliveryWait: .zero)) {
             for _ in 0..<100 {
                 let owner = Item()
                 keep.add(owner)
@@ -97,7 +97,7 @@ import TetherVerification
 
     @Test func `L3 20,000 like leaks are one message`() async {
         let (center, keep) = (ObserverCenter(), Keep())
-        let messages = await planted(explanation: .milliseconds(200)) {
+        let messages = await planted(holderSearch: .milliseconds(200)) {
             for _ in 0..<20_000 {
                 let owner = Item()
                 keep.add(owner)
@@ -108,9 +108,9 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test func `L3 a reason not found within the limit for explanations is said to be untold`() async {
+    @Test func `L3 a reason not found within the limit for the search for holders is said to be untold`() async {
         let (center, root, keep) = (ObserverCenter(), model(), Keep())
-        let messages = await planted(explanation: .zero) {
+        let messages = await planted(holderSearch: .zero) {
             keep.add(track(Item()))
             keep.add(center.observe(.modelDidChange) { _ in withExtendedLifetime(root) {} })
         }
@@ -118,8 +118,8 @@ import TetherVerification
         for message in messages {
             #expect(
                 message.contains(
-                    "1 strong reference; what they are is untold, because the limit for explanations, 0.0 seconds, was "
-                        + "reached after 0 objects."))
+                    "1 strong reference; what they are is untold, because the search for holders reached its "
+                        + "limit, 0.0 seconds, after 0 objects. Set a longer one (holderSearch:)"))
         }
         keep.drop()
         empty(root)

@@ -12,12 +12,12 @@ extension Notification.Name {
 
 /// Runs a body that plants leaks, and returns what the verification says of it, in order.
 func planted(
-    limit: Duration = .zero, explanation: Duration = .seconds(300),
-    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+    holderSearch: Duration = .seconds(300), sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Void
 ) async rethrows -> [String] {
     let issues = Issues()
     try await withKnownIssue(isIntermittent: true, sourceLocation: sourceLocation) {
-        try await verifyNoLeaks(within: limit, explanation: explanation, body)
+        try await verifyNoLeaks(limits: .init(deliveryWait: .zero, holderSearch: holderSearch), body)
     } matching: { issue in
         // A warning is about what other tests leave on the shared center.
         if issue.severity == .error { issues.add(issue) }

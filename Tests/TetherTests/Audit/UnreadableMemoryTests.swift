@@ -26,7 +26,7 @@ import TetherTesting
 
     /// A function of its own, because an async one must not wait.
     private static func leaks(_ observe: (Ending, ObserverCenter) -> Void) -> [LeakTracker.Leak] {
-        findLeaks(within: .zero) {
+        findLeaks(limits: .init(deliveryWait: .zero)) {
             let (owner, center) = (Holder(Ending {}), Holder(ObserverCenter()))
             observe(owner.object!, center.object!)
             owner.release()
