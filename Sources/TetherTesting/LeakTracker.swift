@@ -140,7 +140,7 @@ public final class LeakTracker: Sendable {
     public func track<Object: AnyObject>(
         _ object: Object, _ label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> Object {
-        ObjectArgument.tracked.check(object, at: CallSite(file, line, call: "track(_:)"))
+        ObjectArgument.tracked.check(object, at: CallSite(fileID, line, call: "track(_:)"))
         if isClosed { return object }
         let site = Site(file: "\(fileID)", line: Int(line))
         let tracked = Tracked(
