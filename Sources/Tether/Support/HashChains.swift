@@ -99,8 +99,12 @@ struct HashChains<Element: Chained> {
         let last = chains.removeLast()
         if chains.count - 1 <= mask >> 1 { mask >>= 1 }
         relink(last)
-        // A copy has the least capacity.
-        if chains.capacity > 4 * chains.count { chains = ContiguousArray(chains.lazy.map(\.self)) }
+        guard chains.capacity > 4 * chains.count else { return }
+        // Moved, because a copy would retain each element.
+        var smaller = ContiguousArray<Element?>()
+        smaller.reserveCapacity(chains.count)
+        for index in chains.indices { smaller.append(chains[index].take()) }
+        chains = smaller
     }
 
     /// Checks in small tables that every element is in its chain and counted.

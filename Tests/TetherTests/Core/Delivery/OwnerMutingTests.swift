@@ -67,7 +67,7 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `D9 what several observers of an owner kept is delivered in posting order`() {
+    @Test func `D9 the kept notifications of an owner's observers are delivered in posting order`() {
         let owner = Owner()
         observe(owner, "a")
         observe(owner, "b", of: .other)
