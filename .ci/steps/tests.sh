@@ -21,7 +21,7 @@ test_release() {
     limited swift test --skip-build "${release_options[@]}" "$@"
 }
 
-release_tests() { TETHER_RACES=3 test_release --skip "$compiler_tests"; }
+release_tests() { TETHER_RACES=3 TETHER_MODEL_OPERATIONS=200000 test_release --skip "$compiler_tests"; }
 
 # Where the system has no membarrier, each posting thread needs a fence of its own.
 without_fence() { TETHER_WITHOUT_MEMBARRIER=1 TETHER_RACES=3 test_release --skip "$compiler_tests"; }

@@ -74,7 +74,7 @@ import Testing
 
     @Test(
         arguments: ["Shown", "Hidden", "HiddenElsewhere", "Unmarked"],
-        [[], inferring, isolating, inferring + isolating]
+        [[], inferring + isolating]
     )
     func `P1 in Swift 5 mode no method connects, because the type of one may hide its actor`(
         type: String, options: [String]

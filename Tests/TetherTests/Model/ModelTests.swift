@@ -19,7 +19,7 @@ private enum ModelRun {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
 
     static func perform() {
-        let count = number("TETHER_MODEL_OPERATIONS") ?? 200_000
+        let count = number("TETHER_MODEL_OPERATIONS") ?? 40_000
         var seed = UInt64(number("TETHER_MODEL_SEED") ?? 1)
         var performed = 0
         while performed < count {

@@ -10,9 +10,9 @@ import Testing
 
     private let center = ObserverCenter()
 
-    @Test func `M9 posting a million distinct names without observers keeps nothing`() {
+    @Test func `M9 posting 300,000 distinct names without observers keeps nothing`() {
         let sender = Object()
-        for number in 0..<1_000_000 {
+        for number in 0..<300_000 {
             center.post(name: Notification.Name("name \(number)"), object: number % 2 == 0 ? sender : nil)
         }
         #expect(center.core.isEmpty)
