@@ -14,7 +14,7 @@ extension Benchmark {
                     },
                     Subject(count: 5000) { addAndRemove($0, theirs) })
             }
-        } + firstObservers + removals + manyNames + mutedOwners + [longestCall]
+        } + firstObservers + removals + manyNames + mutedOwners + [auditText, longestCall]
 
     /// Observers of names that have no others.
     private static let firstObservers = [0, 1000].map { others in
@@ -154,6 +154,19 @@ extension Benchmark {
             return .timed(subject(1000), subject(10))
         },
     ]
+
+    private static let auditText = Benchmark(
+        "print an audit of n observers, each", size: "n = 10000", reference: "n = 100", goal: 2
+    ) {
+        func subject(_ size: Int) -> Subject {
+            let center = ObserverCenter()
+            let tokens = (0..<size).map { _ in center.observe(.measured) { _ in } }
+            return Subject(count: 10_000, keeping: tokens) { count in
+                for _ in 0..<max(1, count / size) { precondition(center.audit().description.count > size) }
+            }
+        }
+        return .timed(subject(10_000), subject(100))
+    }
 
     /// Many owners whose observers are muted at the same time.
     private static let mutedOwners = [

@@ -25,6 +25,20 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @Test func `D4 a barrier that was put on a concurrent queue before a post runs before its handlers`() {
+        let queue = DispatchQueue(label: "BlockTests", attributes: .concurrent)
+        let token = center.observe(.sample, on: .dispatchQueue(queue, concurrently: true)) { [log] in
+            log.add("\($0.number)")
+        }
+        for number in 1...200 {
+            queue.async(flags: .barrier) { [log] in log.add("before \(number)") }
+            center.post(.sample, number: number)
+            queue.sync(flags: .barrier) {}
+        }
+        #expect(log.entries == (1...200).flatMap { ["before \($0)", "\($0)"] })
+        withExtendedLifetime(token) {}
+    }
+
     @Test func `D4 work that was put on the main queue before a post runs before its handlers there`() async {
         let token = center.observe(.sample, on: .main) { [log] in log.add("\($0.number)") }
         await withCheckedContinuation { continuation in
