@@ -17,7 +17,8 @@ public enum OwnerLifetime {
     /// Whether Tether sees the ends of owners at once, in this process.
     ///
     /// Tether finds out by watching the end of a private object, once. Complexity: O(1).
-    public static let isExact = prove()
+    public static var isExact: Bool { isProven }
+    private static let isProven = prove()
 
     /// Whether Tether sees the end of an instance of exactly this class at once.
     ///

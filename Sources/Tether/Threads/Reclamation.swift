@@ -184,7 +184,9 @@ extension Atomic<UInt> {
 
     /// The place of an uninitialised guard. Called with 0, 1, 2 and so on, under the lock of the records.
     func place(number: Int) -> UnsafeMutablePointer<EpochGuard> {
-        precondition(number < GuardTable.capacity, "More threads post at the same time than Tether has guards for.")
+        guard number < GuardTable.capacity else {
+            fatalError("ObserverCenter.post(_:): \(number) running threads have posted; post on fewer threads.")
+        }
         return unsafe guards + number
     }
 

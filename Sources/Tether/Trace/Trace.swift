@@ -12,9 +12,9 @@ public import Foundation
 public enum Trace {
     /// The size of a trace.
     public struct Summary: Sendable, Equatable, CustomStringConvertible {
-        /// The number of events in the file.
+        /// The number of lines in the file: one for each event, or two.
         public let written: Int
-        /// The number of events that are missing, because the disk was full or the limit was reached.
+        /// The number of lines that are missing, because the disk was full or the limit was reached.
         public let notWritten: Int
         /// Both numbers in words.
         public var description: String { "\(written) events, \(notWritten) not written" }

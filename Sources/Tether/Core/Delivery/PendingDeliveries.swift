@@ -129,16 +129,18 @@ final class PendingDeliveries: Sendable {
         _ notification: Notification, for registration: Registration, in post: inout Post, mayCall: Bool
     ) -> Bool {
         post.examine(notification)
+        // Not under the lock, because the user's code may compute the name of a queue.
+        let row = Events.areTraced ? target.description : ""
         return state.withLock { state in
             if state.hasEnded { return false }
             let isHere = isCalledHere(state)
             if isHere, !mayCall { return true }
             if state.isMuted {
-                if !registration.isClaimed { keep(notification, in: &state, &post) }
+                if !registration.isClaimed { keep(notification, row, in: &state, &post) }
                 return false
             }
             guard registration.claimForDelivery() else { return false }
-            if !isHere { append(post.store(notification), to: &state, &post) }
+            if !isHere { append(post.store(notification), waitingSince: waitBegins(row), to: &state, &post) }
             return isHere
         }
     }
@@ -152,15 +154,13 @@ final class PendingDeliveries: Sendable {
     }
 
     private func append(
-        _ stored: StoredNotification, waitingSince posted: Event.Moment? = nil, to state: inout State,
-        _ post: inout Post
+        _ stored: StoredNotification, waitingSince posted: Event.Moment, to state: inout State, _ post: inout Post
     ) {
         if state.backlog.keepsOldest, state.deliveries.count >= state.backlog.limit {
-            return countDrop(of: stored.notification, because: .backlogIsFull, in: &state)
+            return countDrop(of: stored.notification, waitedSince: posted, because: .backlogIsFull, in: &state)
         }
         state.lastNumber += 1
         let number = state.lastNumber
-        let posted = posted ?? waitBegins(on: state.target)
         state.deliveries.append(Delivery(number: number, stored: stored, posted: posted))
         if state.deliveries.count > state.backlog.limit, let oldest = state.deliveries.popFirst() {
             drop(oldest, because: .backlogIsFull, in: &state, &post)
@@ -173,10 +173,10 @@ final class PendingDeliveries: Sendable {
         post.add(Block(self, number), on: state.target, inOwnBlock: state.target.order == .concurrent)
     }
 
-    /// In a trace, the moment. The name of a queue is read under the lock.
-    private func waitBegins(on target: BoundTarget) -> Event.Moment {
+    /// In a trace, the moment. `row`: the name of the target.
+    private func waitBegins(_ row: String) -> Event.Moment {
         guard Events.areTraced, let registration = registration.take() else { return 0 }
-        return Events.report(.waiting(for: target.description, at: registration.site))
+        return Events.report(.waiting(for: row, at: registration.site))
     }
 
     private func countDrop(
@@ -363,11 +363,11 @@ final class PendingDeliveries: Sendable {
     private static let lastKept = Atomic<UInt64>(0)
 
     /// While the observer is muted, keeps a notification and drops the older kept one. Or drops the notification.
-    private func keep(_ notification: Notification, in state: inout State, _ post: inout Post) {
+    private func keep(_ notification: Notification, _ row: String, in state: inout State, _ post: inout Post) {
         guard state.keepsNewest else { return countDrop(of: notification, because: .muted, in: &state) }
         if let displaced = state.kept { drop(displaced, because: .muted, in: &state, &post) }
         let number = PendingDeliveries.lastKept.wrappingAdd(1, ordering: .relaxed).newValue
-        state.kept = Delivery(number: number, stored: post.store(notification), posted: waitBegins(on: state.target))
+        state.kept = Delivery(number: number, stored: post.store(notification), posted: waitBegins(row))
     }
 
     var isMuted: Bool { state.withLock(\.isMuted) }

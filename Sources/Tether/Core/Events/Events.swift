@@ -75,7 +75,7 @@ struct Event {
 
     static func asyncEnd(_ begun: Moment) -> Event { Event(.asyncEnd, "", begun: begun) }
 
-    // MARK: Deliveries. Reported under the lock of the pending deliveries.
+    // MARK: Deliveries. Waits and drops are reported under the lock of the pending deliveries.
 
     static func waiting(for target: String, at site: RegistrationSite) -> Event {
         Event(.waitBegin, "waiting for \(target)", ["observer": site.json])

@@ -107,7 +107,7 @@ final class TraceWriter {
             case "i": text += ",\"name\":\(event.name.json),\"s\":\"t\""
             case "b", "e": text += ",\"name\":\(row.json),\"cat\":\"tether\",\"id\":\"\(beginning)\""
             case "s", "f":
-                text += ",\"name\":\"delivery\",\"cat\":\"tether\",\"id\":\"\(beginning)\",\"bp\":\"e\""
+                text += ",\"name\":\"delivery\",\"cat\":\"tether\",\"id\":\"\(beginning)\""
             default: text += ",\"name\":\(event.name.json)"
             }
             if !event.arguments.isEmpty, letter == event.phase.rawValue.first {

@@ -137,7 +137,6 @@ internal import Synchronization
     @inline(never)
     private final func callTraced(_ notification: Notification, posted: Event.Moment) {
         let begun = Events.report(.call(self, notification.name, waitedSince: posted))
-        if posted > 0 { Events.report(.delivered(since: posted)) }
         callUntraced(notification)
         Events.end(begun)
     }
@@ -247,6 +246,7 @@ internal import Synchronization
     ) {
         unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
         previous = address
+        if delivery.posted > 0 { Events.report(.delivered(since: delivery.posted)) }
         runInline(delivery.stored.notification, posted: delivery.posted)
     }
 
