@@ -54,7 +54,8 @@ import Testing
             PostingQueue(notificationCenter: center).enqueue(Notification(name: .sample), postingStyle: .asap)
         }.join()
         // The thread exits after its body has returned.
-        while center.audit().droppedPosts == 0 { sched_yield() }
+        let end = ContinuousClock.now + .seconds(longestWait)
+        while center.audit().droppedPosts == 0, ContinuousClock.now < end { sched_yield() }
         let posting = PostingQueue(notificationCenter: center, queue: queue)
         posting.enqueue(Notification(name: .sample), postingStyle: .asap)
         posting.enqueue(Notification(name: .other), postingStyle: .asap)
