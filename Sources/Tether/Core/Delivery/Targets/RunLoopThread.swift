@@ -16,7 +16,7 @@ private typealias SendableAsThread = Any
 /// ```swift
 /// let worker = RunLoopThread(name: "worker")
 /// // What is posted is held until the thread runs.
-/// center.observe(.modelDidChange, owner: catalog, on: .thread(worker)) { catalog, note in … }
+/// let token = center.observe(.modelDidChange, on: .thread(worker)) { _ in … }
 /// worker.start()
 /// worker.cancel()
 /// ```
