@@ -110,6 +110,7 @@ private final class LoopUntil: @unchecked Sendable {
         let end: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
             nil, RunLoopHold.beforeWaiting | RunLoopHold.exit, true, .max
         ) { [unowned self] _, activity in
+            // SAFETY: the cast checks the size; see `RunLoopHold`.
             if unsafe unsafeBitCast(activity, to: CFOptionFlags.self) == RunLoopHold.exit {
                 depth -= 1
             } else if depth == 1, hasEnded.withLock(\.self) {

@@ -159,9 +159,10 @@ extension Audit {
         }
         let document: [String: Any] = ["observers": observers, "waitingPosts": waiting, "droppedPosts": droppedPosts]
         let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Strings and numbers are always encodable.
-        let data = try? JSONSerialization.data(withJSONObject: document, options: options)
-        return String(decoding: data ?? Data(), as: UTF8.self)
+        guard let data = try? JSONSerialization.data(withJSONObject: document, options: options) else {
+            preconditionFailure("Strings and numbers are always encodable.")
+        }
+        return String(decoding: data, as: UTF8.self)
     }
 }
 

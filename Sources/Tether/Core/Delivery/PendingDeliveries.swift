@@ -436,12 +436,9 @@ final class PendingDeliveries: Sendable {
         state.withLock { state in
             state.hasEnded = true
             let deliveries = state.deliveries.removeAll() + [state.kept.take()].compactMap(\.self)
-            if Events.areTraced {
-                for delivery in deliveries {
-                    let notification = delivery.stored.notification
-                    countDrop(
-                        of: notification, waitedSince: delivery.posted, because: .observerEnded, in: &state)
-                }
+            for delivery in deliveries where Events.areTraced {
+                let notification = delivery.stored.notification
+                countDrop(of: notification, waitedSince: delivery.posted, because: .observerEnded, in: &state)
             }
             let released: [any Sendable] = [deliveries, state.target, state.idleSignals]
             (state.target, state.idleSignals, state.isLeavingTarget) = (.postingThread, [], false)
