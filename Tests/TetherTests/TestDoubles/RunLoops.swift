@@ -4,10 +4,12 @@ import Foundation
 @testable import Tether
 
 extension RunLoop {
-    /// Runs the calling thread's run loop until a condition holds; gives up after half a minute.
+    /// Runs the calling thread's run loop until a condition holds; after half a minute the program stops.
     ///
     /// The condition is looked at in the passes that the loop makes anyway: nothing wakes it for that.
-    func run(_ mode: RunLoop.Mode, until isDone: @escaping () -> Bool) {
+    func run(
+        _ mode: RunLoop.Mode, file: StaticString = #file, line: UInt = #line, until isDone: @escaping () -> Bool
+    ) {
         guard !isDone(), let loop = CFRunLoopGetCurrent() else { return }
         let every: CFRunLoopActivity = [.beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting]
         let observer = CFRunLoopObserverCreateWithHandler(nil, every.rawValue, true, 1_000_000) { _, _ in
@@ -19,6 +21,7 @@ extension RunLoop {
             if mode.run(for: limit.timeIntervalSinceNow) == .finished { break }
         }
         CFRunLoopObserverInvalidate(observer)
+        if !isDone() { fatalError("What a run loop waited for did not happen.", file: file, line: line) }
     }
 }
 

@@ -2,17 +2,13 @@
 ///
 /// The task lives while blocks wait. The task changes to the handler's actor before a block runs, so a delivery stays
 /// pending until the actor is free. The task awaits the handler's call before the next block runs.
-///
 /// SAFETY: `state` is protected by its lock; `actor` is a constant; only the task, of which there is one at a time,
 /// reads or writes `call`.
 final class AsyncHandler: BoundTarget, @unchecked Sendable {
     private struct State: Sendable {
         var blocks = FIFO<Block>()
-        var hasTask = false
-        /// The running or last task. `number` counts the tasks.
+        /// The running task.
         var task: Task<Void, Never>?
-        var number: UInt64 = 0
-        var isCancelled = false
     }
 
     private let state = Locked(State())
@@ -30,37 +26,22 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
 
     override var description: String { "task" }
 
-    override func schedule(_ block: Block) {
-        let number = state.withLock { state -> UInt64? in
+    override func schedule(_ block: __owned Block) {
+        state.withLock { state in
             state.blocks.append(block)
-            guard !state.hasTask else { return nil }
-            state.hasTask = true
-            state.number += 1
-            return state.number
+            if state.task != nil { return }
+            // Detached, so that the handler inherits neither task-local values nor priority of the posting thread.
+            state.task = Task.detached { [self] in await deliver() }
         }
-        guard let number else { return }
-        // Detached, so that the handler inherits neither task-local values nor priority of the posting thread.
-        let task = Task.detached { [self] in await deliver() }
-        let isCancelled = state.withLock { state in
-            if state.number == number { state.task = task }
-            return state.isCancelled
-        }
-        if isCancelled { task.cancel() }
     }
 
     /// Cancels the running call.
-    func cancel() {
-        let task = state.withLock { state in
-            state.isCancelled = true
-            return state.task.take()
-        }
-        task?.cancel()
-    }
+    func cancel() { state.withLock(\.task)?.cancel() }
 
     private func deliver() async {
         while let block = state.withLock({ state -> Block? in
             let block = state.blocks.popFirst()
-            state.hasTask = block != nil
+            if block == nil { state.task = nil }
             return block
         }) {
             await run(block, on: actor)
@@ -89,14 +70,10 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
     func call(_ work: @escaping AsyncRun.Work) {
         guard let registration = reference?.take() else { return }
         let site = registration.site
-        if Events.areTraced {
-            handler.call = AsyncRun(of: registration) { actor in
-                let begun = Events.report(.asyncCall(site))
-                await work(actor)
-                if begun > 0 { Events.report(.asyncEnd(begun)) }
-            }
-        } else {
-            handler.call = AsyncRun(of: registration, work)
+        handler.call = AsyncRun(of: registration) { actor in
+            let begun = Events.areTraced ? Events.report(.asyncCall(site)) : 0
+            await work(actor)
+            if begun > 0 { Events.report(.asyncEnd(begun)) }
         }
     }
 

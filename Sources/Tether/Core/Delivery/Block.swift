@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import Synchronization
 
 /// The deliveries of one post on one target.
@@ -26,10 +26,10 @@ struct Block: Sendable {
         }
     }
 
-    /// Drops and counts the deliveries that have not run. The release may call the user's code.
-    func drop(hasBegun: Bool = false) {
-        pending.drop(number, hasBegun: hasBegun)
-        for other in others { other.drop(hasBegun: hasBegun) }
+    /// Drops and counts the deliveries of a block that never runs. The release may call the user's code.
+    func drop() {
+        pending.drop(number)
+        for other in others { other.drop() }
     }
 }
 
@@ -40,15 +40,12 @@ final class CancellableBlock: Sendable {
 
     init(_ block: Block) { self.block = block }
 
-    deinit { if use() { block.drop() } }
+    deinit { cancel() }
 
     func run() { if use() { block.run() } }
 
-    /// Drops the deliveries that have not run. A running handler returns.
-    func cancel() {
-        let isUnused = use()
-        block.drop(hasBegun: !isUnused)
-    }
+    /// Drops the deliveries, unless the block has begun.
+    func cancel() { if use() { block.drop() } }
 
     private func use() -> Bool { !isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 }
@@ -57,9 +54,8 @@ final class CancellableBlock: Sendable {
 ///
 /// A post first reaches all observers, in registration order. Then the post submits the blocks, and then calls the
 /// handlers of the posting thread. So a handler that waits for a queue finds the deliveries there (M3).
-///
 /// SAFETY: `calls` does not retain the registrations; the epoch guard of the post keeps the registrations' memory.
-@safe struct Post {
+@safe struct Post: ~Copyable {
     private struct Submission {
         let target: BoundTarget
         var block: Block
@@ -90,9 +86,10 @@ final class CancellableBlock: Sendable {
     }
 
     mutating func store(_ notification: Notification) -> StoredNotification {
-        let stored = stored ?? StoredNotification(notification)
-        self.stored = stored
-        return stored
+        if let stored { return stored }
+        let made = StoredNotification(notification)
+        stored = made
+        return made
     }
 
     mutating func release(_ value: any Sendable) { released.append(value) }
@@ -136,61 +133,10 @@ final class CancellableBlock: Sendable {
 // MARK: Notifications that wait
 
 /// A notification that waits, as an object: a reference long, and shared by all observers of a post.
-///
 /// SAFETY: the notification never changes. The notification passes from the posting thread to the targets, as a user of
 /// Foundation's `queue:` expects.
 final class StoredNotification: @unchecked Sendable {
     let notification: Notification
 
     init(_ notification: Notification) { self.notification = notification }
-}
-
-// No object is stored for later during its deinitialisation (X3): neither as `object` nor as a value of `userInfo`.
-extension Notification {
-    package var withoutEndingObject: Notification { scrubbed ?? self }
-
-    /// The notification without objects that are being deinitialised; `nil` if there are none.
-    @inline(__always)
-    var scrubbed: Notification? {
-        guard hasEndingObject || userInfo?.values.contains(where: Notification.isEnding) == true else { return nil }
-        return Notification(
-            name: name, object: hasEndingObject ? nil : object,
-            userInfo: userInfo?.filter { !Notification.isEnding($0.value) })
-    }
-
-    private static func isEnding(_ value: Any) -> Bool {
-        Unwrapped.storedObject(in: value).map(isBeingDeinitialised) ?? false
-    }
-
-    /// The object is examined in place if the layout of a notification is known, because copying an `Any` costs as much
-    /// as a post.
-    @inline(__always)
-    private var hasEndingObject: Bool {
-        guard let offset = Notification.offsetOfObject else { return hasEndingCopy }
-        // SAFETY: an `Any?` is at the offset; the pointer does not leave the closure.
-        let isEnding: Bool? = unsafe withUnsafePointer(to: self) { place in
-            let container = unsafe UnsafeRawPointer(place) + offset
-            if unsafe Unwrapped.isNothing(at: container) { return false }
-            // SAFETY: the notification retains the object.
-            return unsafe Unwrapped.storedObject(at: container)?._withUnsafeGuaranteedRef { isBeingDeinitialised($0) }
-        }
-        return isEnding ?? hasEndingCopy
-    }
-
-    /// Whether the notification has neither an object nor a `userInfo`.
-    @inline(__always)
-    var isBare: Bool {
-        guard let offset = Notification.offsetOfObject else { return object == nil && userInfo == nil }
-        // SAFETY: an `Any?` is at the offset; the pointer does not leave the closure.
-        return unsafe withUnsafePointer(to: self) {
-            unsafe Unwrapped.isNothing(at: UnsafeRawPointer($0) + offset)
-        } && userInfo == nil
-    }
-
-    private static let offsetOfObject = MemoryLayout<Notification>.offset(of: \.object)
-
-    @inline(never)
-    private var hasEndingCopy: Bool {
-        if let object, case .object(let instance) = Unwrapped(object) { isBeingDeinitialised(instance) } else { false }
-    }
 }

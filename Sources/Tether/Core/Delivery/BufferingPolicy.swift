@@ -11,7 +11,7 @@
 /// delivery is ever pending, so the policy has no effect.
 ///
 /// Foundation's `bufferSize` is `.newest(size)`. A number of less than 1 stops the program with a sentence.
-public struct BufferingPolicy: Sendable, Hashable {
+public struct BufferingPolicy: Sendable, Hashable, CustomStringConvertible {
     let limit: Int
     /// Whether a post beyond the limit drops its own notification, and not the oldest.
     let keepsOldest: Bool
@@ -35,9 +35,7 @@ public struct BufferingPolicy: Sendable, Hashable {
         limit = count
         self.keepsOldest = keepsOldest && count < .max
     }
-}
 
-extension BufferingPolicy: CustomStringConvertible {
     /// The policy in words.
     public var description: String {
         limit == .max ? "unbounded" : "\(keepsOldest ? "oldest" : "newest") \(limit)"

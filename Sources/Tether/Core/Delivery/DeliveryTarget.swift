@@ -16,7 +16,7 @@ public import Foundation
 /// the target of an observer that the queue owns, because neither would end.
 ///
 /// *Thread safety*: a value; share it freely.
-public struct DeliveryTarget: Sendable {
+public struct DeliveryTarget: Sendable, CustomStringConvertible {
     /// `nil` for the posting thread. An observer takes a copy.
     let queue: BoundTarget?
 
@@ -46,7 +46,7 @@ public struct DeliveryTarget: Sendable {
     ///
     /// A queue whose `maxConcurrentOperationCount` is 1 when the queue becomes the target is serial. Any other queue
     /// may run the handlers of several posts at the same time, but never one observer's handler twice. Cancelling an
-    /// operation drops and counts the deliveries.
+    /// operation that has not begun drops and counts the deliveries.
     /// - Parameters:
     ///   - queue: The queue; `OperationQueue.main` is `.main`.
     ///   - batching: Whether a burst costs one operation: an observer adds none while one waits, so deliveries may run
@@ -76,9 +76,7 @@ public struct DeliveryTarget: Sendable {
 
     /// A scheduler of your own. All observers with the same instance share one order.
     public static func custom(_ scheduler: any DeliveryScheduler) -> DeliveryTarget { .init(CustomTarget(scheduler)) }
-}
 
-extension DeliveryTarget: CustomStringConvertible {
     /// The target's kind and, if any, the queue's name.
     public var description: String { (queue ?? .postingThread).description }
 }

@@ -96,7 +96,8 @@ final class PendingDeliveries: Sendable {
     /// the post, and ends an observer that has waited for this moment.
     @discardableResult
     private func change<Result>(_ body: (inout State, inout Post) -> Result) -> Result? {
-        var (post, isDone) = (Post(), false)
+        var post = Post()
+        var isDone = false
         var result: Result?
         state.withLock { state in
             if state.hasEnded { return }
@@ -295,18 +296,18 @@ final class PendingDeliveries: Sendable {
         return false
     }
 
-    /// Drops and counts the deliveries that a block has not made. The deliveries are released without the lock. After a
-    /// block `hasBegun`, deliveries that are left on a concurrent target belong to other blocks.
-    func drop(_ number: UInt64, hasBegun: Bool) {
+    /// Drops and counts the deliveries of a block that never runs. The deliveries are released without the lock.
+    func drop(_ number: UInt64) {
         let hasDropped = change { state, post in
             let dropped: [Delivery]
             switch state.target.order {
             case .serial: dropped = [takeExactly(number, from: &state)].compactMap(\.self)
-            case .concurrent: dropped = hasBegun ? [] : [take(number, before: .max, from: &state)?.0].compactMap(\.self)
+            case .concurrent: dropped = [take(number, before: .max, from: &state)?.0].compactMap(\.self)
             case .batch:
-                if state.waitingBlock == number { state.waitingBlock = nil }
-                let end = number < state.firstNumber ? 0 : state.waitingBlock ?? .max
-                dropped = state.deliveries.removeAll { $0.number >= number && $0.number < end }
+                // Otherwise the target was switched meanwhile.
+                guard state.waitingBlock == number else { return false }
+                state.waitingBlock = nil
+                dropped = state.deliveries.removeAll { $0.number >= number }
             }
             for delivery in dropped { drop(delivery, because: .targetCancelled, in: &state, &post) }
             return !dropped.isEmpty
@@ -388,7 +389,8 @@ final class PendingDeliveries: Sendable {
     /// Ends one muting of each observer. Returns false if the token has not muted. The kept notifications are delivered
     /// as if by one post, made now.
     static func unmute(_ observers: [PendingDeliveries], by muter: Muter) -> Bool {
-        var (post, calls) = (Post(), [(registration: Registration, delivery: Delivery)]())
+        var post = Post()
+        var calls: [(registration: Registration, delivery: Delivery)] = []
         for pending in observers {
             guard pending.unmute(by: muter, in: &post, &calls) else { return false }
         }
@@ -472,8 +474,6 @@ final class PendingDeliveries: Sendable {
             return (report, hook?.counts ?? (0, [:]))
         }
     }
-
-    var count: Int { state.withLock(\.deliveries.count) }
 
     /// Whether deliveries wait on the caller's own target.
     var waitsForCaller: Bool { state.withLock { !$0.deliveries.isEmpty && $0.target.isCurrent } }

@@ -39,7 +39,8 @@ package final class WatchedRegistration: Sendable, Identifiable {
 
     /// The number of pending deliveries, and their target.
     package var pending: (count: Int, target: String) {
-        deliveries.map { ($0.count, $0.target.description) } ?? (0, "posting thread")
+        let report = deliveries?.report(with: nil).0 ?? PendingDeliveries.Report()
+        return (report.pending, report.target.description)
     }
 
     /// Whether the target is a thread's run loop.

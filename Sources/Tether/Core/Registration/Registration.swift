@@ -194,7 +194,12 @@ internal import Synchronization
     }
 
     private final func receivePending(_ notification: Notification, in post: inout Post, mayCall: Bool) {
-        guard let pending, pending.receive(notification, for: self, in: &post, mayCall: mayCall) else { return }
+        guard let address = unsafe pendingSlot.load(ordering: .acquiring) else { return }
+        // SAFETY: the slot keeps its first content until `deinit`.
+        let isHere = unsafe Unmanaged<PendingDeliveries>.fromOpaque(address)._withUnsafeGuaranteedRef {
+            $0.receive(notification, for: self, in: &post, mayCall: mayCall)
+        }
+        guard isHere else { return }
         if mayCall { runInline(notification) } else { unsafe post.calls.append(.passUnretained(self)) }
     }
 

@@ -1,6 +1,5 @@
 /// An actor that owns a handler: a block is a task on the actor. The task retains the actor while the block waits.
 /// The target does not, because observers do not retain their owner (O2).
-///
 /// SAFETY: the reference is a constant and Sendable.
 final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
     private let reference: OwnerReference<Owner>
@@ -12,7 +11,7 @@ final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
 
     override var description: String { "actor \(Owner.self)" }
 
-    override func schedule(_ block: Block) {
+    override func schedule(_ block: __owned Block) {
         guard let actor = reference.take() else { return block.drop() }
         // SAFETY: isolation does not change the form of a function; `begin` only makes a task.
         unsafe unsafeBitCast(ActorTarget.begin, to: ((Block, any Actor) -> Void).self)(block, actor)

@@ -5,7 +5,6 @@ internal import Foundation
 ///
 /// This class itself is the posting thread. Each subclass puts blocks on one kind of queue. A target has no queue and
 /// no lock of its own: the place decides the order (D4).
-///
 /// SAFETY: every property is a constant; subclasses answer for further properties.
 class BoundTarget: @unchecked Sendable {
     /// The pending deliveries that a block takes; see `PendingDeliveries`.
@@ -46,7 +45,7 @@ class BoundTarget: @unchecked Sendable {
 
     /// Puts a block on the queue. May call the user's code. `Post.submit` comes last to a target that may run the block
     /// at once.
-    func schedule(_ block: Block) {}
+    func schedule(_ block: __owned Block) {}
 
     /// Whether the caller is where the blocks run. A post asks only if `isInline` is not `.never`.
     var isCurrent: Bool { isInline != .never }

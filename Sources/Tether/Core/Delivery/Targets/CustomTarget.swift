@@ -25,9 +25,8 @@ final class CustomTarget: BoundTarget, @unchecked Sendable {
 
     override var description: String { "custom \(type(of: scheduler))" }
 
-    override func schedule(_ block: Block) {
+    override func schedule(_ block: __owned Block) {
         let block = CancellableBlock(block)
-        guard AsyncRun.current != nil else { return scheduler.schedule { block.run() } }
         // A task that the scheduler starts must not inherit the async handler's call that posts here.
         AsyncRun.$current.withValue(nil) { scheduler.schedule { block.run() } }
     }

@@ -28,7 +28,6 @@ enum MainQueue {
 }
 
 /// The main queue as a target: inline for a post from there, or always later (`.mainAsync`).
-///
 /// SAFETY: the class adds no property.
 final class MainQueueTarget: BoundTarget, @unchecked Sendable {
     init(_ isInline: Inline = .unlessPending, isBatching: Bool = false) {
@@ -37,7 +36,7 @@ final class MainQueueTarget: BoundTarget, @unchecked Sendable {
 
     override var description: String { isInline == .never ? "main, later" : "main\(batchingSuffix)" }
 
-    override func schedule(_ block: Block) { DispatchQueue.main.async { block.run() } }
+    override func schedule(_ block: __owned Block) { DispatchQueue.main.async { block.run() } }
 
     override var isCurrent: Bool { MainQueue.isCurrent }
 }

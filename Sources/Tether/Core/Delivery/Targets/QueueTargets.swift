@@ -10,7 +10,7 @@ final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
         super.init(place: ObjectIdentifier(queue), isConcurrent: isConcurrent, isBatching: isBatching)
     }
 
-    override func schedule(_ block: Block) { queue.async { block.run() } }
+    override func schedule(_ block: __owned Block) { queue.async { block.run() } }
 
     override var description: String {
         "dispatch queue \(queue.label)\(order == .concurrent ? ", concurrently" : batchingSuffix)"
@@ -24,7 +24,6 @@ extension DispatchQueue {
 
 /// An operation queue, serial if the queue runs one operation at a time when the queue becomes the target. A block is
 /// an operation, and cancelling the operation drops the block's deliveries (D2).
-///
 /// SAFETY: the queue is a constant, and any thread may use a queue.
 final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
     private let queue: OperationQueue
@@ -36,7 +35,7 @@ final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
             isBatching: isBatching)
     }
 
-    override func schedule(_ block: Block) { queue.addOperation(BlockOperation(block)) }
+    override func schedule(_ block: __owned Block) { queue.addOperation(BlockOperation(block)) }
 
     override func copy(forObserver: Bool) -> BoundTarget { OperationQueueTarget(queue, isBatching: order == .batch) }
 

@@ -43,11 +43,6 @@ extension DeliveryTarget {
     }
 }
 
-/// The calling thread for people. Foundation on Linux knows the name of no other thread.
-func describeCurrentThread() -> String {
-    Thread.isMainThread ? "the main thread" : Thread.current.name.map { "thread \($0)" } ?? "a thread without a name"
-}
-
 /// A thread and its run loop.
 final class ThreadLoop: Sendable {
     let description: String
@@ -56,7 +51,6 @@ final class ThreadLoop: Sendable {
     private let state = Locked(State())
 
     /// A thread's run loop while the thread runs.
-    ///
     /// SAFETY: any thread may call `perform` and the functions of CoreFoundation used here.
     private struct Loop: @unchecked Sendable {
         let runLoop: RunLoop
@@ -78,7 +72,6 @@ final class ThreadLoop: Sendable {
     }
 
     /// The blocks of the thread in one set of modes. With an observer's target the run loop does not exit.
-    ///
     /// SAFETY: the variables are protected by the lock of the thread's state.
     final class Line: @unchecked Sendable {
         fileprivate let modes: Set<RunLoop.Mode>
@@ -197,7 +190,7 @@ final class ThreadLoop: Sendable {
     }
 
     /// Runs a block on the thread, and wakes the thread. The block waits without a loop, and is dropped after the exit.
-    fileprivate func schedule(_ block: Block, on line: Line) {
+    fileprivate func schedule(_ block: __owned Block, on line: Line) {
         let (isClosed, loop) = state.withLock { state in
             if !state.isClosed { line.blocks.append(block) }
             return (state.isClosed, state.loop)
@@ -216,7 +209,6 @@ final class ThreadLoop: Sendable {
 }
 
 /// A thread's run loop as a target.
-///
 /// SAFETY: the properties are constants.
 final class RunLoopTarget: BoundTarget, @unchecked Sendable {
     private let thread: ThreadLoop
@@ -237,7 +229,7 @@ final class RunLoopTarget: BoundTarget, @unchecked Sendable {
         RunLoopTarget(thread, in: line.modes, isAttached: forObserver)
     }
 
-    override func schedule(_ block: Block) { thread.schedule(block, on: line) }
+    override func schedule(_ block: __owned Block) { thread.schedule(block, on: line) }
 
     override var isCurrent: Bool { thread.isCurrent }
 
