@@ -118,7 +118,7 @@ extension NotifyingCenter {
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
         owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        callTheMethodInAClosureOfObserve _: Never? = nil
+        callTheMethodInAClosureOfObserveIfItThrowsOrHasAnotherActor _: Never? = nil
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
@@ -126,7 +126,7 @@ extension NotifyingCenter {
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
         owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        callTheMethodInAClosureOfObserve _: () = ()
+        callTheMethodInAClosureOfObserveIfItThrowsOrHasAnotherActor _: () = ()
     ) -> NotificationObserver { NotificationObserver() }
 
     @available(

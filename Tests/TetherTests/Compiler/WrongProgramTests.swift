@@ -33,7 +33,10 @@ import Testing
             var title = ""
             func reload(_ note: Notification) {}
             func clear() {}
+            func open(_ note: Notification) throws {}
         }
+
+        @MainActor protocol Reloading: AnyObject { func reload(_ note: Notification) }
 
         @globalActor actor Kitchen { static let shared = Kitchen() }
 
@@ -197,6 +200,13 @@ import Testing
         Mistake(
             "center.observe(name, owner: sidebar) { @MainActor sidebar, note in sidebar.reload(note) }",
             "loses global actor 'MainActor'"),
+        Mistake("_ = center.observe(name) { @Kitchen _ in }", "loses global actor 'Kitchen'"),
+        Mistake(
+            "center.observe(name, owner: stove) { @Kitchen stove, note in stove.heat(note) }",
+            "loses global actor 'Kitchen'"),
+        Mistake(
+            "center.observe(name, owner: stove) { stove, note in stove.heat(note) }",
+            "call to global actor 'Kitchen'-isolated instance method 'heat'"),
         // The order and the names of arguments.
         Mistake("center.observe(name, on: .main, owner: index) { index, note in index.update(note) }", order),
         Mistake("center.observe(name, on: .main, owner: index) { _, _ in await save() }", order),
@@ -235,7 +245,11 @@ import Testing
         Mistake("center.post(name: name, from: model)", "write 'post(name: name, object: sender)'"),
         // The method.
         Mistake("center.connect(name, to: Index.find, of: index)", callItInAClosure),
-        Mistake("center.connect(name, to: Index.open, of: index)", callItInAClosure),
+        Mistake("center.connect(name, to: Index.open, of: index)", callItInAClosure + "IfItThrows"),
+        Mistake("center.connect(name, to: Sidebar.open, of: sidebar)", callItInAClosure + "IfItThrows"),
+        Mistake(
+            "}; extension Reloading { func attach(_ center: ObserverCenter, _ name: Notification.Name) "
+                + "{ center.connect(name, to: Self.reload, of: self) }", callItInAClosure),
         Mistake("center.connect(name, to: Index.save, of: index)", "ambiguous use of 'save'"),
         Mistake("center.connect(name, to: Sidebar.reload, of: sidebar, on: .main)", callItInAClosure),
         Mistake("center.connect(name, to: Stove.heat, of: stove)", callItInAClosure),
@@ -289,10 +303,13 @@ import Testing
         expect(mistakes, in: try diagnostics(of: mistakes))
     }
 
-    @Test func `P1 a method's result is discarded, and overloads of a method are named by their types`() throws {
+    @Test func `P1 the remedies of methods and global actors compile, and a method's result is discarded`() throws {
         let right = [
             "center.connect(name, to: Index.isEmpty, of: index)", "center.connect(name, to: Index.contains, of: index)",
             "center.connect(name, to: Index.save(_:), of: index)",
+            "center.observe(name, owner: stove) { @Kitchen stove, note async in stove.heat(note) }",
+            "}; extension Reloading { func attach(_ center: ObserverCenter, _ name: Notification.Name) "
+                + "{ center.observe(name, owner: self, on: .mainActor) { $0.reload($1) } }",
         ].map { Mistake($0, "") }
         #expect(try diagnostics(of: right) == right.map { _ in "" })
     }
