@@ -105,7 +105,8 @@ extension NotifyingCenter {
 //
 // Swift converts a global actor's method, given as `Type.method`, to a function type without the actor, and reports
 // nothing. Such a method fits the two generic methods below without a conversion, so the compiler prefers both and finds
-// them ambiguous. The error names the label of the last parameter, which is the remedy.
+// them ambiguous. A method that throws, or takes other parameters, fits only these two. The error names the label of the
+// last parameter, which is the remedy.
 //
 // Keep these methods below the methods that they protect, in the same file. The compiler tries overloads in declaration
 // order, and across files in the order of the build. When the compiler tried these methods first, and the name was

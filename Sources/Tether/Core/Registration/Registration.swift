@@ -195,7 +195,7 @@ internal import Synchronization
 
     private final func receivePending(_ notification: Notification, in post: inout Post, mayCall: Bool) {
         guard let address = unsafe pendingSlot.load(ordering: .acquiring) else { return }
-        // SAFETY: the slot keeps its first content until `deinit`.
+        // SAFETY: the slot keeps its content until `deinit`, and the caller's hazard pointer keeps the registration.
         let isHere = unsafe Unmanaged<PendingDeliveries>.fromOpaque(address)._withUnsafeGuaranteedRef {
             $0.receive(notification, for: self, in: &post, mayCall: mayCall)
         }

@@ -76,6 +76,20 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
+    @Test func `D2 D6 D7 cancelling the operation of a batching target that was left drops nothing`() {
+        let (center, log) = (ObserverCenter(), Log<Int>())
+        let (left, next) = (OperationQueue.serial(), OperationQueue.serial())
+        left.isSuspended = true
+        let token = center.observe(.sample, on: .operationQueue(left, batching: true)) { log.add($0.number) }
+        center.post(.sample, numbers: 1...3)
+        token.target = .operationQueue(next, batching: true)
+        left.cancelAllOperations()
+        left.isSuspended = false
+        next.settle()
+        #expect(log.entries == [1, 2, 3])
+        #expect(center.audit().map(\.dropped) == [0])
+    }
+
     @Test func `R7 R8 a once observer whose delivery a cancelled queue drops has ended, its captures released`() {
         let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<String>())
         queue.isSuspended = true

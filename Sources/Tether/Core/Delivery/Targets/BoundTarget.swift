@@ -44,7 +44,7 @@ class BoundTarget: @unchecked Sendable {
     func copy(forObserver: Bool) -> BoundTarget { self }
 
     /// Puts a block on the queue. May call the user's code. `Post.submit` comes last to a target that may run the block
-    /// at once.
+    /// at once. `__owned` gives the block away without a retain, and unlike `consuming` lets a closure capture it.
     func schedule(_ block: __owned Block) {}
 
     /// Whether the caller is where the blocks run. A post asks only if `isInline` is not `.never`.

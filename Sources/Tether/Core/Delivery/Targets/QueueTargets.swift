@@ -23,7 +23,7 @@ extension DispatchQueue {
 }
 
 /// An operation queue, serial if the queue runs one operation at a time when the queue becomes the target. A block is
-/// an operation, and cancelling the operation drops the block's deliveries (D2).
+/// an operation, and cancelling the operation before it begins drops the block's deliveries (D2).
 /// SAFETY: the queue is a constant, and any thread may use a queue.
 final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
     private let queue: OperationQueue
@@ -53,7 +53,7 @@ final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
 
         override func cancel() {
             super.cancel()
-            if !isFinished { block.cancel() }
+            block.cancel()
         }
     }
 }
