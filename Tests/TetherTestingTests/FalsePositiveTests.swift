@@ -90,19 +90,16 @@ import TetherVerification
     }
 
     @Test func `L2 objects that a thread of the test's own is about to let go are all waited for`() async {
-        let (first, second) = (Keep(), Keep())
-        let gate = DispatchSemaphore(value: 0)
+        let keeps = (0..<5).map { _ in Keep() }
         await verifyNoLeaks {
-            first.add(track(Owner()))
-            second.add(track(Owner()))
+            for keep in keeps { keep.add(track(Owner())) }
             Thread.detachNewThread {
-                _ = gate.wait(timeout: .now() + 300)
-                first.drop()
-                // So that a wait which ended with the first would find the second.
-                Thread.sleep(forTimeInterval: 0.2)
-                second.drop()
+                for keep in keeps {
+                    // So that a wait which ended with the first of them would find the others.
+                    Thread.sleep(forTimeInterval: 0.1)
+                    keep.drop()
+                }
             }
-            Thread.detachNewThread { gate.signal() }
         }
     }
 
