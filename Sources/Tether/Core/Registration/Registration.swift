@@ -59,9 +59,7 @@ internal import Synchronization
 
     deinit {
         // SAFETY: `makePending` stored the reference.
-        if let address = unsafe pendingSlot.load(ordering: .acquiring) {
-            unsafe Unmanaged<PendingDeliveries>.fromOpaque(address).release()
-        }
+        unsafe unretainedPending?.release()
     }
 
     @inline(__always)
@@ -78,8 +76,14 @@ internal import Synchronization
     /// The pending deliveries, made for any target but the posting thread, and for muting and bounds; `nil` before.
     @inline(__always)
     final var pending: PendingDeliveries? {
-        // SAFETY: the slot keeps its first content until `deinit`; the caller gets a reference of its own.
-        unsafe pendingSlot.load(ordering: .acquiring).map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }
+        // SAFETY: the caller gets a reference of its own.
+        unsafe unretainedPending?.takeUnretainedValue()
+    }
+
+    @inline(__always)
+    private final var unretainedPending: Unmanaged<PendingDeliveries>? {
+        // SAFETY: the slot keeps its first content until `deinit`.
+        unsafe pendingSlot.load(ordering: .acquiring).map { unsafe .fromOpaque($0) }
     }
 
     /// The pending deliveries, made at the first call. Posts then pass through them.
@@ -194,12 +198,11 @@ internal import Synchronization
     }
 
     private final func receivePending(_ notification: Notification, in post: inout Post, mayCall: Bool) {
-        guard let address = unsafe pendingSlot.load(ordering: .acquiring) else { return }
-        // SAFETY: the slot keeps its content until `deinit`, and the caller's hazard pointer keeps the registration.
-        let isHere = unsafe Unmanaged<PendingDeliveries>.fromOpaque(address)._withUnsafeGuaranteedRef {
+        // SAFETY: the caller's hazard pointer keeps the registration, and so the pending deliveries.
+        let isHere = unsafe unretainedPending?._withUnsafeGuaranteedRef {
             $0.receive(notification, for: self, in: &post, mayCall: mayCall)
         }
-        guard isHere else { return }
+        guard isHere == true else { return }
         if mayCall { runInline(notification) } else { unsafe post.calls.append(.passUnretained(self)) }
     }
 
