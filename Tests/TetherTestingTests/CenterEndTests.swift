@@ -68,7 +68,7 @@ import TetherVerification
                 case "call":
                     center.observe(.modelDidClose, owner: sidebar) { _, _ in
                         isRunning.continuation.yield()
-                        _ = mayReturn.wait(timeout: .now() + 300)
+                        mayReturn.wait()
                     }
                     Thread.detachNewThread { center.post(name: .modelDidClose, object: nil) }
                 case "async call":

@@ -48,12 +48,12 @@ import TetherVerification
             let owner = Owner()
             center.observe(.modelDidChange, owner: owner) { _, _ in
                 entered.signal()
-                _ = leave.wait(timeout: .now() + 300)
+                leave.wait()
             }
             Thread.detachNewThread { center.post(name: .modelDidChange, object: nil) }
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
-                    _ = entered.wait(timeout: .now() + 300)
+                    entered.wait()
                     continuation.resume()
                 }
             }
@@ -71,12 +71,12 @@ import TetherVerification
             keep.add(
                 center.observe(.modelDidChange) { _ in
                     entered.signal()
-                    _ = leave.wait(timeout: .now() + 300)
+                    leave.wait()
                 })
             Thread.detachNewThread { center.post(name: .modelDidChange, object: nil) }
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
-                    _ = entered.wait(timeout: .now() + 300)
+                    entered.wait()
                     continuation.resume()
                 }
             }

@@ -33,7 +33,7 @@ final class NotificationRecorderXCTests: XCTestCase {
             Thread.detachNewThread { center.post(name: .modelDidChange, object: nil) }
             if changes.wait(for: 1, within: .seconds(20)) { isDelivered.fulfill() }
         }
-        wait(for: [isDelivered], timeout: 30)
+        wait(for: [isDelivered], timeout: 300)
     }
 
     /// L2: what a wait is for comes while the loop is run inside it; that run goes on, and then the wait ends.

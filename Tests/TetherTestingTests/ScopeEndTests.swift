@@ -123,7 +123,7 @@ import Tether
                         once: kind == "once", fileID: "App/Sidebar.swift", line: 5
                     ) { _, _ in
                         entered.continuation.yield()
-                        _ = leave.wait(timeout: .now() + 300)
+                        leave.wait()
                     }
                 }
                 center.post(name: .modelDidChange, object: nil)

@@ -158,7 +158,7 @@ import Testing
         let isDone = center.observe(.other, on: .thread(thread)) { _ in Thread.current.cancel() }
         center.post(.other)
         thread.start()
-        let limit = Date(timeIntervalSinceNow: 30)
+        let limit = Date(timeIntervalSinceNow: longestWait)
         while !thread.isFinished, limit.timeIntervalSinceNow > 0 { sched_yield() }
         do {
             let payload = Ending { log.add("payload") }

@@ -21,7 +21,7 @@ final class PostingQueueLoopTests: XCTestCase {
 
     /// Blocks of the main queue may retain a queue until they have run.
     private func runUntilFreed(_ queue: () -> PostingQueue?) {
-        let limit = Date(timeIntervalSinceNow: 30)
+        let limit = Date(timeIntervalSinceNow: longestWait)
         while queue() != nil, limit.timeIntervalSinceNow > 0 { RunLoop.Mode.default.run(for: 0) }
         XCTAssertNil(queue())
     }
@@ -158,7 +158,7 @@ final class PostingQueueLoopTests: XCTestCase {
             withExtendedLifetime((token, first, second)) {}
             done.fulfill()
         }
-        wait(for: [done], timeout: 30)
+        wait(for: [done], timeout: longestWait)
         XCTAssertEqual(log.entries, ["second", "second", "ended", "first", "own source"])
     }
 
@@ -214,7 +214,7 @@ final class PostingQueueLoopTests: XCTestCase {
             queue.enqueue(.labelled("asap"), postingStyle: .asap, coalesceMask: .none)
             queue.enqueue(.labelled("last", name: .other), postingStyle: .whenIdle, coalesceMask: .none)
         }
-        wait(for: [done], timeout: 30)
+        wait(for: [done], timeout: longestWait)
         XCTAssertEqual(log.entries, ["asap", "idle"])
         XCTAssertTrue(center.audit().waitingPosts.isEmpty)
     }

@@ -57,7 +57,7 @@ final class PostingQueueThreadTests: XCTestCase {
         // The default center's count is taken before the payload goes.
         XCTAssertEqual(ObserverCenter.default.audit().droppedPosts, before + 1)
         // The queues, and the run loop that had their observers, are released with the thread.
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(longestWait)
         while queues.entries.contains(where: { $0.queue != nil }), ContinuousClock.now < end { sched_yield() }
         XCTAssertEqual(queues.entries.filter { $0.queue != nil }.count, 0)
         withExtendedLifetime(token) {}

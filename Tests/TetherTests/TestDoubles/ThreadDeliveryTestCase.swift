@@ -25,7 +25,7 @@ class ThreadDeliveryTestCase: XCTestCase {
 extension RunLoopThread {
     /// Waits until the thread has run to its end.
     func waitUntilFinished() {
-        let limit = Date(timeIntervalSinceNow: 30)
+        let limit = Date(timeIntervalSinceNow: longestWait)
         while !isFinished, limit.timeIntervalSinceNow > 0 { sched_yield() }
         XCTAssertTrue(isFinished)
     }

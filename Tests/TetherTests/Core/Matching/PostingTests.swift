@@ -55,7 +55,7 @@ import Testing
                 center.post(name: .sample, object: nil)
                 hasPosted.signal()
             }
-            #expect(hasPosted.wait(timeout: .now() + 10) == .success)
+            #expect(hasPosted.wait(timeout: .now() + longestWait) == .success)
         }
         mayReturn.open()
         earlier.join()

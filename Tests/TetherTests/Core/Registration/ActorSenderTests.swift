@@ -62,7 +62,7 @@ import Testing
         sender.drop()
         await passes(gone)
         // The end may still be under way on the thread that released the captures.
-        let limit = ContinuousClock.now + .seconds(60)
+        let limit = ContinuousClock.now + .seconds(longestWait)
         while !center.core.isEmpty, ContinuousClock.now < limit { await Task.yield() }
         #expect(!token.isActive && center.core.isEmpty)
         // The last posts of a deinit that was postponed may find no observer.

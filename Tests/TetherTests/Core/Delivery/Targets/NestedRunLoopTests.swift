@@ -10,7 +10,7 @@ import Tether
 
     /// Whether the thread ends in time.
     private func ends() -> Bool {
-        let limit = ContinuousClock.now + .seconds(20)
+        let limit = ContinuousClock.now + .seconds(longestWait)
         while !thread.isFinished, .now < limit { sched_yield() }
         return thread.isFinished
     }
