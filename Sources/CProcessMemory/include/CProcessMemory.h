@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__cplusplus)
+extern "C"
+#endif
 /// Copies the readable bytes of this process's memory, and returns their number.
 ///
 /// The kernel reports an unmapped address as an error, not as a signal.

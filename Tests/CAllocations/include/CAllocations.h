@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
 /// Bytes of the heap in use, as the allocator counts them; 0 where it does not tell.
 size_t heap_bytes_in_use(void);
 
@@ -13,5 +17,9 @@ bool counts_allocations(void);
 
 /// How often the calling thread has called `malloc`, `calloc`, `realloc` or an aligned form of them.
 size_t allocations_on_this_thread(void);
+
+#if defined(__cplusplus)
+}
+#endif
 
 #endif

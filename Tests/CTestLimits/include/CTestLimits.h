@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
 /// The most frames of a thread that are told.
 #define TETHER_FRAMES 64
 
@@ -23,5 +27,9 @@ struct tether_place {
 };
 
 struct tether_place tether_place_of(uintptr_t address);
+
+#if defined(__cplusplus)
+}
+#endif
 
 #endif
