@@ -29,7 +29,7 @@ final class Comparison {
         (0..<Places.schedulers).map { .runAll($0) } + (0..<Places.centers).map { .flush($0) }
         + (0..<Places.sequences).map { .leaveSequence($0) }
         + (0..<Places.centers).map { .renewQueue($0) } + (0..<Places.tokens).map { .drop($0) }
-        + (0..<Places.objects).map { .end($0) } + (0..<Places.schedulers).map { .cancelBlocks($0) }
+        + (0..<Places.objects).map { .end($0) } + (0..<Places.schedulers).map { .cancelJobs($0) }
         + (0...Places.foreign).map { .remove(center: $0, name: nil, sender: nil, owner: nil) }
 
     /// The first difference that performing a sequence, and releasing everything after it, makes.

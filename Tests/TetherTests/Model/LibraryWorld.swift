@@ -130,7 +130,7 @@ final class LibraryWorld: World {
         case .redirect(_, let scheduler): token?.target = target(scheduler)
         case .run(let scheduler): schedulers[scheduler].run()
         case .runAll(let scheduler): for _ in 0..<Places.runs { schedulers[scheduler].run() }
-        case .cancelBlocks(let scheduler): schedulers[scheduler].drop()
+        case .cancelJobs(let scheduler): schedulers[scheduler].drop()
         case .make(let place, _): make(number, at: place)
         case .end(let place): release(objects[place].take())
         default: performOnOthers(operation, number)

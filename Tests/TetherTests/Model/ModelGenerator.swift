@@ -114,7 +114,7 @@ struct ModelGenerator {
                 center: $0.center(), owner: $0.object(), name: $0.maybe(1, of: 3) { $0.name() }, sender: $0.anySender())
         }
         add(2) { .stopAll($0.object()) }
-        add(2) { .cancelBlocks($0.scheduler()) }
+        add(2) { .cancelJobs($0.scheduler()) }
         add(1) { .renewQueue($0.center()) }
         add(1) { .renewCenter($0.anyCenter()) }
         guard ofSequences else { return }

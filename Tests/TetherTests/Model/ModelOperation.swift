@@ -27,12 +27,12 @@ enum ModelOperation: Sendable {
     case bound(token: Int, to: Backlog)
     /// Switches to a scheduler; `nil` for the posting thread.
     case redirect(token: Int, scheduler: Int?)
-    /// Runs the blocks that wait on a scheduler.
+    /// Runs the jobs that wait on a scheduler.
     case run(Int)
-    /// Runs blocks until none waits, or they go on for ever.
+    /// Runs jobs until none waits, or they go on for ever.
     case runAll(Int)
-    /// Releases the blocks, or ends the run loop; another one takes its place.
-    case cancelBlocks(Int)
+    /// Releases the jobs, or ends the run loop; another one takes its place.
+    case cancelJobs(Int)
     /// Makes an async sequence, in place of the one that is there and of its tasks.
     case sequence(SequenceObservation)
     /// Has a task take an element of a sequence, or wait for one.

@@ -11,7 +11,7 @@ import Testing
         #expect(divergence == nil, "\(divergence?.description ?? "")", sourceLocation: sourceLocation)
     }
 
-    @Test func `Q2 R10 a posting queue may go while what was enqueued last was taken out again`() {
+    @Test func `Q2 R10 a posting queue may be released while what was enqueued last was taken out again`() {
         expectAgreement([
             .enqueue(center: 0, name: 0, sender: .nobody, style: .asap, mask: .none),
             .enqueue(center: 0, name: 1, sender: .nobody, style: .asap, mask: .none),
@@ -29,14 +29,14 @@ import Testing
         ])
     }
 
-    @Test func `D2 D9 blocks of what an owner's unmuting delivers may be dropped in a handler that it calls`() {
+    @Test func `D2 D9 jobs of what an owner's unmuting delivers may be dropped in a handler that it calls`() {
         expectAgreement([
             .make(object: 0, atEnd: []),
             .observe(Observation(token: 0, name: 1, owner: 0, scheduler: 0)),
             .observe(
                 Observation(
                     token: 1, name: 0, owner: 0,
-                    actions: [.cancelBlocks(0), .post(center: 0, name: 1, sender: .nobody)])),
+                    actions: [.cancelJobs(0), .post(center: 0, name: 1, sender: .nobody)])),
             .muteAll(object: 0, keepingNewest: true),
             .post(center: 0, name: 1, sender: .nobody),
             .post(center: 0, name: 0, sender: .nobody),
@@ -73,7 +73,7 @@ import Testing
         ])
     }
 
-    @Test func `D4 D7 blocks that come while a batch is delivered are run after it`() {
+    @Test func `D4 D7 jobs that come while a batch is delivered are run after it`() {
         expectAgreement([
             .observe(
                 Observation(
@@ -86,7 +86,7 @@ import Testing
         ])
     }
 
-    @Test func `D4 all blocks that come while the handler runs are run after it`() {
+    @Test func `D4 all jobs that come while the handler runs are run after it`() {
         expectAgreement([
             .observe(
                 Observation(
@@ -123,7 +123,7 @@ import Testing
         ])
     }
 
-    @Test func `D6 blocks that come to the new target while the handler runs on the old one are run there after it`() {
+    @Test func `D6 jobs that come to the new target while the handler runs on the old one are run there after it`() {
         expectAgreement([
             .observe(
                 Observation(
@@ -139,7 +139,23 @@ import Testing
         ])
     }
 
-    @Test func `D4 D6 a block that comes before those of moved deliveries does not overtake them`() {
+    @Test
+    func `D6 jobs that come to a target that was left and set again while the handler runs are run there after it`() {
+        let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
+        expectAgreement([
+            .observe(Observation(actions: [.run(1)])),
+            .observe(
+                Observation(
+                    token: 1,
+                    actions: [
+                        .make(object: 0, atEnd: [post, post, .redirect(token: 1, scheduler: 0)]),
+                        .redirect(token: 1, scheduler: 1), post,
+                    ])),
+            post, post,
+        ])
+    }
+
+    @Test func `D4 D6 a job that comes before those of moved deliveries does not overtake them`() {
         expectAgreement([
             .observe(
                 Observation(

@@ -16,17 +16,17 @@ class ReferenceCenter: Counted {
         deliver(notification, to: observers.filter { $0.matches(notification) })
     }
 
-    /// Submits the blocks, and then calls the observers that the posting thread calls, in registration order (M3, D1).
+    /// Submits the jobs, and then calls the observers that the posting thread calls, in registration order (M3, D1).
     final func deliver(_ notification: ReferenceNotification, to observers: [ReferenceObserver]) {
         let began = retirements
-        var blocks = ReferenceBlocks()
-        let called = observers.filter { $0.receive(notification, in: &blocks) }
-        blocks.submit()
+        var jobs = ReferenceJobs()
+        let called = observers.filter { $0.receive(notification, in: &jobs) }
+        jobs.submit()
         for observer in called {
             calls.append(observer)
-            var blocks = ReferenceBlocks()
-            if observer.receive(notification, in: &blocks, mayCall: true) { observer.handle(notification) }
-            blocks.submit()
+            var jobs = ReferenceJobs()
+            if observer.receive(notification, in: &jobs, mayCall: true) { observer.handle(notification) }
+            jobs.submit()
             calls.removeLast()
         }
         releaseRetired(since: began)
@@ -80,7 +80,7 @@ final class ReferenceForeign: ReferenceCenter {
 
     var closureCount: Int { closures.count }
 
-    /// Each closure is called by itself: one block for each observer.
+    /// Each closure is called by itself: one job for each observer.
     override func post(_ notification: ReferenceNotification) {
         for closure in closures.filter({ $0.observer?.matches(notification) == true }) {
             if let observer = closure.observer { deliver(notification, to: [observer]) }

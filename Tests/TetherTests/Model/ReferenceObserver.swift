@@ -1,6 +1,6 @@
 /// The model of an observer: its target, its pending deliveries and its muting.
 ///
-/// A reference to it stands for one to its handler. Deliveries of one observer are numbered, and a block has the number of one.
+/// A reference to it stands for one to its handler. Deliveries of one observer are numbered, and a job has the number of one.
 /// It does nothing if that is no longer pending.
 final class ReferenceObserver: Counted {
     /// `nil` for one whose deliveries a sequence takes.
@@ -24,12 +24,12 @@ final class ReferenceObserver: Counted {
     /// The first number since the target was set, and the last of a delivery that was moved there then.
     private var firstNumber = 1
     private var lastMoved = 0
-    /// Whether a block calls its handler, and the numbers of blocks that came meanwhile.
+    /// Whether a job calls its handler, and the numbers of jobs that came meanwhile.
     private var isRunning = false
     private var isRunningElsewhere = false
     private var skipped: [Int] = []
-    /// With batching: whether a block waits.
-    private var hasBlock = false
+    /// With batching: whether a job waits.
+    private var hasJob = false
     private var isClaimed = false
     private(set) var dropped = 0
     private(set) var backlog = ModelOperation.Backlog.unbounded
@@ -111,16 +111,16 @@ final class ReferenceObserver: Counted {
 
     // MARK: Receiving
 
-    /// Takes a post. True if the posting thread is to call the handler, behind the blocks of the post (M3, D1, D3).
-    func receive(_ posted: ReferenceNotification, in blocks: inout ReferenceBlocks, mayCall: Bool = false) -> Bool {
+    /// Takes a post. True if the posting thread is to call the handler, behind the jobs of the post (M3, D1, D3).
+    func receive(_ posted: ReferenceNotification, in jobs: inout ReferenceJobs, mayCall: Bool = false) -> Bool {
         guard !hasEnded, !isClaimed else { return false }
         if isCalledHere, !mayCall { return true }
         if isMuted {
-            keep(posted, &blocks)
+            keep(posted, &jobs)
             return false
         }
         isClaimed = isOnce
-        if !isCalledHere { append(posted.retainedForLater(), &blocks) }
+        if !isCalledHere { append(posted.retainedForLater(), &jobs) }
         return isCalledHere
     }
 
@@ -128,14 +128,14 @@ final class ReferenceObserver: Counted {
         !isRunningElsewhere && (target.map { $0.isCurrent && pending.isEmpty } ?? true)
     }
 
-    /// Adds a delivery, and its number to the block of its target (D2, D7, D8).
-    private func append(_ notification: ReferenceNotification, _ blocks: inout ReferenceBlocks) {
+    /// Adds a delivery, and its number to the job of its target (D2, D7, D8).
+    private func append(_ notification: ReferenceNotification, _ jobs: inout ReferenceJobs) {
         lastNumber += 1
         pending.append(Delivery(number: lastNumber, notification: notification))
-        trim(&blocks)
-        guard let target, pending.last?.number == lastNumber, !target.isBatching || !hasBlock else { return }
-        hasBlock = true
-        blocks.add(self, lastNumber, on: target)
+        trim(&jobs)
+        guard let target, pending.last?.number == lastNumber, !target.isBatching || !hasJob else { return }
+        hasJob = true
+        jobs.add(self, lastNumber, on: target)
     }
 
     /// Calls the handler. R7: a once observer is used up by it.
@@ -158,40 +158,40 @@ final class ReferenceObserver: Counted {
 
     // MARK: Delivering
 
-    /// A block has come. While the handler runs, that call goes on with the block when it returns (D4).
+    /// A job has come. While the handler runs, that call goes on with the job when it returns (D4).
     func deliver(_ number: Int) {
         if isRunning { return skipped.append(number) }
-        let began = target
+        let began = firstNumber
         retain()
         let last = last(for: number)
-        while target === began, let notification = remove(number, upTo: last, orMoved: true) {
+        while firstNumber == began, let notification = remove(number, upTo: last, orMoved: true) {
             isRunning = true
             handle(notification)
             (isRunning, isRunningElsewhere) = (false, false)
             notification.release()
         }
-        if target === began {
+        if firstNumber == began {
             while !skipped.isEmpty { deliver(skipped.removeFirst()) }
         } else {
-            // They have come on another target, and run there.
+            // Switched meanwhile: they have come to the target as it is now, and run there.
             lastMoved = max(lastMoved, skipped.max() ?? 0)
-            for number in skipped where !hasEnded { inOwnBlock { $0.add(self, number, on: target) } }
+            for number in skipped where !hasEnded { inOwnJob { $0.add(self, number, on: target) } }
             skipped = []
         }
         settle()
         release()
     }
 
-    /// The last number of a block: with batching, of all deliveries that are pending now (D7).
+    /// The last number of a job: with batching, of all deliveries that are pending now (D7).
     private func last(for number: Int) -> Int {
         guard number >= firstNumber else { return 0 }
         guard target?.isBatching == true else { return number }
-        hasBlock = false
+        hasJob = false
         return lastNumber
     }
 
-    /// The delivery of a block's number, or with batching the oldest of the block. Those that were moved to the target,
-    /// whose blocks may come late, are delivered before.
+    /// The delivery of a job's number, or with batching the oldest of the job. Those that were moved to the target,
+    /// whose jobs may come late, are delivered before.
     private func remove(_ number: Int, upTo last: Int, orMoved: Bool = false) -> ReferenceNotification? {
         guard number <= last else { return nil }
         let isMoved = orMoved && (pending.first?.number ?? 0) <= min(lastMoved, number)
@@ -199,7 +199,7 @@ final class ReferenceObserver: Counted {
         return index.map { pending.remove(at: $0).notification }
     }
 
-    /// D2: a block that will not run drops its deliveries, counted; that uses a once observer up (R7).
+    /// D2: a job that will not run drops its deliveries, counted; that uses a once observer up (R7).
     func drop(_ number: Int) {
         let last = last(for: number)
         var notifications: [ReferenceNotification] = []
@@ -228,18 +228,18 @@ final class ReferenceObserver: Counted {
         settle()
         guard let new, new !== target else { return }
         target = new
-        // The deliveries get new numbers, and a block each. The old blocks find nothing.
+        // The deliveries get new numbers, and a job each. The old jobs find nothing.
         let moved = pending.map(\.notification)
-        (pending, skipped, hasBlock, firstNumber) = ([], [], false, lastNumber + 1)
+        (pending, skipped, hasJob, firstNumber) = ([], [], false, lastNumber + 1)
         isRunningElsewhere = isRunning
         lastMoved = lastNumber + moved.count
-        for notification in moved { inOwnBlock { append(notification, &$0) } }
+        for notification in moved { inOwnJob { append(notification, &$0) } }
     }
 
-    private func inOwnBlock(_ body: (inout ReferenceBlocks) -> Void) {
-        var blocks = ReferenceBlocks()
-        body(&blocks)
-        blocks.submit()
+    private func inOwnJob(_ body: (inout ReferenceJobs) -> Void) {
+        var jobs = ReferenceJobs()
+        body(&jobs)
+        jobs.submit()
     }
 
     // MARK: Muting and backlogs (D8, D9)
@@ -247,10 +247,10 @@ final class ReferenceObserver: Counted {
     var mutings: Int { ownMutings + ownerMutings }
     var isMuted: Bool { mutings > 0 }
 
-    private func keep(_ posted: ReferenceNotification, _ blocks: inout ReferenceBlocks) {
+    private func keep(_ posted: ReferenceNotification, _ jobs: inout ReferenceJobs) {
         if !keepsNewest || kept != nil { dropped += 1 }
         guard keepsNewest else { return }
-        blocks.release(kept)
+        jobs.release(kept)
         kept = posted.retainedForLater()
         world.kept += 1
         placeOfKept = world.kept
@@ -264,17 +264,17 @@ final class ReferenceObserver: Counted {
 
     /// Ends one muting of each observer. Kept notifications are then delivered as if they were posted now, by one post.
     static func unmute(_ observers: [ReferenceObserver], byOwner: Bool = false) {
-        var (blocks, calls) = (ReferenceBlocks(), [(observer: ReferenceObserver, kept: ReferenceNotification)]())
+        var (jobs, calls) = (ReferenceJobs(), [(observer: ReferenceObserver, kept: ReferenceNotification)]())
         for observer in observers where !observer.hasEnded {
             guard let kept = observer.unmute(byOwner: byOwner) else { continue }
             if observer.isClaimed {
-                blocks.release(kept)
+                jobs.release(kept)
             } else {
                 observer.isClaimed = observer.isOnce
-                if observer.isCalledHere { calls.append((observer, kept)) } else { observer.append(kept, &blocks) }
+                if observer.isCalledHere { calls.append((observer, kept)) } else { observer.append(kept, &jobs) }
             }
         }
-        blocks.submit()
+        jobs.submit()
         for (observer, _) in calls { observer.retain() }
         for (observer, kept) in calls { observer.handle(kept) }
         for (observer, kept) in calls {
@@ -295,14 +295,14 @@ final class ReferenceObserver: Counted {
     func bound(to backlog: ModelOperation.Backlog) {
         guard !hasEnded else { return }
         self.backlog = backlog
-        inOwnBlock { trim(&$0) }
+        inOwnJob { trim(&$0) }
     }
 
     /// Drops the oldest, or the newest, of more than may wait.
-    private func trim(_ blocks: inout ReferenceBlocks) {
+    private func trim(_ jobs: inout ReferenceJobs) {
         let excess = backlog.trim(&pending)
         dropped += excess.count
-        for delivery in excess { blocks.release(delivery.notification) }
+        for delivery in excess { jobs.release(delivery.notification) }
     }
 }
 

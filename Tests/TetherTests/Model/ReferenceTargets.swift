@@ -1,10 +1,10 @@
-/// The model of a target: blocks, which run in the order in which they were submitted (D2, D4).
+/// The model of a target: jobs, which run in the order in which they were submitted (D2, D4).
 final class ReferenceScheduler {
     let description: String
     let isLoop: Bool
     let isBatching: Bool
-    private var blocks: [ReferenceBlock] = []
-    /// How many blocks the run loop has for these.
+    private var jobs: [ReferenceJob] = []
+    /// How many jobs the run loop has for these.
     private var turns = 0
     private var isClosed = false
 
@@ -17,38 +17,38 @@ final class ReferenceScheduler {
     /// D3, D5: every post is made on the thread of the run loop.
     var isCurrent: Bool { isLoop && !isClosed }
 
-    fileprivate func submit(_ block: ReferenceBlock) {
-        if isClosed { return block.cancel() }
-        blocks.append(block)
+    fileprivate func submit(_ job: ReferenceJob) {
+        if isClosed { return job.cancel() }
+        jobs.append(job)
         turns += 1
     }
 
-    /// Runs the blocks that wait now.
+    /// Runs the jobs that wait now.
     func run() {
         if !isLoop {
-            for block in blocks.takeAll() { block.run() }
+            for job in jobs.takeAll() { job.run() }
             return
         }
-        // A run of the loop comes to its blocks twice. Each is for the oldest of these, also in a nested run.
+        // A run of the loop comes to its jobs twice. Each is for the oldest of these, also in a nested run.
         for _ in 0..<2 {
             var count = turns
             turns = 0
-            while count > 0, !blocks.isEmpty {
+            while count > 0, !jobs.isEmpty {
                 count -= 1
-                blocks.removeFirst().run()
+                jobs.removeFirst().run()
             }
         }
     }
 
-    /// Cancels the blocks that wait; a run loop takes no more (D2, D5).
+    /// Cancels the jobs that wait; a run loop takes no more (D2, D5).
     func cancel() {
         isClosed = isLoop
-        for block in blocks.takeAll() { block.cancel() }
+        for job in jobs.takeAll() { job.cancel() }
     }
 }
 
 /// What one post delivers on one target.
-private final class ReferenceBlock {
+private final class ReferenceJob {
     let target: ReferenceScheduler
     var entries: [(observer: ReferenceObserver, number: Int)] = []
 
@@ -60,22 +60,22 @@ private final class ReferenceBlock {
     func cancel() { for entry in entries { entry.observer.drop(entry.number) } }
 }
 
-/// The blocks of one post, in the order in which it reached their targets.
-struct ReferenceBlocks {
-    private var blocks: [ReferenceBlock] = []
+/// The jobs of one post, in the order in which it reached their targets.
+struct ReferenceJobs {
+    private var jobs: [ReferenceJob] = []
     private var released: [ReferenceNotification] = []
 
     mutating func add(_ observer: ReferenceObserver, _ number: Int, on target: ReferenceScheduler?) {
         guard let target else { return }
-        if !blocks.contains(where: { $0.target === target }) { blocks.append(ReferenceBlock(on: target)) }
-        blocks.first { $0.target === target }?.entries.append((observer, number))
+        if !jobs.contains(where: { $0.target === target }) { jobs.append(ReferenceJob(on: target)) }
+        jobs.first { $0.target === target }?.entries.append((observer, number))
     }
 
-    /// Has a notification that was dropped released behind the blocks.
+    /// Has a notification that was dropped released behind the jobs.
     mutating func release(_ notification: ReferenceNotification?) { released += [notification].compactMap(\.self) }
 
     func submit() {
-        for block in blocks { block.target.submit(block) }
+        for job in jobs { job.target.submit(job) }
         for notification in released { notification.release() }
     }
 }

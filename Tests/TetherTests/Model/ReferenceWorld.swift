@@ -90,7 +90,7 @@ final class ReferenceWorld: World {
         case .redirect(_, let scheduler): observer?.redirect(to: scheduler.map { schedulers[$0] })
         case .run(let scheduler): schedulers[scheduler].run()
         case .runAll(let scheduler): for _ in 0..<Places.runs { schedulers[scheduler].run() }
-        case .cancelBlocks(let scheduler):
+        case .cancelJobs(let scheduler):
             let old = schedulers[scheduler]
             if old.isLoop { schedulers[scheduler] = ReferenceScheduler(at: scheduler) }
             old.cancel()
