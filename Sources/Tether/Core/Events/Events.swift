@@ -2,6 +2,10 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
+#if canImport(os)
+internal import os
+#endif
+
 // What happens to observers and deliveries is reported once, at its place in the code, as an `Event` of a trace. Leak
 // checks follow registrations and centers by `RegistrationWatch`; audits count drops by `DropReason`.
 //
@@ -38,6 +42,23 @@ struct Event {
 
     init(_ phase: Phase, _ name: String, _ arguments: KeyValuePairs<String, String> = [:], begun: Moment? = nil) {
         (self.phase, self.name, self.arguments, self.begun) = (phase, name, arguments, begun)
+    }
+
+    /// Shows the event in Instruments on Apple platforms: an interval, or a point.
+    func emitSignpost(at moment: Moment) {
+        #if canImport(os)
+        let type: OSSignpostType
+        switch phase {
+        case .begin, .asyncBegin, .waitBegin: type = .begin
+        case .end, .asyncEnd, .waitEnd, .drop: type = .end
+        case .instant: type = .event
+        case .metadata: return
+        }
+        let (text, id) = (([name] + arguments.map { "\($0): \($1)" }).joined(separator: " "), begun ?? moment)
+        let log = OSLog(subsystem: "Tether", category: .pointsOfInterest)
+        // SAFETY: the arguments are strings.
+        unsafe os_signpost(type, log: log, name: "Tether", signpostID: OSSignpostID(id), "%{public}s", text)
+        #endif
     }
 
     // MARK: Beginnings. An `end` with the moment of the beginning follows on the same thread.
@@ -153,6 +174,7 @@ enum Events {
         return trace.withLock { trace in
             let moment = trace.nextMoment()
             trace.writer?.write(event, at: moment)
+            event.emitSignpost(at: moment)
             return moment
         }
     }

@@ -1,0 +1,24 @@
+// What is used of Apple's signposts, with their signatures there.
+//
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+public final class OSLog: Sendable {
+    public struct Category: Sendable {
+        public static let pointsOfInterest = Category()
+    }
+
+    public convenience init(subsystem: String, category: Category) { self.init() }
+}
+
+public struct OSSignpostType: Sendable {
+    public static let (begin, end, event) = (OSSignpostType(), OSSignpostType(), OSSignpostType())
+}
+
+public struct OSSignpostID: Sendable {
+    public init(_ value: UInt64) {}
+}
+
+public func os_signpost(
+    _ type: OSSignpostType, dso: UnsafeRawPointer = #dsohandle, log: OSLog, name: StaticString,
+    signpostID: OSSignpostID, _ format: StaticString, _ arguments: any CVarArg...
+) {}
