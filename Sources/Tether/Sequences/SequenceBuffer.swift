@@ -47,14 +47,11 @@ internal import Synchronization
         let (consumer, dropped) = state.withLock { state -> (Consumer?, (Handover, because: DropReason)?) in
             if state.isFinished { return (nil, (handover, .observerEnded)) }
             if let consumer = state.consumers.popFirst() { return (consumer, nil) }
-            if policy.keepsOldest, state.elements.count == policy.limit {
-                state.dropped += 1
-                return (nil, (handover, .bufferIsFull))
-            }
-            state.elements.append(handover)
-            guard state.elements.count > policy.limit, let oldest = state.elements.popFirst() else { return (nil, nil) }
+            guard
+                let dropped = state.elements.append(handover, limit: policy.limit, keepsOldest: policy.keepsOldest)
+            else { return (nil, nil) }
             state.dropped += 1
-            return (nil, (oldest, .bufferIsFull))
+            return (nil, (dropped, .bufferIsFull))
         }
         if let consumer {
             handovers.wrappingAdd(1, ordering: .acquiringAndReleasing)

@@ -14,6 +14,14 @@ struct FIFO<Element> {
 
     mutating func append(_ element: consuming Element) { newer.append(element) }
 
+    /// Appends an element. Returns the element that is dropped if the queue is full: the new one, or the oldest.
+    @inline(__always)
+    mutating func append(_ element: Element, limit: Int, keepsOldest: Bool) -> Element? {
+        if keepsOldest, count >= limit { return element }
+        append(element)
+        return count > limit ? popFirst() : nil
+    }
+
     /// Removes and returns the oldest element if `condition` is true.
     @inline(__always)
     mutating func popFirst(if condition: (Element) -> Bool = { _ in true }) -> Element? {

@@ -84,10 +84,10 @@ import Tether
     private static let stays = "stays where it is; register one that is neither, with on:."
 
     private static let flowControl = [
-        Misuse("a buffer of 0", "BufferingPolicy.newest(_:): a buffer of 0 keeps nothing", noSize) {
+        Misuse("a buffer of 0", "newest(_:): a buffer of 0 keeps nothing", noSize) {
             _ = ObserverCenter().notifications(named: .sample, buffering: .newest(0))
         },
-        Misuse("a buffer below 0", "BufferingPolicy.oldest(_:): a buffer of -3 keeps nothing", noSize) {
+        Misuse("a buffer below 0", "oldest(_:): a buffer of -3 keeps nothing", noSize) {
             _ = ObserverCenter().notifications(named: .sample, buffering: .oldest(-3))
         },
         Misuse("a backlog below 0", "a buffer of -3", noSize) {
@@ -159,6 +159,10 @@ import Tether
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [index] in await MisuseTests.flowControl[index].body()
         }
-        expectRefused(MisuseTests.flowControl[index], result)
+        let misuse = MisuseTests.flowControl[index]
+        expectRefused(misuse, result)
+        // The place of the call, where the call has one.
+        let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(text.contains("TetherTests/MisuseTests.swift:"), "\(text)")
     }
 }

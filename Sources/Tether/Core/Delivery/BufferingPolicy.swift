@@ -20,17 +20,18 @@ public struct BufferingPolicy: Sendable, Hashable, CustomStringConvertible {
     public static let unbounded = BufferingPolicy(.max, keepsOldest: false)
 
     /// Keeps the newest `count`, 1 or more: a post to a full buffer drops the oldest.
-    public static func newest(_ count: Int) -> BufferingPolicy { BufferingPolicy(count, keepsOldest: false) }
+    public static func newest(_ count: Int, fileID: StaticString = #fileID, line: UInt = #line) -> BufferingPolicy {
+        BufferingPolicy(count, keepsOldest: false, at: CallSite(fileID, line))
+    }
 
     /// Keeps the oldest `count`, 1 or more: a post to a full buffer is dropped.
-    public static func oldest(_ count: Int) -> BufferingPolicy { BufferingPolicy(count, keepsOldest: true) }
+    public static func oldest(_ count: Int, fileID: StaticString = #fileID, line: UInt = #line) -> BufferingPolicy {
+        BufferingPolicy(count, keepsOldest: true, at: CallSite(fileID, line))
+    }
 
-    private init(_ count: Int, keepsOldest: Bool) {
+    private init(_ count: Int, keepsOldest: Bool, at site: CallSite = CallSite(#fileID, #line)) {
         guard count > 0 else {
-            let call = "BufferingPolicy.\(keepsOldest ? "oldest" : "newest")(_:)"
-            fatalError(
-                "\(call): a buffer of \(count) keeps nothing that was posted; pass 1 or more, or .unbounded, or mute the "
-                    + "observer.")
+            site.refuse("a buffer of \(count) keeps nothing; pass 1 or more, or .unbounded, or mute the observer.")
         }
         limit = count
         self.keepsOldest = keepsOldest && count < .max

@@ -157,15 +157,13 @@ final class PendingDeliveries: Sendable {
     private func append(
         _ stored: StoredNotification, waitingSince posted: Event.Moment, to state: inout State, _ post: inout Post
     ) {
-        if state.backlog.keepsOldest, state.deliveries.count >= state.backlog.limit {
-            return countDrop(of: stored.notification, waitedSince: posted, because: .backlogIsFull, in: &state)
+        let number = state.lastNumber + 1
+        let (delivery, bound) = (Delivery(number: number, stored: stored, posted: posted), state.backlog)
+        if let dropped = state.deliveries.append(delivery, limit: bound.limit, keepsOldest: bound.keepsOldest) {
+            drop(dropped, because: .backlogIsFull, in: &state, &post)
+            if dropped.number == number { return }
         }
-        state.lastNumber += 1
-        let number = state.lastNumber
-        state.deliveries.append(Delivery(number: number, stored: stored, posted: posted))
-        if state.deliveries.count > state.backlog.limit, let oldest = state.deliveries.popFirst() {
-            drop(oldest, because: .backlogIsFull, in: &state, &post)
-        }
+        state.lastNumber = number
         if state.target.order == .batch {
             if state.waitingBlock != nil { return }
             state.waitingBlock = number

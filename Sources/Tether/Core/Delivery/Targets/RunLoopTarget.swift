@@ -27,16 +27,17 @@ extension DeliveryTarget {
     /// A thread, by its run loop in some modes: the main thread, a thread that called
     /// `RunLoopThread.prepareCurrentThread()`, or a `RunLoopThread`, started or not. Any other thread stops the program
     /// with a sentence. The main thread in the common modes is `.main`.
-    public static func thread(_ thread: Thread, modes: Set<RunLoop.Mode> = [.common]) -> DeliveryTarget {
+    public static func thread(
+        _ thread: Thread, modes: Set<RunLoop.Mode> = [.common], fileID: StaticString = #fileID, line: UInt = #line
+    ) -> DeliveryTarget {
+        let site = CallSite(fileID, line)
         guard let loop = ThreadLoop.known(of: thread) else {
-            fatalError(
-                "DeliveryTarget.thread(_:modes:): no run loop is known of this thread; call "
-                    + "RunLoopThread.prepareCurrentThread() on it first, or use a RunLoopThread.")
+            site.refuse(
+                "no run loop is known of this thread; call RunLoopThread.prepareCurrentThread() on it first, or use a "
+                    + "RunLoopThread.")
         }
         guard !modes.isEmpty else {
-            fatalError(
-                "DeliveryTarget.thread(_:modes:): the set of modes is empty, so nothing could ever be delivered; pass "
-                    + "at least one mode, such as .common.")
+            site.refuse("the set of modes is empty, so nothing is ever delivered; pass at least one, as .common.")
         }
         if thread.isMainThread, modes == [.common] { return .main }
         return DeliveryTarget(RunLoopTarget(loop, in: modes))
