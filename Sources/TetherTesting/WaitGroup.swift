@@ -87,12 +87,8 @@ private final class LoopUntil: @unchecked Sendable {
     }
 
     func run() {
-        let (hold, observers) = (RunLoopHold(loop, in: [.default]), makeObservers())
-        for observer in observers { CFRunLoopAddObserver(loop, observer, RunLoop.Mode.default.cfMode) }
-        defer {
-            hold.invalidate()
-            for observer in observers { CFRunLoopObserverInvalidate(observer) }
-        }
+        let holds = makeHolds()
+        defer { for hold in holds { hold.invalidate() } }
         while !hasEnded.withLock(\.self), case let now = DispatchTime.now(), now < deadline {
             let seconds = Double(deadline.uptimeNanoseconds - now.uptimeNanoseconds) / 1e9
             _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: seconds))
@@ -102,16 +98,12 @@ private final class LoopUntil: @unchecked Sendable {
     /// Observers that stop this run, and no nested run, when the loop is about to wait and the wait has ended. A
     /// signalled source would not do, because a nested run may handle the signal.
     /// Both observers surround all others, so a run started by another observer is nested and uses up no stop.
-    private func makeObservers() -> [CFRunLoopObserver] {
+    private func makeHolds() -> [RunLoopHold] {
         var depth = 0
-        let begin: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
-            nil, RunLoopHold.entry, true, .min
-        ) { _, _ in depth += 1 }
-        let end: CFRunLoopObserver = CFRunLoopObserverCreateWithHandler(
-            nil, RunLoopHold.beforeWaiting | RunLoopHold.exit, true, .max
-        ) { [unowned self] _, activity in
-            // SAFETY: the cast checks the size; see `RunLoopHold`.
-            if unsafe unsafeBitCast(activity, to: CFOptionFlags.self) == RunLoopHold.exit {
+        let begin = RunLoopHold(loop, in: [.default], observing: RunLoopHold.entry, order: .min) { _ in depth += 1 }
+        let ends = RunLoopHold.beforeWaiting | RunLoopHold.exit
+        let end = RunLoopHold(loop, in: [.default], observing: ends, order: .max) { [unowned self] activity in
+            if activity == RunLoopHold.exit {
                 depth -= 1
             } else if depth == 1, hasEnded.withLock(\.self) {
                 CFRunLoopStop(loop)

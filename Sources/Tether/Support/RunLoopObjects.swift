@@ -32,7 +32,7 @@ package final class RunLoopHold: @unchecked Sendable {
 
     /// Adds both to a run loop, until `invalidate`. The observer calls an action, and is called in some activities.
     package init(
-        _ loop: CFRunLoop, in modes: Set<RunLoop.Mode>, observing activities: CFOptionFlags = 0,
+        _ loop: CFRunLoop, in modes: Set<RunLoop.Mode>, observing activities: CFOptionFlags = 0, order: CFIndex = 0,
         _ action: ((CFOptionFlags) -> Void)? = nil
     ) {
         self.loop = loop
@@ -43,7 +43,7 @@ package final class RunLoopHold: @unchecked Sendable {
         source = unsafe CFRunLoopSourceCreate(nil, 0, &context)
         observer = action.flatMap { action in
             // SAFETY: the cast checks the size.
-            CFRunLoopObserverCreateWithHandler(nil, activities, true, 0) {
+            CFRunLoopObserverCreateWithHandler(nil, activities, true, order) {
                 unsafe action(unsafeBitCast($1, to: CFOptionFlags.self))
             }
         }
