@@ -69,26 +69,26 @@ struct Publication: Modelled {
                 })
         },
         Claim(
-            "a post that finds a registration routed finds its inbox, and the inbox complete",
+            "a post that finds the state of pending deliveries finds them, and finds them complete",
             mutants: [
                 Mutant("the state is loaded relaxed", breaksOn: .weak) { $0.flagLoad = .relaxed },
                 Mutant("the state is changed relaxed", breaksOn: .weak) { $0.flagStore = .relaxed },
             ]
         ) { code in
             Scenario(
-                forbidden: { $0.has("routed") && ($0["inbox"] == 0 || $0["fields"] == 0) },
-                // `Registration.makeInbox`, `RareParts.setInboxIfNil`; the fields are the details, too
+                forbidden: { $0.has("routed") && ($0["pending"] == 0 || $0["fields"] == 0) },
+                // `Registration.makePending`; the fields are the target, the backlog and the muting
                 .init("redirect") {
                     code.object.store(1, .plain)
                     _ = code.word.compareExchange(expected: 0, desired: 1, .acquiringAndReleasing)
                     code.flag.exchange(code.flagStore) { $0 + 1 }
                 },
-                // `Registration.receive`, `RareParts.withInbox`
+                // `Registration.receive`, `Registration.receivePending`
                 .init("post") {
                     note("routed", code.flag.load(code.flagLoad))
-                    let inbox = code.word.load(code.flagLoad)
-                    note("inbox", inbox)
-                    note("fields", code.object.load(.plain, through: inbox))
+                    let pending = code.word.load(code.flagLoad)
+                    note("pending", pending)
+                    note("fields", code.object.load(.plain, through: pending))
                 })
         },
     ]

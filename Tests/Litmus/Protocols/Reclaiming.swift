@@ -14,19 +14,19 @@ struct Reclaiming: Modelled {
     let lock = Lock("the center's lock")
     /// The registration's memory: 1 is what its handler stores, 9 that it was released.
     let memory = Location("memory")
-    /// The gate: `Registration.state`.
-    let gate = Location("gate")
+    /// The state of the registration.
+    let state = Location("state")
     /// What the handler captured: 1 is what the handler stores, 9 that it was released.
     let captures = Location("captures")
 
     var newestGarbageLoad = Order.sequentiallyConsistent
     var slotLoad = Order.sequentiallyConsistent
     var slotStore = Order.sequentiallyConsistent
-    var gateLoad = Order.sequentiallyConsistent
+    var stateLoad = Order.sequentiallyConsistent
     var registrationLoad = Order.acquiring
     /// Whether a post looks for what was retired in the epoch in which it began, too.
     var countsOwnEpoch = true
-    /// Whether the gate is closed before who retires looks at what posts announce.
+    /// Whether the registration is closed before the look at the hazard pointers of posts.
     var closesFirst = true
     /// Whether captures that are kept count as garbage.
     var countsCaptures = true
@@ -62,7 +62,7 @@ struct Reclaiming: Modelled {
         if registration == 1 {
             posting.setHazardPointer()
             note("memory", memory.load(.plain, through: registration))
-            if gate.load(gateLoad) == 0 {
+            if state.load(stateLoad) == 0 {
                 note("captures", captures.load(.plain))
                 captures.store(1, .plain)
             }
@@ -107,7 +107,7 @@ struct Reclaiming: Modelled {
         if isCalled { note("keeps the captures") }
     }
 
-    private func close() { gate.exchange(.sequentiallyConsistent) { _ in 1 } }
+    private func close() { state.exchange(.sequentiallyConsistent) { _ in 1 } }
 
     /// `Reclamation.collect`, with `EpochGuard.hazardPointers`: the captures alone are released.
     func collectCaptures() {
@@ -151,8 +151,8 @@ struct Reclaiming: Modelled {
             "what a handler that runs has captured has not been released",
             mutants: [
                 Mutant("a fence is refused, unnoticed", breaksOn: .x86AndLanguage) { $0.posting.isFenced = false },
-                Mutant("the gate is acquired only", breaksOn: [.languageOnARM]) { $0.gateLoad = .acquiring },
-                Mutant("the gate is closed after the look", breaksOn: .all) { $0.closesFirst = false },
+                Mutant("the state is acquired only", breaksOn: [.languageOnARM]) { $0.stateLoad = .acquiring },
+                Mutant("the registration is closed after the look", breaksOn: .all) { $0.closesFirst = false },
             ]
         ) { code in
             Scenario(
@@ -201,7 +201,7 @@ struct Reclaiming: Modelled {
                 .init("retire") { code.retireCalled() })
         },
         Claim(
-            "what a handler stores is stored before it is released, though the pin is used again at once",
+            "what a handler stores is stored before it is released, though the hazard pointer is used again at once",
             mutants: [
                 Mutant("begin is stored and loaded relaxed", breaksOn: .language) {
                     $0.posting.epochStore = .relaxed

@@ -6,7 +6,7 @@
 /// fences all threads (`membarrier`), or the load of the awaited word orders (ARM64), or posts fence.
 struct Waiting: Modelled {
     var posting: Posting
-    /// The gate: `Registration.state`.
+    /// The state of the registration.
     let state = Location("state")
     let waiters = Lock("HandlerWait.waiters")
     /// What the handler stores for who waits for its return.
@@ -46,7 +46,7 @@ struct Waiting: Modelled {
             "registration.publish(0)"),
     ]
 
-    /// `Registration.run`, in a drain; a post does the same after more loads.
+    /// `Registration.run`, in a block; a post does the same after more loads.
     func handler() {
         posting.begin(epoch: 0)
         posting.setHazardPointer()
@@ -83,7 +83,7 @@ struct Waiting: Modelled {
         ) { code in
             Scenario(
                 forbidden: { $0.has("handler runs") && $0.has("returns") && $0["data"] == 0 },
-                .init("drain") { code.handler() },
+                .init("block") { code.handler() },
                 .init("cancelAndWait") {
                     code.state.exchange(code.close) { _ in 1 }
                     code.enlist()
@@ -103,7 +103,7 @@ struct Waiting: Modelled {
         ) { code in
             Scenario(
                 forbidden: { $0.has("waits") && $0["resumes"] == 0 },
-                .init("drain") {
+                .init("block") {
                     code.posting.begin(epoch: 0)
                     code.posting.setHazardPointer()
                     code.posting.end()
@@ -120,7 +120,7 @@ struct Waiting: Modelled {
         ) { code in
             Scenario(
                 forbidden: { $0.has("still waits") && $0["resumes"] == 0 },
-                .init("drain") {
+                .init("block") {
                     code.posting.begin(epoch: 0)
                     code.posting.setHazardPointer()
                     code.posting.end()

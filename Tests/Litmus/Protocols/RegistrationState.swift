@@ -1,5 +1,5 @@
-/// The gate of a registration, `Registration.state`: who may call the handler.
-struct Gate: Modelled {
+/// The state of a registration, `Registration.state`: which post may call the handler.
+struct RegistrationState: Modelled {
     let state = Location("state")
     /// 1 for one in the center, 2 for one that is never to be added.
     let bucket = Location("bucket")
@@ -33,7 +33,7 @@ struct Gate: Modelled {
         return true
     }
 
-    static let claims: [Claim<Gate>] = [
+    static let claims: [Claim<RegistrationState>] = [
         Claim(
             "of two posts one claims a once observer (R7)",
             mutants: [

@@ -2,7 +2,7 @@
 ///
 /// The references are the Swift runtime's: a retain that may fail is a relaxed compare-exchange, a release releases, and
 /// the last one acquires before the object is deinitialised.
-struct OwnersPin: Modelled {
+struct TryRetain: Modelled {
     let references = Location("the owner's strong references", initially: 1)
     let unowned = Location("the owner's unowned references", initially: 2)
     let field = Location("the owner's field")
@@ -43,7 +43,7 @@ struct OwnersPin: Modelled {
         return true
     }
 
-    static let claims: [Claim<OwnersPin>] = [
+    static let claims: [Claim<TryRetain>] = [
         Claim(
             "no handler runs with an owner whose deinit has begun",
             mutants: [
