@@ -105,7 +105,7 @@ extension Benchmark {
         }
     }
 
-    /// The poster's part of a post to many observers on one queue.
+    /// The posting thread's part of a post to many observers on one queue.
     private static func fanOut(_ payload: Payload) -> Benchmark {
         Benchmark(
             "post to 100 observers on one queue, posting", size: payload.size("100"), reference: "async each",

@@ -63,7 +63,7 @@ import TetherVerification
         #expect(center.audit().isEmpty)
     }
 
-    @Test func `L2 a handler that never returns is told of`() async {
+    @Test func `L2 a handler that never returns is reported`() async {
         let center = center
         let (entered, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let keep = Keep()

@@ -44,7 +44,8 @@ import Tether
         keep.drop()
     }
 
-    @Test func `L4 the scope of a handler is its observer's, and that of its poster is so again behind the post`() {
+    @Test
+    func `L4 the scope of a handler is its observer's, and that of its posting thread is so again behind the post`() {
         let (seen, foreign) = (Seen(), NotificationCenter())
         let tokens = first.adopt {
             [

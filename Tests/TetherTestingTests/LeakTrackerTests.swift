@@ -12,7 +12,7 @@ import TetherVerification
 
     // MARK: What it tells
 
-    @Test func `L2 a tracked object that lives is a leak, one that has gone is none`() {
+    @Test func `L2 a tracked object that lives is a leak, a deallocated one is none`() {
         let line = #line + 1
         var kept: Sidebar? = leaks.track(Sidebar(), "the sidebar")
         #expect(found == ["the sidebar is still alive, tracked at TetherTestingTests/LeakTrackerTests.swift:\(line)"])
@@ -35,7 +35,7 @@ import TetherVerification
         #expect(sidebar == nil && found == [])
     }
 
-    @Test func `L2 leaks are told in the order of tracking, objects before observers, center by center`() {
+    @Test func `L2 leaks are reported in the order of tracking, objects before observers, center by center`() {
         let other = ObserverCenter()
         let (first, second) = (leaks.probe("first"), leaks.probe("second"))
         let tokens = [center.observe(.one) { _ in }, other.observe(.two) { _ in }]

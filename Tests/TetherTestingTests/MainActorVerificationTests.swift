@@ -32,7 +32,7 @@ import TetherVerification
     }
 
     @Test(arguments: Form.allCases)
-    func `L2 a delivery to the main queue that a verification blocks is told of with the remedy`(_ form: Form) {
+    func `L2 a delivery to the main queue that a verification blocks is reported with the remedy`(_ form: Form) {
         let (center, keep, issues) = (ObserverCenter(), Keep(), Issues())
         withKnownIssue {
             verifyNoLeaks(limits: .init(deliveryWait: .zero)) {

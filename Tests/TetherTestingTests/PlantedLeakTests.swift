@@ -183,7 +183,7 @@ import TetherVerification
     private static func values() -> (Int, @Sendable () -> Void) { (Int.random(in: 0..<5), {}) }
 
     @Test(arguments: hiddenCaptures)
-    func `L2 L3 an owner captured behind what cannot be looked into is named when its center goes`(
+    func `L2 L3 an owner captured behind what cannot be looked into is named when its center is deallocated`(
         program: Program
     ) async {
         let messages = await planted { program.body(Scene(center: ObserverCenter())) }

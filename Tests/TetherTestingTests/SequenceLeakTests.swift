@@ -8,7 +8,7 @@ import TetherVerification
 @Suite struct SequenceLeakTests {
     private let center = ObserverCenter()
 
-    @Test func `L2 L3 S2 a loop that does not end is told of by its sequence, and the line that made that`() async {
+    @Test func `L2 L3 S2 a loop that does not end is reported by its sequence, and the line that made that`() async {
         let (center, tasks) = (center, Tasks())
         let messages = await planted {
             tasks.add {
@@ -26,7 +26,7 @@ import TetherVerification
         #expect(center.audit().isEmpty)
     }
 
-    @Test func `L2 L3 S2 an owner that such a loop holds is told of with the line that made the sequence`() async {
+    @Test func `L2 L3 S2 an owner that such a loop holds is reported with the line that made the sequence`() async {
         let (center, tasks) = (center, Tasks())
         let leaks = await findLeaks(limits: .init(deliveryWait: .zero, holderSearch: .seconds(300))) {
             let owner = Keep()

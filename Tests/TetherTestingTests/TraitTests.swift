@@ -28,7 +28,7 @@ import TetherVerification
     }
 
     @Test(arguments: 0..<20)
-    func `L4 a leak on the shared center is told of in its own test only`(number: Int) async {
+    func `L4 a leak on the shared center is reported in its own test only`(number: Int) async {
         let name = Notification.Name("TraitTests leak \(number)")
         let keep = Keep()
         let messages = await planted {
@@ -136,7 +136,7 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test func `L2 an inner scope takes what is registered in it, and tells of it alone`() async {
+    @Test func `L2 an inner scope takes what is registered in it, and reports it alone`() async {
         let keep = Keep()
         await verifyNoLeaks {
             let messages = await planted { keep.add(ObserverCenter.default.observe(.modelDidChange) { _ in }) }

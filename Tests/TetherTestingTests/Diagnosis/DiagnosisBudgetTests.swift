@@ -202,7 +202,7 @@ import TetherVerification
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(1_000_000_000_000), .seconds(Int64.max / 1_000_000_000)])
-    func `L2 a limit that is longer than time can be told lies in the future`(limit: Duration) {
+    func `L2 a limit that is longer than the clock can count lies in the future`(limit: Duration) {
         #expect(DispatchTime.after(limit) > DispatchTime.now() + .seconds(1_000_000_000))
     }
 

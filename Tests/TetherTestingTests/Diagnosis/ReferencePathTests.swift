@@ -96,7 +96,7 @@ import Tether
         expectCapture(owner, owner.handle)
     }
 
-    @Test func `L3 weak and unowned captures, and no capture, are told from strong ones`() {
+    @Test func `L3 weak and unowned captures, and no capture, are distinguished from strong ones`() {
         let owner = Owner()
         let number = owner.number
         expectNoCapture(owner) { [weak owner] _ in owner?.number = number }

@@ -46,11 +46,12 @@ import Testing
         withExtendedLifetime((owner, sender, token)) {}
     }
 
-    @Test(.ownThread) func `L1 Q2 posts that wait, and those that were dropped, are told below the table and as JSON`()
+    @Test(.ownThread)
+    func `L1 Q2 posts that wait, and those that were dropped, are listed below the table and as JSON`()
         throws
     {
         let queue = DispatchQueue(label: "suspended", attributes: .initiallyInactive)
-        Crew { [center] in
+        JoinableThread { [center] in
             PostingQueue(notificationCenter: center).enqueue(Notification(name: .sample), postingStyle: .asap)
         }.join()
         // The thread exits after its body has returned.

@@ -15,7 +15,7 @@ import Testing
         "\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))"
     }
 
-    @Test func `L1 rows tell name, sender and owner of every kind of observer, in registration order`() throws {
+    @Test func `L1 rows have name, sender and owner of every kind of observer, in registration order`() throws {
         let (sender, owner) = (Object(), Object())
         let tokens = [
             center.observe(.sample) { _ in },
@@ -36,7 +36,7 @@ import Testing
         withExtendedLifetime((tokens, sender, owner)) {}
     }
 
-    @Test func `L1 rows tell file and line of every registering call`() throws {
+    @Test func `L1 rows have file and line of every registering call`() throws {
         let owner = Object()
         let start = #line
         let tokens = [
@@ -58,7 +58,7 @@ import Testing
         withExtendedLifetime((tokens, owner)) {}
     }
 
-    @Test func `L1 rows tell the target, also after a switch`() {
+    @Test func `L1 rows have the target, also after a switch`() {
         let queue = OperationQueue()
         queue.name = "operations"
         let work = DispatchQueue(label: "work")
@@ -85,7 +85,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `L1 rows tell what is pending and what was dropped`() {
+    @Test func `L1 rows have what is pending and what was dropped`() {
         let jobs = ManualScheduler()
         let tokens = [
             center.observe(.sample, on: .custom(jobs)) { _ in }, center.observe(nil, on: .custom(jobs)) { _ in },
@@ -118,7 +118,7 @@ import Testing
         #expect(center.audit()[0].description.hasSuffix(notes))
     }
 
-    @Test func `L1 rows tell once and key`() {
+    @Test func `L1 rows have once and key`() {
         let owner = Object()
         let tokens = [
             center.observe(.sample, once: true) { _ in }, center.observe(.sample, key: "key") { _ in },
@@ -146,7 +146,7 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `L1 O7 an owner's audit tells its observers on all centers, and nobody else's`() {
+    @Test func `L1 O7 an owner's audit lists its observers on all centers, and nobody else's`() {
         let (owner, other, second) = (Object(), Object(), ObserverCenter())
         center.observe(.sample, owner: owner) { _, _ in }
         second.observe(.other, owner: owner) { _, _ in }
@@ -158,7 +158,7 @@ import Testing
         withExtendedLifetime((owner, other)) {}
     }
 
-    @Test func `L1 S3 a sequence is told as such, with what it keeps`() {
+    @Test func `L1 S3 a sequence is listed as such, with what it keeps`() {
         let owner = Object()
         let sequences = [
             center.notifications(named: .sample), center.notifications(named: .other, buffering: .oldest(2)),

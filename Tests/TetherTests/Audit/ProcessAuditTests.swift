@@ -7,7 +7,7 @@ import XCTest
 /// of tests that expect it to go.
 final class ProcessAuditTests: XCTestCase {
     /// L1 the process's audit tells of all centers, each by its name.
-    func testL1AllCenters() {
+    func testL1TheProcessAuditListsAllCentersByName() {
         let (center, other) = (ObserverCenter(), ObserverCenter())
         let name = Notification.Name("ProcessAuditTests all")
         let tokens = [
@@ -20,7 +20,7 @@ final class ProcessAuditTests: XCTestCase {
     }
 
     /// L1 R10 a center that has gone is in no audit of the process.
-    func testL1CenterThatHasGone() {
+    func testL1R10ADeallocatedCenterIsInNoAudit() {
         let name = Notification.Name("ProcessAuditTests gone")
         var center: ObserverCenter? = ObserverCenter()
         let token = center?.observe(name) { _ in }
@@ -31,7 +31,7 @@ final class ProcessAuditTests: XCTestCase {
     }
 
     /// F1 L1 observers on Foundation's centers are audited by the center's name.
-    func testL1FoundationCenters() {
+    func testF1L1ObserversOnFoundationCentersAreAuditedByTheCentersName() {
         let name = Notification.Name("ProcessAuditTests Foundation")
         let (owner, sender, center) = (Plain(), Plain(), NotificationCenter())
         let line = #line + 1

@@ -7,7 +7,7 @@ import TetherTesting
 
 /// The search for leaks where the process may not read its own memory, as on Apple platforms.
 @Suite struct UnreadableMemoryTests {
-    @Test func `L2 L3 an owner that goes only because its center does is told of without a reason`() async throws {
+    @Test func `L2 L3 an owner that ends only because its center does is reported without a reason`() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             SystemCallFilter.refuse(SystemCallFilter.processMemoryRead, with: EPERM)
             let leaks = UnreadableMemoryTests.leaks { owner, center in

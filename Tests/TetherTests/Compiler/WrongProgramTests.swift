@@ -96,10 +96,14 @@ import Testing
         Mistake("_ = center.observe(name, from: \"text\") { _ in }", leaveOutSender),
         Mistake("_ = center.observe(name, from: optional) { _ in await save() }", leaveOutSender),
         Mistake("_ = center.observe(name, from: optional, on: .mainActor) { _ in }", leaveOutSender),
+        Mistake("_ = center.observe(name, from: optional, on: .mainActor) { _ in await save() }", leaveOutSender),
         Mistake("center.observe(name, from: optional, owner: index) { index, _ in index.clear() }", leaveOutSender),
         Mistake("center.observe(name, from: optional, owner: index) { _, _ in await save() }", leaveOutSender),
         Mistake(
             "center.observe(name, from: optional, owner: sidebar, on: .mainActor) { sidebar, _ in sidebar.clear() }",
+            leaveOutSender),
+        Mistake(
+            "center.observe(name, from: optional, owner: sidebar, on: .mainActor) { _, _ in await save() }",
             leaveOutSender),
         Mistake(
             "center.observe(name, from: optional, owner: cache) { (cache: isolated Cache, _) in cache.clear() }",
@@ -112,6 +116,9 @@ import Testing
         Mistake("_ = center.observe(of: optional, for: .didSave) { _ in await save() }", "leave it out for any"),
         Mistake(
             "center.observe(of: optional, for: .didSave, owner: index) { _, _ in await save() }",
+            "leave it out for any"),
+        Mistake(
+            "center.observe(of: optional, for: .didSave, owner: index) { index, _ in index.clear() }",
             "leave it out for any"),
         Mistake("_ = center.observe(of: Model.self, for: .didSave) { _ in }", "leave it out for any"),
         Mistake(
@@ -172,12 +179,23 @@ import Testing
         Mistake(
             "center.observe(for: .didSave, owner: index, on: .main) { _, _ in await save() }",
             "to parameter expecting synchronous function type"),
+        Mistake(
+            "_ = center.observe(for: .didSave, on: .mainActor) { _ in await save() }",
+            "to parameter expecting synchronous function type"),
+        Mistake(
+            "_ = center.observe(for: .didSave) { _ in try await saveOrFail() }",
+            "invalid conversion from throwing function"),
+        Mistake(
+            "_ = center.observe(for: .didSave) { _ in try index.open(Notification(name: name)) }",
+            "invalid conversion from throwing function"),
         Mistake("_ = center.observe(name) { _ in try await saveOrFail() }", noThrow),
         Mistake("_ = center.observe(name, once: true) { _ in try await saveOrFail() }", noThrow),
         Mistake("_ = center.observe(name, on: .main) { note in try index.open(note) }", noThrow),
         Mistake("center.observe(name, owner: index) { _, _ in try await saveOrFail() }", noThrow),
         Mistake("center.observe(name, owner: index, once: true) { _, _ in try await saveOrFail() }", noThrow),
         Mistake("center.observe(name, owner: index, on: .main) { _, _ in try await saveOrFail() }", noThrow),
+        Mistake(
+            "center.observe(name, owner: sidebar, on: .mainActor) { sidebar, note in try sidebar.open(note) }", noThrow),
         // The target.
         Mistake("_ = center.observe(name, on: queue) { _ in }", "to expected argument type 'DeliveryTarget'"),
         Mistake(
@@ -193,6 +211,9 @@ import Testing
             "call to actor-isolated instance method 'clear()'"),
         Mistake(
             "_ = center.observe(name, on: .main) { _ in sidebar.title = \"\" }",
+            "can not be mutated from a Sendable closure"),
+        Mistake(
+            "_ = center.observe(name) { _ in sidebar.title = \"\"; await save() }",
             "can not be mutated from a Sendable closure"),
         Mistake(
             "center.observe(name, owner: cache, on: .main) { (cache: isolated Cache, note) in cache.update(note) }",
@@ -297,7 +318,7 @@ import Testing
         }
     }
 
-    @Test func `X2 M5 P1 each mistake is told where it is, in words that lead to the remedy`() throws {
+    @Test func `X2 M5 P1 each mistake is reported where it is, in words that lead to the remedy`() throws {
         let mistakes = WrongProgramTests.mistakes
         #expect(mistakes.count > 40)
         expect(mistakes, in: try diagnostics(of: mistakes))
@@ -314,7 +335,8 @@ import Testing
         #expect(try diagnostics(of: right) == right.map { _ in "" })
     }
 
-    @Test func `X2 M5 P1 each mistake is told in Swift 5 mode, too, and a method there is to be called in a closure`()
+    @Test
+    func `X2 M5 P1 each mistake is reported in Swift 5 mode, too, and a method there is to be called in a closure`()
         throws
     {
         let mistakes = WrongProgramTests.mistakes.compactMap { mistake -> Mistake? in
@@ -331,7 +353,9 @@ import Testing
     }
 
     /// Where everything is of the main actor unless it says otherwise (SE-0466).
-    @Test func `P1 P3 mistakes are told with default isolation, too, and names of an extension need no more`() throws {
+    @Test func `P1 P3 mistakes are reported with default isolation, too, and names of an extension need no more`()
+        throws
+    {
         let preamble = """
             import Foundation
             import Tether

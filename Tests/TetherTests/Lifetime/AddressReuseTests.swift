@@ -4,9 +4,10 @@ import Testing
 
 @testable import Tether
 
-/// New objects at the addresses of dead owners and senders.
+/// New objects at the addresses of dead owners and senders, also over Foundation's center.
 @Suite struct AddressReuseTests {
     private let rounds = 1000
+    private let log = Log<String>()
 
     /// Of a size that nothing else here has, so that the allocator gives its memory to the next one.
     private final class Large: Sendable {
@@ -25,5 +26,42 @@ import Testing
             object.release()
         }
         #expect(center.core.isEmpty && !tokens.contains { $0.isActive })
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 O5 a new object at a dead owner's address inherits nothing`(kind: CenterKind) {
+        let (log, center) = (log, kind.makeCenter())
+        var addresses = Set<ObjectIdentifier>()
+        var reused = 0
+        for _ in 0..<rounds {
+            let owner = Plain()
+            if !addresses.insert(ObjectIdentifier(owner)).inserted { reused += 1 }
+            #expect(OwnerObservers(of: owner).isEmpty)
+            center.observe(.sample, owner: owner) { _, _ in log.add("called") }
+            withExtendedLifetime(owner) {}
+        }
+        #expect(reused > 0)
+        center.post(.sample)
+        #expect(log.entries == [])
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 M5 new objects at dead senders' addresses are strangers`(kind: CenterKind) {
+        let (log, center) = (log, kind.makeCenter())
+        var (tokens, addresses, reused) = ([NotificationObserver](), Set<ObjectIdentifier>(), 0)
+        for _ in 0..<rounds {
+            do {
+                let sender = Plain()
+                addresses.insert(ObjectIdentifier(sender))
+                tokens.append(center.observe(.sample, from: sender) { _ in log.add("stranger") })
+                withExtendedLifetime(sender) {}
+            }
+            let stranger = Plain()
+            if addresses.contains(ObjectIdentifier(stranger)) { reused += 1 }
+            center.post(.sample, from: stranger)
+        }
+        #expect(reused > 0)
+        #expect(log.entries == [])
+        #expect(tokens.allSatisfy { !$0.isActive })
     }
 }

@@ -27,7 +27,7 @@ import Testing
     }
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
-    @Test func `M5 R8 observers of a sender with an isolated deinit end when its last reference goes`() {
+    @Test func `M5 R8 observers of a sender with an isolated deinit end when its last reference is released`() {
         let center = ObserverCenter()
         let sender = Holder(IsolatedObject(log) { sender in center.post(name: .sample, object: sender) })
         let trace = Trace(sender.object!)

@@ -158,7 +158,7 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `O2 O3 an owner is held while its async handler runs, and ends its observers when it goes`() async {
+    @Test func `O2 O3 an owner is held while its async handler runs, and ends its observers at its end`() async {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let owner = Holder(LoggedObject("owner", log))
         center.observe(for: .didSave, owner: owner.object!) { owner, message in

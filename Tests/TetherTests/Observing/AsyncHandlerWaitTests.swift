@@ -97,7 +97,10 @@ import Testing
     }
 
     @Test(.ownThread)
-    func `R2 an async handler that blocks in a wait for a handler that waits for it is told so at once`() async throws {
+    func
+        `R2 an async handler that blocks in a wait for a handler that waits for it is stopped with a sentence at once`()
+        async throws
+    {
         let (log, center, runs) = (log, center, AsyncGate())
         let (addresses, tokens) = (Box<[UInt]>([]), Box<[NotificationObserver]>([]))
         tokens.set([

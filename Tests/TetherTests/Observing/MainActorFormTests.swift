@@ -91,7 +91,7 @@ final class MainActorFormTests: XCTestCase {
     ]
 
     /// P1 D3 posted on the main actor, every form runs before the post returns.
-    func testP1SynchronousOnTheMainActor() {
+    func testP1D3EveryFormRunsInsideAPostOnTheMainActor() {
         MainActor.assumeIsolated {
             for (name, form, call) in MainActorFormTests.forms {
                 let (center, window) = (ObserverCenter(), Window())
@@ -105,7 +105,7 @@ final class MainActorFormTests: XCTestCase {
     }
 
     /// P1 posted on another thread, every form runs on the main actor, in posting order with what is posted there.
-    func testP1OnTheMainActorWhoeverPosts() {
+    func testP1EveryFormRunsOnTheMainActorAfterAPostElsewhere() {
         MainActor.assumeIsolated {
             for (name, form, call) in MainActorFormTests.forms {
                 let (center, window) = (ObserverCenter(), Window())

@@ -8,7 +8,7 @@ import Testing
     private final class Object: Sendable {}
 
     private let center = ObserverCenter()
-    private let log = Log<String>()
+    let log = Log<String>()
 
     /// The ways in which an observer can end while its token is kept.
     enum End: CaseIterable, Sendable {

@@ -63,7 +63,7 @@ import Testing
         #expect(log.entries == ["second"])
     }
 
-    @Test func `F1 an observer whose center lets its closure go unasked ends`() {
+    @Test func `F1 an observer whose center releases its closure unasked ends`() {
         let token = center.observe(.sample) { _ in }
         center.forgetAll()
         ForeignSubscription.settle()

@@ -74,7 +74,8 @@ import Testing
     }
 
     /// A call of Foundation's center there would take its lock again, which aborts the process.
-    @Test func `F2 O3 an owner that goes with a block which Foundation's center is removing ends its observers`() {
+    @Test func `F2 O3 an owner that is released with a block which Foundation's center is removing ends its observers`()
+    {
         let (log, center) = (log, center)
         var receivers: [ForeignSubscription] = []
         let native = {
@@ -99,7 +100,8 @@ import Testing
         #expect(center.audit().isEmpty)
     }
 
-    @Test func `F2 M5 R3 a token and a sender that go with a block which is being removed end their observers`() {
+    @Test
+    func `F2 M5 R3 a token and a sender that are released with a block which is being removed end their observers`() {
         let (log, center) = (log, center)
         var receivers: [ForeignSubscription] = []
         let native = {

@@ -27,7 +27,7 @@ final class PostingQueueLoopTests: XCTestCase {
     }
 
     /// Q7: whatever kind of callout enqueued it, a whenIdle post needs no further event to arrive.
-    func testQ7WhenIdleFromEveryKindOfCallout() {
+    func testQ7WhenIdlePostsAreMadeAfterEveryKindOfCallout() {
         let queue = PostingQueue(notificationCenter: center)
         let enqueue: @Sendable (String) -> Void = { label in
             queue.enqueue(.labelled(label), postingStyle: .whenIdle, coalesceMask: .none)
@@ -58,7 +58,7 @@ final class PostingQueueLoopTests: XCTestCase {
     }
 
     /// Q7: from another thread, while the loop sleeps.
-    func testQ7WakesASleepingLoop() {
+    func testQ7EnqueueingElsewhereWakesASleepingLoop() {
         let queue = PostingQueue(notificationCenter: center)
         for (count, style) in [PostingQueue.PostingStyle.asap, .whenIdle].enumerated() {
             Thread.detachNewThread { queue.enqueue(.labelled("\(style)"), postingStyle: style) }
@@ -68,7 +68,7 @@ final class PostingQueueLoopTests: XCTestCase {
     }
 
     /// Q7: in a run that is nested in a timer's callout, as in any other; that timer is due meanwhile.
-    func testQ7WhenIdleInARunInsideATimer() {
+    func testQ7ARunInsideATimerPostsWhenIdle() {
         let queue = PostingQueue(notificationCenter: center)
         let results = Log<CFRunLoopRunResult>()
         let stop = center.observe(.sample) { _ in CFRunLoopStop(CFRunLoopGetCurrent()) }
@@ -85,7 +85,7 @@ final class PostingQueueLoopTests: XCTestCase {
     }
 
     /// Q7: at the end of a run that has no time to wait, as in a program that polls; then nothing stays with the loop.
-    func testQ7WhenIdleAtTheEndOfARun() {
+    func testQ7ARunThatNeverWaitsPostsWhenIdleAtItsEnd() {
         func observerCount() -> Int { "\(CFRunLoopGetCurrent()!)".components(separatedBy: "<CFRunLoopObserver").count }
         let (queue, count) = (PostingQueue(notificationCenter: center), observerCount())
         for seconds in [CFTimeInterval(0), -1] {
@@ -98,7 +98,7 @@ final class PostingQueueLoopTests: XCTestCase {
     }
 
     /// Q5, Q6: a handler runs the loop in another mode, where this queue posts too.
-    func testQ5NestedRunInAnotherMode() {
+    func testQ5Q6AHandlersRunInAnotherModePostsThere() {
         let queue = PostingQueue(notificationCenter: center)
         let custom = RunLoop.Mode("PostingQueueLoopTests.custom")
         let nesting = center.observe(.chained) { [log] _ in
@@ -116,7 +116,7 @@ final class PostingQueueLoopTests: XCTestCase {
     }
 
     /// Q6: a handler runs the loop again. What waited when it was called, and what it enqueues, is posted in that run.
-    func testQ6NestedRunInTheSameMode() {
+    func testQ6AHandlersRunInTheSameModePostsWhatWaits() {
         let queue = PostingQueue(notificationCenter: center)
         let nesting = center.observe(.chained) { [log] _ in
             log.add("begin")
@@ -134,7 +134,7 @@ final class PostingQueueLoopTests: XCTestCase {
 
     /// Q1, Q2: what keeps the loop for one queue is told from what keeps it for another one, and from a source of the
     /// program's own.
-    func testQ1Q2LoopOfTwoQueuesEndsAfterBoth() {
+    func testQ1Q2ALoopOfTwoQueuesEndsAfterBoth() {
         let done = expectation(description: "the thread's loop has ended")
         let (center, log) = (center, log)
         Thread.detachNewThread {
@@ -163,7 +163,7 @@ final class PostingQueueLoopTests: XCTestCase {
     }
 
     /// Q2: what waits in a queue that nobody keeps is posted all the same, and then the queue is freed.
-    func testQ2QueueThatNobodyKeeps() {
+    func testQ2AQueueWithoutOtherReferencesPostsAndIsFreed() {
         weak var queue: PostingQueue?
         do {
             let made = PostingQueue(notificationCenter: center)
@@ -182,7 +182,7 @@ final class PostingQueueLoopTests: XCTestCase {
     }
 
     /// Q2, R10: a queue from which all was removed is freed, also if another thread did it: in passes of the loop.
-    func testQ2EmptiedQueueIsFreed() {
+    func testQ2R10AnEmptiedQueueIsFreed() {
         for isRemovedHere in [true, false] {
             weak var queue: PostingQueue?
             do {
@@ -192,7 +192,7 @@ final class PostingQueueLoopTests: XCTestCase {
                 let remove: @Sendable () -> Void = {
                     made.dequeueNotifications(matching: .labelled("removed"), coalesceMask: .onName)
                 }
-                if isRemovedHere { remove() } else { Crew(remove).join() }
+                if isRemovedHere { remove() } else { JoinableThread(remove).join() }
             }
             runUntilFreed { queue }
         }
@@ -200,7 +200,7 @@ final class PostingQueueLoopTests: XCTestCase {
     }
 
     /// Q8: a queue bound to a dispatch queue posts there, asap before idle, and needs no run loop.
-    func testQ8BoundToADispatchQueue() {
+    func testQ8AQueueBoundToADispatchQueuePostsThere() {
         let serial = DispatchQueue(label: "PostingQueueLoopTests.serial")
         let queue = PostingQueue(notificationCenter: center, queue: serial)
         let done = expectation(description: "posted")

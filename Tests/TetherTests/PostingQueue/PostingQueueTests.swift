@@ -25,7 +25,7 @@ final class PostingQueueTests: XCTestCase {
     }
 
     /// Q1: each style in its place, first in first out within a style, asap before idle.
-    func testQ1StylesAndOrder() {
+    func testQ1PostsKeepTheirOrderWithinAStyleAsapBeforeIdle() {
         observe(.sample)
         let queue = PostingQueue(notificationCenter: center)
         for (label, style) in [
@@ -40,7 +40,7 @@ final class PostingQueueTests: XCTestCase {
     }
 
     /// Q3: every mask, with objects, values and no sender.
-    func testQ3Masks() {
+    func testQ3AMaskRemovesTheEqualNotifications() {
         observe(.sample, .other)
         let queue = PostingQueue(notificationCenter: center)
         let object = NSObject()
@@ -90,7 +90,7 @@ final class PostingQueueTests: XCTestCase {
     }
 
     /// Q4: dequeueing by the same masks, and exactly one with an empty mask.
-    func testQ4Dequeueing() {
+    func testQ4DequeueingTakesTheSameMasksAndAnEmptyOneExactlyOne() {
         observe(.sample, .other)
         let queue = PostingQueue(notificationCenter: center)
         let first = notification(.sample, "first")
@@ -115,7 +115,7 @@ final class PostingQueueTests: XCTestCase {
     }
 
     /// Q5: in a listed mode only; `.common` means the common modes; the default is the default mode.
-    func testQ5Modes() {
+    func testQ5APostWaitsForAListedMode() {
         observe(.sample)
         let queue = PostingQueue(notificationCenter: center)
         let custom = RunLoop.Mode("PostingQueueTests.custom")
@@ -133,7 +133,7 @@ final class PostingQueueTests: XCTestCase {
     }
 
     /// Q5: `.now` outside a listed mode posts nothing; the default mode is a common one; where no loop is running it posts.
-    func testQ5NowOutsideItsModes() {
+    func testQ5NowPostsNothingOutsideAListedMode() {
         observe(.sample)
         let queue = PostingQueue(notificationCenter: center)
         let custom = RunLoop.Mode("PostingQueueTests.custom")
@@ -156,7 +156,7 @@ final class PostingQueueTests: XCTestCase {
     }
 
     /// Q6: enqueueing, dequeueing and posting inside a handler; what it enqueues runs in a later pass.
-    func testQ6ReentrantHandlers() {
+    func testQ6WhatAHandlerEnqueuesIsPostedInALaterPass() {
         let queue = PostingQueue(notificationCenter: center)
         tokens.append(
             center.observe(.sample) { [log, center] notification in
@@ -201,7 +201,7 @@ final class PostingQueueTests: XCTestCase {
     }
 
     /// Q8: flush posts everything that waits, in order, in whatever mode.
-    func testQ8Flush() {
+    func testQ8FlushPostsEverythingInOrder() {
         observe(.sample)
         let queue = PostingQueue(notificationCenter: center)
         queue.enqueue(notification(.sample, "idle"), postingStyle: .whenIdle, coalesceMask: .none)
@@ -212,7 +212,7 @@ final class PostingQueueTests: XCTestCase {
     }
 
     /// X3: what is kept for later is kept without an object whose end has begun.
-    func testX3EndingObjectIsNotKept() {
+    func testX3AnEndingObjectIsNotKeptForLater() {
         final class Ending {
             let queue: PostingQueue
             init(_ queue: PostingQueue) { self.queue = queue }

@@ -8,7 +8,7 @@ import XCTest
 /// Queues and the threads that they belong to.
 final class PostingQueueThreadTests: XCTestCase {
     /// Q2: one for each thread, by all of its names, and on the main queue the main thread's.
-    func testQ2OnePerThread() {
+    func testQ2EachThreadHasOneQueue() {
         let main = PostingQueue.current
         XCTAssertTrue(main === PostingQueue.current)
         XCTAssertTrue(main === PostingQueue.default)
@@ -27,7 +27,7 @@ final class PostingQueueThreadTests: XCTestCase {
     }
 
     /// Q2: a thread that exits takes its queue with it, and what waits there: freed, counted, not posted elsewhere.
-    func testQ2FreedWithItsThread() {
+    func testQ2AnExitingThreadFreesItsQueueAndCountsWhatWaited() {
         let center = ObserverCenter()
         let log = Log<String>()
         let token = center.observe(.sample) { log.add($0.label) }
@@ -64,7 +64,7 @@ final class PostingQueueThreadTests: XCTestCase {
     }
 
     /// Q2: a queue made for another center is closed when its thread exits, however long it is kept.
-    func testQ2KeptAfterItsThread() {
+    func testQ2AQueueKeptAfterItsThreadIsClosed() {
         let center = ObserverCenter()
         let (queues, log, hasExited) = (Log<PostingQueue>(), Log<String>(), Gate())
         Thread.detachNewThread {
@@ -84,7 +84,7 @@ final class PostingQueueThreadTests: XCTestCase {
 
     /// Q1, R6: enqueued, dequeued and flushed by several threads at once: each is posted at most once, in order for
     /// each of them, and nothing is lost that was not dequeued.
-    func testQ1ManyThreads() {
+    func testQ1R6PostsOfManyThreadsKeepEachThreadsOrder() {
         let center = ObserverCenter()
         let threads = 3
         let each = 2_000

@@ -29,7 +29,7 @@ extension Races {
         /// Calls `round` again and again while another thread posts.
         private func whilePosting(on center: ObserverCenter, _ round: @escaping @Sendable (Int) -> Void) {
             let isOver = Word()
-            let poster = Crew { while isOver.value == 0 { center.post(.sample, number: 1) } }
+            let poster = JoinableThread { while isOver.value == 0 { center.post(.sample, number: 1) } }
             for number in 1...MemoryOrderStormTests.rounds { round(number) }
             isOver.set(1)
             poster.join()

@@ -20,9 +20,9 @@ extension Races {
             let storm = Storm(places: places, names: names)
             let isOver = Flag()
             let other = meanwhile.map { meanwhile in
-                Crew { while !isOver.isRaised { meanwhile() } }
+                JoinableThread { while !isOver.isRaised { meanwhile() } }
             }
-            Crew.run(threads) { number in
+            JoinableThread.run(threads) { number in
                 storm.blow(UInt64(number), steps: StormTests.steps / threads)
             }
             isOver.raise()
@@ -61,7 +61,7 @@ extension Races {
         @Test func `R1 D5 no delivery on a run loop that stops and starts is late or kept`() {
             let (isReady, mayEnd) = (Gate(), Flag())
             let target = Box<DeliveryTarget?>(nil)
-            let runner = Crew {
+            let runner = JoinableThread {
                 RunLoopThread.prepareCurrentThread()
                 target.set(.currentThread)
                 isReady.open()

@@ -44,7 +44,7 @@ import Testing
         #expect(log.entries == ["end"])
     }
 
-    @Test func `F1 S2 R10 over Foundation's center, too, what was posted before that went is given`() async {
+    @Test func `F1 S2 R10 over Foundation's center, too, what was posted before its end is given`() async {
         let center = Holder(NotificationCenter())
         let sequence = center.object!.notifications(named: .sample)
         center.object!.post(name: .sample, object: nil, userInfo: ["number": 7])
@@ -132,7 +132,7 @@ import Testing
         #expect(log.entries.count == 5)
     }
 
-    @Test func `S2 the observer stays with an iterator, and goes with the loop that is left`() async {
+    @Test func `S2 the observer stays with an iterator, and ends with the loop that is left`() async {
         let center = center
         await iterateOnce(center.notifications(named: .sample))
         #expect(center.core.isEmpty)

@@ -34,7 +34,7 @@ import Testing
         #expect(sentence.contains("A lock of the rank pending is taken by a thread that has one of its rank"))
     }
 
-    @Test func `R6 locks that are taken in their order, and let go by an error, leave none`() {
+    @Test func `R6 locks that are taken in their order, and released by an error, leave none`() {
         struct Thrown: Error {}
         func throwing() throws { throw Thrown() }
         let outer = Locked(0, rank: .owner)

@@ -53,7 +53,7 @@ func allAtOnce(sourceLocation: SourceLocation = #_sourceLocation, _ bodies: (@Se
 }
 
 /// A thread that runs one body, and can be waited for.
-final class Crew: Sendable {
+final class JoinableThread: Sendable {
     private let finished = Latch()
 
     init(stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void) {
@@ -70,8 +70,8 @@ final class Crew: Sendable {
 
     /// Runs a body on several threads at a time, and waits for all.
     static func run(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
-        let crew = (0..<count).map { number in Crew { body(number) } }
-        for member in crew { member.join() }
+        let threads = (0..<count).map { number in JoinableThread { body(number) } }
+        for thread in threads { thread.join() }
     }
 }
 

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `R2 a process can be told to do without the fence`() async {
+    @Test func `R2 a process can do without the fence`() async {
         await #expect(processExitsWith: .success) {
             unsafe setenv("TETHER_WITHOUT_MEMBARRIER", "1", 1)
             #expect(!tether_prove_fence())

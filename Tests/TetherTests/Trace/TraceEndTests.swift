@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `L5 R7 a once observer whose delivery is dropped is told as that`() async {
+    @Test func `L5 R7 a once observer whose delivery is dropped is traced as dropped`() async {
         await #expect(processExitsWith: .success) {
             let (center, queue) = (ObserverCenter(), OperationQueue())
             queue.isSuspended = true

@@ -22,7 +22,7 @@ import Testing
                     Thread.sleep(forTimeInterval: 300)
                 }
                 try Tether.Trace.start(to: URL(filePath: path))
-                Crew.run(3) { _ in for _ in 0..<1000 { center.post(name: .third, object: nil) } }
+                JoinableThread.run(3) { _ in for _ in 0..<1000 { center.post(name: .third, object: nil) } }
                 center.post(name: .sample, object: nil)
                 withExtendedLifetime(token) {}
             }

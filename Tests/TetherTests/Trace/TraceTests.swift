@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `L5 D6 a switch is told, with the target`() async {
+    @Test func `L5 D6 a switch is traced with the target`() async {
         await #expect(processExitsWith: .success) {
             let center = ObserverCenter()
             let (line, token) = (#line, center.observe(.sample) { _ in })
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `L5 F1 over Foundation's center each delivery is told, in a slice of its post`() async {
+    @Test func `L5 F1 over Foundation's center each delivery is traced in a slice of its post`() async {
         await #expect(processExitsWith: .success) {
             let center = NotificationCenter()
             let token = center.observe(.sample) { _ in }
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func `L5 threads are told by their names`() async {
+    @Test func `L5 threads are traced with their names`() async {
         await #expect(processExitsWith: .success) {
             let (center, file) = (ObserverCenter(), TracedEvent.freshFile())
             let thread = RunLoopThread(name: "decoder")

@@ -61,7 +61,7 @@ import Tether
         func payload(_ number: Int) -> Ending {
             Ending {
                 ended.add(number)
-                // Each takes the inbox's or the mailbox's lock.
+                // Each takes the lock of the pending deliveries.
                 box.value?.backlog = .newest(1)
                 _ = center.audit()
                 center.post(.sample, number: 100 + number)

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Testing
+
 @testable import Tether
 
 /// One block for each post and target: a delivery keeps its place, and a post is one step.

@@ -32,7 +32,7 @@ struct AllocationTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test func `M1 a post allocates nothing for each observer on the poster`() {
+    @Test func `M1 a post allocates nothing for each observer on the posting thread`() {
         let (few, many) = (ObserverCenter(), ObserverCenter())
         var tokens = [few.observe(.sample) { _ in }]
         for _ in 0..<500 { tokens.append(many.observe(.sample) { _ in }) }

@@ -67,7 +67,7 @@ import Testing
             log.add("first ends")
         }
         let second = observe(center.value!)
-        let posting = Crew { CenterEndTests.post(.sample, to: core) }
+        let posting = JoinableThread { CenterEndTests.post(.sample, to: core) }
         isPosting.pass()
         center.drop()
         #expect([first.isActive, second.isActive] == [false, false])

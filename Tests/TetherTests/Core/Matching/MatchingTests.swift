@@ -3,11 +3,11 @@ import Testing
 import Tether
 
 /// Which observers a post reaches.
-@Suite struct MatchingTests {
+@Suite(.ownThread) struct MatchingTests {
     private final class Sender: Sendable {}
 
     private let center = ObserverCenter()
-    private let log = Log<String>()
+    let log = Log<String>()
 
     private func observe(_ name: Notification.Name?, _ sender: Sender?, _ label: String) -> NotificationObserver {
         let log = log
@@ -52,7 +52,7 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
-    @Test func `M2 names of one length that begin alike are told apart, also in the cache`() {
+    @Test func `M2 names of one length that begin alike are distinguished, also in the cache`() {
         let texts = ["settings1", "settings2", "a name that is not short 1", "a name that is not short 2"]
         let tokens = texts.map { observe(Notification.Name($0), nil, $0) }
         // The first post of a name puts it into the cache.

@@ -18,7 +18,7 @@ import Testing
             depth.set(level)
             if level < levels { center.post(name: .sample, object: level + 1) }
         }
-        Crew(stackSize: 256 << 20) { center.post(name: .sample, object: 0) }.join()
+        JoinableThread(stackSize: 256 << 20) { center.post(name: .sample, object: 0) }.join()
         #expect(depth.value == levels)
         token.cancel()
         #expect(center.core.isEmpty)

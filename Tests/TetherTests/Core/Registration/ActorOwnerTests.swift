@@ -89,7 +89,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `P2 D4 an actor that is a scheduler too is told apart from what it schedules`() async {
+    @Test func `P2 D4 an actor that is a scheduler too is distinguished from what it schedules`() async {
         let (center, log, owner) = (center, log, SchedulingActor())
         let token = center.observe(.sample, on: .custom(owner)) { _ in log.add("scheduled") }
         await withCheckedContinuation { continuation in

@@ -26,7 +26,7 @@ import Tether
         }
     }
 
-    @Test func `X3 asynchronous targets get no object`() {
+    @Test func `X3 an ending object is not kept for an asynchronous target`() {
         let (center, jobs) = (center, ManualScheduler())
         let tokens = [
             center.observe(.sample, on: .custom(jobs), record("later")), center.observe(.sample, record("now")),

@@ -26,7 +26,7 @@ import Testing
         withExtendedLifetime((token, later)) {}
     }
 
-    @Test func `R7 O3 a once observer with an owner that goes first does not run`() {
+    @Test func `R7 O3 a once observer with an owner that is deallocated first does not run`() {
         let (log, owner) = (log, Box(optional: Object()))
         let token = center.observe(.sample, owner: owner.value!, once: true) { _, _ in log.add("called") }
         owner.drop()

@@ -54,7 +54,7 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `O9 O4 an owner let go while its handler runs elsewhere ends there, with no lock held`() {
+    @Test func `O9 O4 an owner released while its handler runs elsewhere ends there, with no lock held`() {
         let center = ObserverCenter()
         let (begun, released) = (Gate(), Gate())
         let threads = Log<ObjectIdentifier>()

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `R8 stopped in a nested post of its own handler's, it is released when the outer post ends`() {
+    @Test func `R8 an observer cancelled in a nested post of its own handler is released when the outer post ends`() {
         let (log, center, token) = (log, center, Box<NotificationObserver?>())
         token.set(
             observeCapturing {
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test
-    func `R8 stopped in its own handler in a nested post, it is released when that ends, though the outer goes on`() {
+    func `R8 an observer cancelled in its own handler in a nested post is released when that post ends`() {
         let (log, center, token) = (log, center, Box<NotificationObserver?>())
         token.set(observeCapturing(.other) { token.value!.cancel() })
         let nesting = center.observe(.sample) { _ in
@@ -84,11 +84,11 @@ import Testing
     /// A post that begins, says so when its handler is called, and ends when it may.
     private struct HeldPost {
         private let mayEnd = Latch()
-        private let crew: Crew
+        private let crew: JoinableThread
 
         init(_ name: Notification.Name = .other, on center: ObserverCenter) {
             let (isPosting, mayEnd) = (Latch(), mayEnd)
-            crew = Crew {
+            crew = JoinableThread {
                 center.post(name: name, object: nil, userInfo: ["gates": [isPosting, mayEnd]])
             }
             isPosting.pass()

@@ -43,21 +43,21 @@ import Testing
         { _ in tag.touch() }
     }
 
-    @Test func `R6 R8 a captured object that goes with stop may use the center`() {
+    @Test func `R6 R8 a captured object that is released by cancel may use the center`() {
         let token = center.observe(.sample, handler(capturing: tag()))
         token.cancel()
         #expect(releases.entries == ["released"])
         #expect(center.core.isEmpty)
     }
 
-    @Test func `R6 M7 a captured object that goes with a replacement may use the center`() {
+    @Test func `R6 M7 a captured object that is released by a replacement may use the center`() {
         let first = center.observe(.sample, key: 1, handler(capturing: tag()))
         let second = center.observe(.sample, key: 1) { _ in }
         #expect(releases.entries == ["released"])
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func `R6 R10 a captured object that goes with the center may use what is left`() {
+    @Test func `R6 R10 a captured object that is released with the center may use what is left`() {
         let other = center
         let holder = Box(optional: ObserverCenter())
         let log = releases
@@ -73,7 +73,7 @@ import Testing
         #expect(!token.isActive)
     }
 
-    @Test func `R6 a captured object that goes when a post ends may use the center`() {
+    @Test func `R6 a captured object that is released when a post ends may use the center`() {
         let (token, releases) = (Box<NotificationObserver?>(), releases)
         do {
             let captured = tag()

@@ -8,7 +8,7 @@ import XCTest
 final class MainThreadSyncTests: XCTestCase {
     private let queue = DispatchQueue(label: "other")
 
-    func testD3P1WhatIsPostedThereIsDeliveredInline() {
+    func testD3P1APostOnTheMainQueueIsDeliveredInline() {
         let (center, log) = (ObserverCenter(), Log<String>())
         let tokens = [
             center.observe(.sample, on: .main) { _ in log.add("main") },
@@ -28,7 +28,19 @@ final class MainThreadSyncTests: XCTestCase {
         withExtendedLifetime(tokens) {}
     }
 
-    func testQ2ThePostingQueueThereIsThatOfTheMainThread() {
+    func testD3APendingDeliveryOfAnotherObserverLeavesAPostInline() {
+        let (center, log) = (ObserverCenter(), Log<String>())
+        let tokens = [
+            center.observe(.other, on: .main) { _ in log.add("pending") },
+            center.observe(.sample, on: .main) { _ in log.add("inline") },
+        ]
+        JoinableThread { center.post(.other) }.join()
+        center.post(.sample)
+        XCTAssertEqual(log.entries, ["inline"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    func testQ2TheMainQueueHasTheMainThreadsPostingQueue() {
         let (center, log) = (ObserverCenter(), Log<String>())
         let token = center.observe(.sample) { _ in log.add(Thread.isMainThread ? "main thread" : "elsewhere") }
         XCTAssertTrue(queue.sync { PostingQueue.current } === PostingQueue.current)

@@ -8,7 +8,7 @@ import Tether
         weak var object: Object?
     }
 
-    @Test func `D2 D6 a switch lets go of the old queue and holds the new one`() {
+    @Test func `D2 D6 a switch releases the old queue and retains the new one`() {
         let center = ObserverCenter()
         let old = Weak<ManualScheduler>()
         let new = Weak<ManualScheduler>()

@@ -9,7 +9,7 @@ import XCTest
 /// Delivery to a thread through its run loop, on real threads.
 final class ThreadDeliveryTests: ThreadDeliveryTestCase {
     /// D5, D7: a sleeping loop is woken; 1000 posts made while it is busy arrive in order, in one turn.
-    func testD5ManyPostsDuringOneSleep() {
+    func testD5D7ManyPostsWakeASleepingLoopAndArriveInOrder() {
         withRunningThread { thread in
             let (isBusy, goOn, done) = (Gate(), Gate(), Gate())
             let passes = Atomic<Int>(0)
@@ -42,15 +42,15 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
     }
 
     /// D5: only in a listed mode.
-    func testD5ModeThatIsNotListed() {
+    func testD5NothingIsDeliveredInAModeThatIsNotListed() {
         let (custom, center, log) = (RunLoop.Mode("ThreadDeliveryTests.custom"), center, log)
-        Crew {
+        JoinableThread {
             RunLoopThread.prepareCurrentThread()
             let tokens = [
                 center.observe(.sample, on: .thread(.current, modes: [custom])) { log.add("custom " + $0.label) },
                 center.observe(.other, on: .currentThread) { log.add("common " + $0.label) },
             ]
-            Crew {
+            JoinableThread {
                 center.post(.labelled("1"))
                 center.post(.labelled("2", name: .other))
             }.join()
@@ -63,12 +63,12 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
     }
 
     /// D4, D5: a delivery keeps its place among the run loop's own blocks.
-    func testD4PlaceAmongPerformBlocks() {
+    func testD4ADeliveryKeepsItsPlaceAmongPerformBlocks() {
         let (center, log) = (center, log)
-        Crew {
+        JoinableThread {
             let token = center.observe(.sample, on: .currentThread) { log.add($0.label) }
             RunLoop.current.perform { log.add("before") }
-            Crew { center.post(.labelled("delivery")) }.join()
+            JoinableThread { center.post(.labelled("delivery")) }.join()
             RunLoop.current.perform { log.add("after") }
             RunLoop.current.run(.default) { log.entries.count == 3 }
             withExtendedLifetime(token) {}
@@ -77,7 +77,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
     }
 
     /// D5, D3: posted from the thread itself inline, unless something of the observer is pending.
-    func testD5FromTheThreadItself() {
+    func testD5D3APostOnTheThreadItselfIsInlineUnlessOneIsPending() {
         let thread = RunLoopThread(name: "worker")
         let done = Gate()
         let token = center.observe(.sample, on: .thread(thread)) { [log] in log.add($0.label) }
@@ -98,7 +98,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
     }
 
     /// D5: a thread that prepared itself, and the main thread.
-    func testD5PreparedThreadAndMainThread() {
+    func testD5APreparedThreadAndTheMainThreadAreTargets() {
         let (isPrepared, mayRun, isDone) = (Gate(), Gate(), Gate())
         let thread = Box<UncheckedThread?>(nil)
         Thread.detachNewThread { [log] in

@@ -8,7 +8,7 @@ import XCTest
 /// Delivery to threads that have not been started, or exit.
 final class ThreadLifeTests: ThreadDeliveryTestCase {
     /// D5: held by a thread that is not started yet, delivered when it runs, on that thread.
-    func testD5NotStartedYet() {
+    func testD5DeliveriesWaitForAThreadThatHasNotStarted() {
         let thread = RunLoopThread(name: "worker")
         let done = Gate()
         let token = center.observe(.sample, on: .thread(thread)) { [log] notification in
@@ -26,7 +26,7 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
     }
 
     /// D5: what is pending when the thread exits is dropped and counted, its payload freed; so is what comes later.
-    func testD5Exited() {
+    func testD5DeliveriesToAnExitedThreadAreDroppedAndCounted() {
         let (isStarted, mayExit) = (Gate(), Gate())
         let target = Log<DeliveryTarget>()
         let thread = Thread {
@@ -56,7 +56,7 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
     }
 
     /// D5: threads that exit while others post to them: everything is delivered or dropped, and counted.
-    func testD5ExitedBetweenCheckAndSignal() {
+    func testD5EachDeliveryToAnExitingThreadIsMadeOrCounted() {
         for _ in 0..<300 {
             let center = ObserverCenter()
             let thread = RunLoopThread(name: "worker")

@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 /// Owners, on Tether's own center and over Foundation's.
-@Suite(.ownThread) struct OwnersOverCentersTests {
+@Suite(.ownThread) struct OwnerTests {
     private let log = Log<String>()
 
     @Test(arguments: CenterKind.allCases)

@@ -4,7 +4,7 @@ import Testing
 import Tether
 
 /// The switch to the posting thread: it takes effect when nothing of the observer is pending.
-@Suite(.ownThread) struct TargetSwitchToPosterTests {
+@Suite(.ownThread) struct SwitchToPostingThreadTests {
     private let center = ObserverCenter()
     private let scheduler = ManualScheduler()
     private let log = Log<Int>()

@@ -4,9 +4,7 @@ import Testing
 @testable import Tether
 
 /// Removal and re-entrancy, on Tether's own center and over Foundation's.
-@Suite(.ownThread) struct StoppingOverCentersTests {
-    private let log = Log<String>()
-
+extension StoppingTests {
     @Test(arguments: CenterKind.allCases)
     func `F1 R1 after cancel(), and after the token's deinit, no handler starts`(kind: CenterKind) {
         let (log, center) = (log, kind.makeCenter())

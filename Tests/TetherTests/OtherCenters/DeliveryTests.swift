@@ -5,23 +5,23 @@ import Testing
 @testable import Tether
 
 /// Delivery targets, on Tether's own center and over Foundation's.
-@Suite(.ownThread) struct DeliveryOverCentersTests {
+@Suite(.ownThread) struct DeliveryTests {
     private let log = Log<String>()
 
     @Test(arguments: CenterKind.allCases)
     func `F1 D1 by default a handler runs on the posting thread, inside the post`(kind: CenterKind) {
-        let (log, center, poster) = (log, kind.makeCenter(), Box<ObjectIdentifier?>(nil))
+        let (log, center, postingThread) = (log, kind.makeCenter(), Box<ObjectIdentifier?>(nil))
         let token = center.observe(.sample) { _ in
-            log.add(poster.value == ObjectIdentifier(Thread.current) ? "on the poster" : "elsewhere")
+            log.add(postingThread.value == ObjectIdentifier(Thread.current) ? "on the posting thread" : "elsewhere")
         }
         for _ in 0..<2 {
             onThreads({
-                poster.set(ObjectIdentifier(Thread.current))
+                postingThread.set(ObjectIdentifier(Thread.current))
                 center.post(.sample)
                 log.add("posted")
             })
         }
-        #expect(log.entries == ["on the poster", "posted", "on the poster", "posted"])
+        #expect(log.entries == ["on the posting thread", "posted", "on the posting thread", "posted"])
         withExtendedLifetime(token) {}
     }
 
@@ -46,7 +46,7 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    /// Observes and posts on one thread, so that it is the poster's.
+    /// Observes and posts on one thread, so that it is the posting thread's.
     private func onPlace(
         _ kind: TargetKind, _ observe: @escaping @Sendable (TargetPlace) -> NotificationObserver,
         post: @escaping @Sendable () -> Void
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D2 a post waits neither for a suspended queue nor for the poster's own, and the queue is kept`(
+    func `F1 D2 a post waits neither for a suspended queue nor for the posting thread's own, and the queue is kept`(
         kind: CenterKind
     ) {
         let (log, center, done) = (log, kind.makeCenter(), Latch())
@@ -134,8 +134,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases, TargetKind.asynchronous)
-    func `F1 D4 deliveries from one poster keep its order across observers`(kind: CenterKind, target: TargetKind) async
-    {
+    func `F1 D4 deliveries from one posting thread keep its order across observers`(
+        kind: CenterKind, target: TargetKind
+    ) async {
         let (log, center, place) = (log, kind.makeCenter(), target.makePlace())
         let tokens = [Notification.Name.sample, .other].map { name in
             center.observe(name, on: place.target) { log.add("\($0.name.rawValue) \($0.number)") }

@@ -4,9 +4,7 @@ import Testing
 @testable import Tether
 
 /// Names, senders, keys and audits, on Tether's own center and over Foundation's.
-@Suite(.ownThread) struct MatchingOverCentersTests {
-    private let log = Log<String>()
-
+extension MatchingTests {
     @Test(arguments: CenterKind.allCases)
     func `F1 M1 M2 a post reaches each observer that matches once, and no other`(kind: CenterKind) {
         let (log, center, sender, other) = (log, kind.makeCenter(), Plain(), Plain())
