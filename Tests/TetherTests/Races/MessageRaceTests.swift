@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Testing
 
@@ -10,20 +9,20 @@ extension Races {
             let center = Holder(ObserverCenter())
             let owner = Holder(Album())
             let log = Log<Int>()
-            let end = DispatchSemaphore(value: 0)
+            let end = Gate()
             let task: Task<Void, Never>
 
             init(of name: Notification.Name) {
                 let sequence = center.object!.notifications(named: name, owner: owner.object!)
                 task = Task { [log, end] in
                     for await note in sequence { log.add(note.number) }
-                    end.signal()
+                    end.open()
                 }
             }
 
             /// What must hold after every race.
             func verify() throws {
-                try require(end.wait(timeout: .now() + 300) == .success, "The iteration did not end.")
+                try require(end.pass(), "The iteration did not end.")
                 for poster in 0..<2 {
                     let own = log.entries.filter { $0 / 100 == poster }
                     let posted = (0..<10).map { poster * 100 + $0 }

@@ -11,16 +11,16 @@ import Tether
                 Array(
                     repeating: {
                         for _ in 0..<3000 {
-                            let (isPrepared, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                            let (isPrepared, mayEnd) = (Gate(), Gate())
                             let thread = Thread {
                                 RunLoopThread.prepareCurrentThread()
-                                isPrepared.signal()
-                                mayEnd.wait()
+                                isPrepared.open()
+                                mayEnd.pass()
                             }
                             thread.start()
-                            isPrepared.wait()
+                            isPrepared.pass()
                             _ = DeliveryTarget.thread(thread)
-                            mayEnd.signal()
+                            mayEnd.open()
                         }
                     }, count: 4))
         }
