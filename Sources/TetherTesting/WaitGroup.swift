@@ -95,7 +95,7 @@ private final class LoopUntil: @unchecked Sendable {
         }
     }
 
-    /// Observers that stop this run, and no nested run, when the loop is about to wait and the wait has ended. A
+    /// Holds whose observers stop this run, and no nested run, when the loop is about to wait and the wait has ended. A
     /// signalled source would not do, because a nested run may handle the signal.
     /// Both observers surround all others, so a run started by another observer is nested and uses up no stop.
     private func makeHolds() -> [RunLoopHold] {

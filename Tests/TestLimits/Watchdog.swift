@@ -30,7 +30,7 @@ final class Watchdog: @unchecked Sendable {
         let environment = ProcessInfo.processInfo.environment
         if let seconds = environment["TETHER_TEST_LIMIT"].flatMap(TimeInterval.init) { return seconds }
         if environment["LD_PRELOAD"]?.contains("vgpreload") == true { return 3600 }
-        return 900
+        return 600
     }
 
     /// The tests that are running, as far as they were heard of.

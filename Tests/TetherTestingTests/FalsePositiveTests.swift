@@ -53,7 +53,7 @@ import TetherVerification
             Thread.detachNewThread { center.post(name: .modelDidChange, object: nil) }
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
-                    entered.wait()
+                    #expect(entered.wait(timeout: .now() + 300) == .success)
                     continuation.resume()
                 }
             }
@@ -76,7 +76,7 @@ import TetherVerification
             Thread.detachNewThread { center.post(name: .modelDidChange, object: nil) }
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
-                    entered.wait()
+                    #expect(entered.wait(timeout: .now() + 300) == .success)
                     continuation.resume()
                 }
             }

@@ -22,7 +22,7 @@ final class NotificationRecorderXCTests: XCTestCase {
         let changes = NotificationRecorder(center, .modelDidChange, on: .main)
         center.postElsewhere()
         XCTAssertEqual(changes.count, 0)
-        XCTAssertTrue(changes.wait(for: 1, within: .seconds(20)))
+        XCTAssertTrue(changes.wait(for: 1, within: .seconds(100)))
         XCTAssertEqual(changes.names, [.modelDidChange])
     }
 
@@ -31,7 +31,8 @@ final class NotificationRecorderXCTests: XCTestCase {
         Thread.detachNewThread {
             let changes = NotificationRecorder(center, .modelDidChange, on: .currentThread)
             Thread.detachNewThread { center.post(name: .modelDidChange, object: nil) }
-            if changes.wait(for: 1, within: .seconds(20)) { isDelivered.fulfill() }
+            XCTAssertTrue(changes.wait(for: 1, within: .seconds(100)))
+            isDelivered.fulfill()
         }
         wait(for: [isDelivered], timeout: 300)
     }

@@ -8,7 +8,7 @@ import TetherVerification
 @Suite struct SequenceLeakTests {
     private let center = ObserverCenter()
 
-    @Test func `L2 L3 S2 a loop that does not end is reported by its sequence, and the line that made that`() async {
+    @Test func `L2 L3 S2 a loop that does not end is reported with its sequence and the line that made it`() async {
         let (center, tasks) = (center, Tasks())
         let messages = await planted {
             tasks.add {

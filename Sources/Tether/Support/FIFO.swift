@@ -16,7 +16,7 @@ struct FIFO<Element> {
 
     /// Appends an element. Returns the element that is dropped if the queue is full: the new one, or the oldest.
     @inline(__always)
-    mutating func append(_ element: Element, limit: Int, keepsOldest: Bool) -> Element? {
+    mutating func append(_ element: consuming Element, limit: Int, keepsOldest: Bool) -> Element? {
         if keepsOldest, count >= limit { return element }
         append(element)
         return count > limit ? popFirst() : nil

@@ -30,7 +30,7 @@ package final class RunLoopHold: @unchecked Sendable {
     package static let (entry, beforeTimers, beforeWaiting, exit): Activities = (1, 2, 32, 128)
     package typealias Activities = (CFOptionFlags, CFOptionFlags, CFOptionFlags, CFOptionFlags)
 
-    /// Adds both to a run loop, until `invalidate`. The observer calls an action, and is called in some activities.
+    /// Adds both to a run loop, until `invalidate`. The observer calls an action in some activities, by `order`.
     package init(
         _ loop: CFRunLoop, in modes: Set<RunLoop.Mode>, observing activities: CFOptionFlags = 0, order: CFIndex = 0,
         _ action: ((CFOptionFlags) -> Void)? = nil

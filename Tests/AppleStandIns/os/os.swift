@@ -8,6 +8,7 @@ public final class OSLog: Sendable {
     }
 
     public convenience init(subsystem: String, category: Category) { self.init() }
+    public var signpostsEnabled: Bool { false }
 }
 
 public struct OSSignpostType: Sendable {

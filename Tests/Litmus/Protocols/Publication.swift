@@ -23,7 +23,8 @@ struct Publication: Modelled {
             "func find(", "func insert(", ".load(ordering: .sequentiallyConsistent)",
             ".store(Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Core/Registration/Registration.swift", "func makePending(", "func receive(", "func claim(",
+            "Tether/Core/Registration/Registration.swift", "func makePending(", "func receive(", "func receivePending(",
+            "func claim(",
             "state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)"),
     ]
 

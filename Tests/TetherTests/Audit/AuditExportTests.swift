@@ -25,6 +25,15 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    @Test func `L1 a control character in a name is escaped in the table, and a center prints its count`() {
+        let (center, name) = (ObserverCenter(), Notification.Name("two\nlines \u{202E}é"))
+        let token = center.observe(name) { _ in }
+        let table = center.audit().description
+        #expect(table.contains("two\\nlines \\u{202E}é"), "\(table)")
+        #expect(center.description == "ObserverCenter with 1 observers")
+        withExtendedLifetime(token) {}
+    }
+
     @Test func `L1 an audit exports as JSON`() throws {
         let queue = DispatchQueue(label: "a \"quoted\" queue", attributes: .initiallyInactive)
         let (owner, sender) = (Owner(), Owner())

@@ -70,6 +70,7 @@ import Tether
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = DeliveryTarget.thread(Thread {})
         }
+        #expect(sentence(result).contains("TetherTests/MisuseTableTests.swift:"))
         #expect(sentence(result).contains("thread(_:modes:): no run loop is known of"))
         #expect(sentence(result).contains("call RunLoopThread.prepareCurrentThread() on it first"))
     }
@@ -79,7 +80,7 @@ import Tether
             targetWithoutModes()
         }
         #expect(sentence(result).contains("thread(_:modes:): the set of modes is empty"))
-        #expect(sentence(result).contains("pass at least one, as .common"))
+        #expect(sentence(result).contains("pass one, such as .common"))
     }
 
     @Test func `X1 Q5 a post that is enqueued for no modes is refused`() async throws {

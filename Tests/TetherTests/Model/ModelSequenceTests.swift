@@ -11,7 +11,7 @@ import Testing
         #expect(divergence == nil, "\(divergence?.description ?? "")", sourceLocation: sourceLocation)
     }
 
-    @Test func `Q2 R10 a posting queue may be released while what was enqueued last was taken out again`() {
+    @Test func `Q2 R10 a posting queue may be released after its last notification was dequeued`() {
         expectAgreement([
             .enqueue(center: 0, name: 0, sender: .nobody, style: .asap, mask: .none),
             .enqueue(center: 0, name: 1, sender: .nobody, style: .asap, mask: .none),

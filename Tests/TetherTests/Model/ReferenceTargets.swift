@@ -1,4 +1,4 @@
-/// The model of a target: jobs, which run in the order in which they were submitted (D2, D4).
+/// The model of a target: jobs, which run in the order in which they were submitted. A job models a block (D2, D4).
 final class ReferenceScheduler {
     let description: String
     let isLoop: Bool

@@ -52,6 +52,19 @@ import Testing
         withExtendedLifetime(reader) {}
     }
 
+    @Test func `P4 an async function that runs where it is called handles a post, also with an owner`() async {
+        let (reader, log) = (Reader(log), log)
+        let alone: nonisolated(nonsending) @Sendable (Notification) async -> Void = { log.add("alone \($0.number)") }
+        let owned: nonisolated(nonsending) @Sendable (Reader, Notification) async -> Void = { await $0.read($1.number) }
+        let token = center.observe(.sample, alone)
+        center.observe(.other, owner: reader, owned)
+        center.post(.sample, number: 1)
+        #expect(await logged(1, in: log) == ["alone 1"])
+        center.post(.other, number: 2)
+        #expect(await logged(3, in: log) == ["alone 1", "begin 2", "end 2"])
+        withExtendedLifetime((token, reader)) {}
+    }
+
     @Test func `P4 neither a post nor another observer waits for a suspended handler`() async {
         let (log, gate) = (log, AsyncGate())
         let tokens = [

@@ -97,8 +97,7 @@ import Testing
     }
 
     @Test(.ownThread)
-    func
-        `R2 an async handler that blocks in a wait for a handler that waits for it is stopped with a sentence at once`()
+    func `R2 a blocking wait in an async handler for a handler that waits for it returns wouldDeadlock at once`()
         async throws
     {
         let (log, center, runs) = (log, center, AsyncGate())

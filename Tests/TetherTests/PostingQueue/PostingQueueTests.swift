@@ -90,7 +90,7 @@ final class PostingQueueTests: XCTestCase {
     }
 
     /// Q4: dequeueing by the same masks, and exactly one with an empty mask.
-    func testQ4DequeueingTakesTheSameMasksAndAnEmptyOneExactlyOne() {
+    func testQ4AnEmptyMaskDequeuesExactlyThatNotification() {
         observe(.sample, .other)
         let queue = PostingQueue(notificationCenter: center)
         let first = notification(.sample, "first")

@@ -15,7 +15,7 @@ extension Races {
             init(round: Int) {
                 delay = round % 64 * 8
                 token = center.observe(.sample) { [hasSlept] _ in
-                    do { try await Task.sleep(for: .seconds(longestWait)) } catch { return }
+                    do { try await Task.sleep(for: .seconds(longestWait / 4)) } catch { return }
                     hasSlept.raise()
                 }
             }
@@ -50,7 +50,7 @@ extension Races {
                 { center, _, _ in center.post(.sample, number: 2) },
                 check: { center, _, log in
                     // A post that came before the unmuting has displaced the kept one.
-                    let end = ContinuousClock.now + .seconds(longestWait)
+                    let end = ContinuousClock.now + .seconds(longestWait / 4)
                     while log.entries.count + center.audit()[0].dropped < 2, ContinuousClock.now < end { sched_yield() }
                     let dropped = center.audit()[0].dropped
                     try require(log.entries == (dropped == 0 ? [1, 2] : [2]), "Called with \(log.entries).")

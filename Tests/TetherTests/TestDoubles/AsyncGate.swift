@@ -31,7 +31,7 @@ func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
             end.yield(true)
         },
         Task {
-            try? await Task.sleep(for: .seconds(300))
+            try? await Task.sleep(for: .seconds(longestWait))
             end.yield(false)
         },
     ]

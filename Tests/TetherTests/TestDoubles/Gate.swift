@@ -8,9 +8,9 @@ struct Gate: Sendable {
     func open() { semaphore.signal() }
 
     @discardableResult
-    func pass(sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
+    func pass(within seconds: Double = longestWait, sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
         expectBlockingIsAllowed(sourceLocation: sourceLocation)
-        let isOpen = semaphore.wait(timeout: .now() + longestWait) == .success
+        let isOpen = semaphore.wait(timeout: .now() + seconds) == .success
         if !isOpen { Issue.record("A gate stayed closed.", sourceLocation: sourceLocation) }
         return isOpen
     }

@@ -29,7 +29,7 @@ final class ManualExecutor: SerialExecutor {
     }
 
     private func arrives(_ sourceLocation: SourceLocation) -> Bool {
-        let hasArrived = arrivals.wait(timeout: .now() + 300) == .success
+        let hasArrived = arrivals.wait(timeout: .now() + longestWait) == .success
         if !hasArrived { Issue.record("No job came to the executor.", sourceLocation: sourceLocation) }
         return hasArrived
     }

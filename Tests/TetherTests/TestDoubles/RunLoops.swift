@@ -4,7 +4,7 @@ import Foundation
 @testable import Tether
 
 extension RunLoop {
-    /// Runs the calling thread's run loop until a condition holds; the program stops after `longestWait`, or when nothing is
+    /// Runs the calling thread's run loop until a condition holds; the program stops after half of `longestWait`, or when nothing is
     /// left to wait for.
     ///
     /// The condition is looked at in the passes that the loop makes anyway: nothing wakes it for that.
@@ -17,7 +17,7 @@ extension RunLoop {
             if isDone() { CFRunLoopStop(CFRunLoopGetCurrent()) }
         }
         CFRunLoopAddObserver(loop, observer, mode.cfMode)
-        let limit = Date(timeIntervalSinceNow: longestWait)
+        let limit = Date(timeIntervalSinceNow: longestWait / 2)
         while !isDone(), limit.timeIntervalSinceNow > 0 {
             if mode.run(for: limit.timeIntervalSinceNow) == .finished { break }
         }

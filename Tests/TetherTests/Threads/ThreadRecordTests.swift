@@ -28,11 +28,11 @@ import Testing
             mayReturn.pass()
         }
         let address = try #require(token.registration).address
-        let crews = (0..<70).map { _ in JoinableThread { center.post(name: .sample, object: nil) } }
+        let threads = (0..<70).map { _ in JoinableThread { center.post(name: .sample, object: nil) } }
         for _ in 0..<70 { isRunning.pass() }
         #expect(EpochGuard.threads(calling: address).count == 70)
         for _ in 0..<70 { mayReturn.open() }
-        for crew in crews { crew.join() }
+        for thread in threads { thread.join() }
         #expect(EpochGuard.threads(calling: address).isEmpty)
         token.cancel()
     }

@@ -17,7 +17,7 @@ public struct BufferingPolicy: Sendable, Hashable, CustomStringConvertible {
     let keepsOldest: Bool
 
     /// No bound. The default.
-    public static let unbounded = BufferingPolicy(.max, keepsOldest: false)
+    public static let unbounded = newest(.max)
 
     /// Keeps the newest `count`, 1 or more: a post to a full buffer drops the oldest.
     public static func newest(_ count: Int, fileID: StaticString = #fileID, line: UInt = #line) -> BufferingPolicy {
@@ -29,7 +29,7 @@ public struct BufferingPolicy: Sendable, Hashable, CustomStringConvertible {
         BufferingPolicy(count, keepsOldest: true, at: CallSite(fileID, line))
     }
 
-    private init(_ count: Int, keepsOldest: Bool, at site: CallSite = CallSite(#fileID, #line)) {
+    private init(_ count: Int, keepsOldest: Bool, at site: CallSite) {
         guard count > 0 else {
             site.refuse("a buffer of \(count) keeps nothing; pass 1 or more, or .unbounded, or mute the observer.")
         }

@@ -47,6 +47,8 @@ struct Event {
     /// Shows the event in Instruments on Apple platforms: an interval, or a point.
     func emitSignpost(at moment: Moment) {
         #if canImport(os)
+        enum Log { static let shared = OSLog(subsystem: "Tether", category: .pointsOfInterest) }
+        guard Log.shared.signpostsEnabled else { return }
         let type: OSSignpostType
         switch phase {
         case .begin, .asyncBegin, .waitBegin: type = .begin
@@ -55,9 +57,8 @@ struct Event {
         case .metadata: return
         }
         let (text, id) = (([name] + arguments.map { "\($0): \($1)" }).joined(separator: " "), begun ?? moment)
-        let log = OSLog(subsystem: "Tether", category: .pointsOfInterest)
-        // SAFETY: the arguments are strings.
-        unsafe os_signpost(type, log: log, name: "Tether", signpostID: OSSignpostID(id), "%{public}s", text)
+        // SAFETY: the one argument is a string, as the format says.
+        unsafe os_signpost(type, log: Log.shared, name: "Tether", signpostID: OSSignpostID(id), "%{public}s", text)
         #endif
     }
 
@@ -145,7 +146,7 @@ enum DropReason: String, Sendable, CaseIterable {
 
 /// The way from the reporting code to the file of a trace.
 enum Events {
-    /// No other lock is taken under this lock.
+    /// No other lock of Tether's is taken under this lock.
     static let trace = Locked(State())
     private static let hasTrace = Atomic<Bool>(false)
 

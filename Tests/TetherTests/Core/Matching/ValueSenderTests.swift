@@ -54,7 +54,7 @@ import Tether
         #expect(reached(nested as Any, by: 1, nil, "any") == [true, true, true])
     }
 
-    @Test func `M4 posting for a value that cannot match reaches those observers of any sender`() {
+    @Test func `M4 posting for a value that cannot match reaches the observers of any sender`() {
         #expect(reached(nil, by: Unhashable(), Double.nan, Unhashable?.none as Any) == [true, true, true])
         #expect(reached(1.5, by: Double.nan, Unhashable()) == [false, false])
     }

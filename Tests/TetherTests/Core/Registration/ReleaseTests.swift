@@ -84,11 +84,11 @@ import Testing
     /// A post that begins, says so when its handler is called, and ends when it may.
     private struct HeldPost {
         private let mayEnd = Latch()
-        private let crew: JoinableThread
+        private let thread: JoinableThread
 
         init(_ name: Notification.Name = .other, on center: ObserverCenter) {
             let (isPosting, mayEnd) = (Latch(), mayEnd)
-            crew = JoinableThread {
+            thread = JoinableThread {
                 center.post(name: name, object: nil, userInfo: ["gates": [isPosting, mayEnd]])
             }
             isPosting.pass()
@@ -96,7 +96,7 @@ import Testing
 
         func end() {
             mayEnd.open()
-            crew.join()
+            thread.join()
         }
 
         /// An observer that holds such posts, and captures something that logs its release.

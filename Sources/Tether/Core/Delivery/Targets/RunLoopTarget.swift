@@ -37,7 +37,7 @@ extension DeliveryTarget {
                     + "RunLoopThread.")
         }
         guard !modes.isEmpty else {
-            site.refuse("the set of modes is empty, so nothing is ever delivered; pass at least one, as .common.")
+            site.refuse("the set of modes is empty, so nothing is ever delivered; pass one, such as .common.")
         }
         if thread.isMainThread, modes == [.common] { return .main }
         return DeliveryTarget(RunLoopTarget(loop, in: modes))

@@ -39,7 +39,7 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
 
     deinit { loop.exit() }
 
-    /// Makes the calling thread known as a target for `DeliveryTarget.thread(_:modes:)`.
+    /// Makes the calling thread known as a target for `DeliveryTarget.thread(_:modes:fileID:line:)`.
     public static func prepareCurrentThread() { _ = ThreadLoop.current }
 
     /// Runs the run loop in the default mode until the thread is cancelled; not to be called.

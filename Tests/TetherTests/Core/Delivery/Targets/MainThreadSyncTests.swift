@@ -46,7 +46,7 @@ final class MainThreadSyncTests: XCTestCase {
         XCTAssertTrue(queue.sync { PostingQueue.current } === PostingQueue.current)
         let made = queue.sync { PostingQueue(notificationCenter: center) }
         queue.sync { made.enqueue(Notification(name: .sample), postingStyle: .asap) }
-        let deadline = Date(timeIntervalSinceNow: 300)
+        let deadline = Date(timeIntervalSinceNow: longestWait)
         while log.entries.isEmpty, Date() < deadline {
             _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
         }
