@@ -89,18 +89,28 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test func `L2 objects that a thread of the test's own is about to let go are all waited for`() async {
+    @Test func `L2 objects that a thread of the test's own is about to release are all waited for`() async {
         let keeps = (0..<5).map { _ in Keep() }
         await verifyNoLeaks {
             for keep in keeps { keep.add(track(Owner())) }
+            Thread.detachNewThread { for keep in keeps { keep.drop() } }
+        }
+    }
+
+    @Test func `L2 a check waits out its limit for an object that is left, also when another is released meanwhile`() {
+        let (early, late, began) = (Keep(), Keep(), DispatchTime.now())
+        let leaks = findLeaks(limits: .init(releaseWait: .seconds(1), holderSearch: .zero)) {
+            early.add(track(Owner()))
+            late.add(track(Owner()))
             Thread.detachNewThread {
-                for keep in keeps {
-                    // So that a wait which ended with the first of them would find the others.
-                    Thread.sleep(forTimeInterval: 0.1)
-                    keep.drop()
-                }
+                // By then the check waits.
+                Thread.sleep(forTimeInterval: 0.1)
+                early.drop()
             }
         }
+        #expect(!leaks.isEmpty)
+        #expect(DispatchTime.now() >= began + 1)
+        late.drop()
     }
 
     @Test func `L2 a body that throws is not verified, and its error comes through`() async {
