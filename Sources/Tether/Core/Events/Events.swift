@@ -146,7 +146,7 @@ enum DropReason: String, Sendable, CaseIterable {
 
 /// The way from the reporting code to the file of a trace.
 enum Events {
-    /// No other lock of Tether's is taken under this lock.
+    /// No other lock is taken under this lock.
     static let trace = Locked(State())
     private static let hasTrace = Atomic<Bool>(false)
 
@@ -172,12 +172,13 @@ enum Events {
     @inline(never) @discardableResult
     static func report(_ event: Event?) -> Event.Moment {
         guard areTraced, let event else { return 0 }
-        return trace.withLock { trace in
+        let moment = trace.withLock { trace in
             let moment = trace.nextMoment()
             trace.writer?.write(event, at: moment)
-            event.emitSignpost(at: moment)
             return moment
         }
+        event.emitSignpost(at: moment)
+        return moment
     }
 
     /// Reports the end of a moment's event, if the event was traced.
