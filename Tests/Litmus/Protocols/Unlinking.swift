@@ -54,7 +54,7 @@ struct Unlinking: Modelled {
         let epoch = epoch.load(epochLoad)
         note("epoch", epoch)
         posting.begin(epoch: epoch)
-        // `NameNode.hasSenders` and `NameNode.openSlots`, of any name and of the posted name; then `Registry.Matches.Entry`.
+        // `NameNode.hasSenders`, `NameNode.openSlots`, of any name and of the posted one; then `Registry.Matches.Entry`.
         _ = hasSenders.load(hasSendersLoad)
         let slots = openSlots.load(openSlotsLoad)
         note("slots", slots)

@@ -133,9 +133,11 @@ import Tether
         },
     ]
 
-    private func expectRefused(_ misuse: Misuse, _ result: ExitTest.Result) {
+    /// Returns the text of the standard error.
+    private func expectRefused(_ misuse: Misuse, _ result: ExitTest.Result) -> String {
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
         for sentence in misuse.sentences { #expect(text.contains(sentence), "\(misuse.name)") }
+        return text
     }
 
     @Test(arguments: sendersAndOwners.indices)
@@ -146,9 +148,8 @@ import Tether
             [index] in await MisuseTests.sendersAndOwners[index].body()
         }
         let misuse = MisuseTests.sendersAndOwners[index]
-        expectRefused(misuse, result)
+        let text = expectRefused(misuse, result)
         // The place of the call, where the call has one.
-        let text = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(text.contains("TetherTests/MisuseTests.swift:") != misuse.name.hasPrefix("a registered"))
     }
 
@@ -160,10 +161,9 @@ import Tether
             [index] in await MisuseTests.flowControl[index].body()
         }
         let misuse = MisuseTests.flowControl[index]
-        expectRefused(misuse, result)
+        let text = expectRefused(misuse, result)
         // The place of the call. The other sentences name the place of the registration.
         guard misuse.sentences.contains(MisuseTests.noSize) else { return }
-        let text = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(text.contains("TetherTests/MisuseTests.swift:"), "\(text)")
     }
 }

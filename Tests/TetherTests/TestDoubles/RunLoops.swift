@@ -4,8 +4,8 @@ import Foundation
 @testable import Tether
 
 extension RunLoop {
-    /// Runs the calling thread's run loop until a condition holds; the program stops after half of `longestWait`, or when nothing is
-    /// left to wait for.
+    /// Runs the calling thread's run loop until a condition holds; the program stops after half of `longestWait`, or when
+    /// nothing is left to wait for.
     ///
     /// The condition is looked at in the passes that the loop makes anyway: nothing wakes it for that.
     func run(
