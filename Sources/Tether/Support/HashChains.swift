@@ -50,7 +50,6 @@ struct HashChains<Element: Chained> {
         link(element)
         count += 1
         if count > chains.count { addChain() }
-        checkInvariants()
         return unsafe unmanaged
     }
 
@@ -71,7 +70,6 @@ struct HashChains<Element: Chained> {
         count -= 1
         // Twice, so the number of chains follows the number of elements.
         for _ in 0..<2 where chains.count > max(HashChains.smallest, 2 * count) { removeChain() }
-        checkInvariants()
         return removed
     }
 
@@ -106,22 +104,6 @@ struct HashChains<Element: Chained> {
         for index in chains.indices { smaller.append(chains[index].take()) }
         chains = smaller
     }
-
-    /// Checks in small tables that every element is in its chain and counted.
-    private func checkInvariants() {
-        #if DEBUG
-        guard chains.count <= checkedSize else { return }
-        assert(elements.count == count)
-        for (index, first) in chains.enumerated() {
-            assert(first.map { sequence(first: $0, next: \.next).allSatisfy { chain(of: $0.hash) == index } } ?? true)
-        }
-        #endif
-    }
 }
 
 extension HashChains: Sendable where Element: Sendable {}
-
-#if DEBUG
-/// In debug builds, structures with at most this number of elements check all elements after each change.
-let checkedSize = 32
-#endif

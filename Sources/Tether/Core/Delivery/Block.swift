@@ -4,31 +4,40 @@ internal import Synchronization
 /// The deliveries of one post on one target.
 ///
 /// A post puts one block on the queue of each target, so a delivery keeps its place among all work there (D2, D4). A
-/// block stores numbers, and `PendingDeliveries` stores the notifications. A block retains the pending deliveries, not
-/// the target.
-struct Block: Sendable {
-    let pending: PendingDeliveries
-    let number: UInt64
+/// block stores numbers, and `PendingDeliveries` stores the notifications. A block retains neither the target nor the
+/// pending deliveries, which count their blocks: each block runs once, or is dropped once.
+/// SAFETY: pending deliveries keep themselves until their last block begins or is dropped.
+@safe struct Block: Sendable {
+    private let pending: Unmanaged<PendingDeliveries>
+    private let number: UInt64
     /// The deliveries to further observers; in most blocks none.
     fileprivate var others: ContiguousArray<Block> = []
 
-    init(_ pending: PendingDeliveries, _ number: UInt64) { (self.pending, self.number) = (pending, number) }
+    init(_ pending: PendingDeliveries, _ number: UInt64) {
+        unsafe (self.pending, self.number) = (.passUnretained(pending), number)
+    }
 
     /// Calls the handlers, on the target.
     ///
     /// `mayNest`: whether a handler may run later blocks of the target inside its call.
     func run(mayNest: Bool = false) {
-        if mayNest { for other in others { other.pending.allowOvertaking(of: other.number) } }
+        for other in others where mayNest {
+            unsafe other.pending._withUnsafeGuaranteedRef { $0.allowOvertaking(of: other.number) }
+        }
         unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
             var previous: UInt = 0
-            unsafe pending.deliver(number, after: &previous, at: epochGuard)
-            for other in others { unsafe other.pending.deliver(other.number, after: &previous, at: epochGuard) }
+            unsafe deliver(after: &previous, at: epochGuard)
+            for other in others { unsafe other.deliver(after: &previous, at: epochGuard) }
         }
+    }
+
+    private func deliver(after previous: inout UInt, at epochGuard: UnsafeMutablePointer<EpochGuard>) {
+        unsafe pending._withUnsafeGuaranteedRef { unsafe $0.deliver(number, after: &previous, at: epochGuard) }
     }
 
     /// Drops and counts the deliveries of a block that never runs. The release may call the user's code.
     func drop() {
-        pending.drop(number)
+        unsafe pending._withUnsafeGuaranteedRef { $0.drop(number) }
         for other in others { other.drop() }
     }
 }

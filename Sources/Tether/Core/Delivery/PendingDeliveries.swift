@@ -29,6 +29,10 @@ internal import Synchronization
 /// delivery. A switch to the posting thread takes effect when no delivery is pending and no handler runs. Until then
 /// posts join the old target.
 ///
+/// **Lives.** The registration retains its pending deliveries. Blocks retain neither, because the counts would cost each
+/// delivery four accesses to memory that other threads write. After the observer's end the pending deliveries keep
+/// themselves while blocks wait, and keep the registration until a running handler returns.
+///
 /// **Cost.** A delivery costs two short locked sections, and a compare-exchange at the return. The lock is the last in
 /// the order: its holder runs no code, and releases no value, of the user's.
 final class PendingDeliveries: Sendable {
@@ -42,7 +46,9 @@ final class PendingDeliveries: Sendable {
 
     /// Protected by `state`'s lock.
     private struct State: Sendable {
-        var target: BoundTarget
+        var target: BoundTarget { didSet { order = target.order } }
+        /// The target's order, here because posts write the memory of the target's reference count.
+        var order: BoundTarget.Order
         /// Whether the target becomes the posting thread when no delivery is pending and no handler runs.
         var isLeavingTarget = false
         var shownTarget: BoundTarget { isLeavingTarget ? .postingThread : target }
@@ -69,6 +75,11 @@ final class PendingDeliveries: Sendable {
         /// Whether the sender has been deallocated. Then the observer ends when no delivery is pending (M5).
         var isLast = false
         var hasEnded = false
+        /// The number of blocks that have neither begun nor been dropped.
+        var waitingBlocks = 0
+        /// After the end: this object, while blocks wait, and the registration, while the handler runs.
+        var keptForBlocks: PendingDeliveries?
+        var keptForCall: Registration?
         /// Objects to release when no delivery is pending and no handler runs.
         var idleSignals: [any AnyObject & Sendable] = []
 
@@ -89,23 +100,23 @@ final class PendingDeliveries: Sendable {
 
     init(of registration: Registration, target: BoundTarget) {
         self.registration = Unowned(registration)
-        state = Locked(State(target: target), rank: .pending)
+        state = Locked(State(target: target, order: target.order), rank: .pending)
     }
 
     /// Changes the state under the lock, unless the observer has ended. Then submits the blocks, releases the values of
     /// the post, and ends an observer that has waited for this moment.
     @discardableResult
-    private func change<Result>(_ body: (inout State, inout Post) -> Result) -> Result? {
+    private func change<Result>(afterCall: Bool = false, _ body: (inout State, inout Post) -> Result) -> Result? {
         var post = Post()
-        var isDone = false
+        var last: Registration?
         var result: Result?
         state.withLock { state in
-            if state.hasEnded { return }
+            if state.hasEnded { return afterCall ? post.release(state.keptForCall.take()) : () }
             result = body(&state, &post)
-            isDone = settle(&state, &post)
+            if settle(&state, &post) { last = registration.take() }
         }
         post.submit()
-        if isDone { registration.take()?.endOrphaned() }
+        last?.endOrphaned()
         return result
     }
 
@@ -164,12 +175,17 @@ final class PendingDeliveries: Sendable {
             if dropped.number == number { return }
         }
         state.lastNumber = number
-        if state.target.order == .batch {
+        if state.order == .batch {
             if state.waitingBlock != nil { return }
             state.waitingBlock = number
         }
         // On a concurrent target the observers of a post run at the same time.
-        post.add(Block(self, number), on: state.target, inOwnBlock: state.target.order == .concurrent)
+        add(number, inOwnBlock: state.order == .concurrent, in: &state, &post)
+    }
+
+    private func add(_ number: UInt64, inOwnBlock: Bool, in state: inout State, _ post: inout Post) {
+        state.waitingBlocks += 1
+        post.add(Block(self, number), on: state.target, inOwnBlock: inOwnBlock)
     }
 
     /// In a trace, the moment. `row`: the name of the target.
@@ -199,7 +215,6 @@ final class PendingDeliveries: Sendable {
     /// A block's next call of the handler.
     private struct Call {
         let delivery: Delivery
-        let registration: Registration
         /// The number of the block.
         let number: UInt64
         /// The number behind the block's last delivery, if the block makes further deliveries; otherwise 0.
@@ -208,18 +223,31 @@ final class PendingDeliveries: Sendable {
 
     /// Makes the delivery of a number, if pending, and the skipped deliveries. The hazard pointer was `previous`.
     func deliver(_ number: UInt64, after previous: inout UInt, at epochGuard: UnsafeMutablePointer<EpochGuard>) {
-        guard var call = state.withLock({ begin(number, in: &$0) }) else { return }
-        while true {
-            unsafe call.registration.run(call.delivery, after: &previous, at: epochGuard)
-            // Ends without the lock, unless the return is awaited.
-            let hasReturned =
-                call.end == 0
-                && execution.compareExchange(
-                    expected: Self.running, desired: 0, ordering: .acquiringAndReleasing
-                ).exchanged
-            guard !hasReturned, let next = handlerReturned(from: call) else { return }
-            call = next
+        var next: Call?
+        let kept = state.withLock { state in
+            next = begin(number, in: &state)
+            return blockEnds(in: &state)
         }
+        while let call = next.take() {
+            // SAFETY: `end` keeps the registration until the return.
+            unsafe Unmanaged<Registration>.fromOpaque(registration.pointer)._withUnsafeGuaranteedRef {
+                unsafe $0.run(call.delivery, after: &previous, at: epochGuard)
+            }
+            // Ends without the lock, unless the return is awaited.
+            if call.end > 0
+                || !execution.compareExchange(expected: Self.running, desired: 0, ordering: .acquiringAndReleasing)
+                    .exchanged
+            {
+                next = handlerReturned(from: call)
+            }
+        }
+        withExtendedLifetime(kept) {}
+    }
+
+    /// Counts a block that has begun or is dropped. Returns what the last block of an ended observer releases.
+    private func blockEnds(in state: inout State) -> PendingDeliveries? {
+        state.waitingBlocks -= 1
+        return state.waitingBlocks == 0 ? state.keptForBlocks.take() : nil
     }
 
     /// Begins a call of a block. `end`: the `end` of the block's previous call.
@@ -229,16 +257,15 @@ final class PendingDeliveries: Sendable {
             state.skipped.append(number)
             return nil
         }
-        guard let (delivery, end) = take(number, before: end, from: &state), let registration = registration.take()
-        else { return nil }
+        guard let (delivery, end) = take(number, before: end, from: &state) else { return nil }
         execution.store(Self.running | (state.awaitsReturn ? Self.awaited : 0), ordering: .releasing)
-        return Call(delivery: delivery, registration: registration, number: number, end: end)
+        return Call(delivery: delivery, number: number, end: end)
     }
 
     /// Takes the next delivery of a block, and returns the `end` of the call.
     private func take(_ number: UInt64, before end: UInt64, from state: inout State) -> (Delivery, end: UInt64)? {
         if number < state.firstNumber { return nil }
-        switch state.target.order {
+        switch state.order {
         case .serial:
             let lastMoved = state.lastMoved
             let next = state.deliveries.popFirst {
@@ -266,7 +293,7 @@ final class PendingDeliveries: Sendable {
 
     /// Ends a call, carries out work postponed until the return, and begins the block's next call.
     private func handlerReturned(from call: Call) -> Call? {
-        change { state, post in
+        change(afterCall: true) { state, post in
             execution.store(0, ordering: .releasing)
             state.isRunningElsewhere = false
             if call.number >= state.firstNumber {
@@ -278,7 +305,7 @@ final class PendingDeliveries: Sendable {
                 // Switched meanwhile: the skipped blocks ran on the new target, and the calls follow there.
                 for number in state.skipped {
                     state.lastMoved = max(state.lastMoved, number)
-                    post.add(Block(self, number), on: state.target, inOwnBlock: true)
+                    add(number, inOwnBlock: true, in: &state, &post)
                 }
                 state.skipped = []
             }
@@ -298,7 +325,7 @@ final class PendingDeliveries: Sendable {
     func drop(_ number: UInt64) {
         let hasDropped = change { state, post in
             let dropped: [Delivery]
-            switch state.target.order {
+            switch state.order {
             case .serial: dropped = [takeExactly(number, from: &state)].compactMap(\.self)
             case .concurrent: dropped = [take(number, before: .max, from: &state)?.0].compactMap(\.self)
             case .batch:
@@ -314,6 +341,7 @@ final class PendingDeliveries: Sendable {
         if hasDropped == true, let registration = registration.take(), registration.isOnce {
             registration.end(because: .deliveryDropped)
         }
+        withExtendedLifetime(state.withLock { blockEnds(in: &$0) }) {}
     }
 
     // MARK: The target
@@ -338,6 +366,7 @@ final class PendingDeliveries: Sendable {
                 if state.waitingBlock != nil { return }
                 if new.order == .batch { state.waitingBlock = delivery.number }
                 // One block for each delivery, so that other work on the new queue runs between the deliveries.
+                state.waitingBlocks += 1
                 post.add(Block(self, delivery.number), on: new, inOwnBlock: true)
             }
             state.lastMoved = state.lastNumber
@@ -432,9 +461,12 @@ final class PendingDeliveries: Sendable {
     func endAfterPending() { change { state, _ in state.isLast = true } }
 
     /// Ends the observer. The caller releases the result: a block that never runs must not retain the target.
-    func end() -> [any Sendable] {
+    func end(of registration: Registration) -> [any Sendable] {
         state.withLock { state in
+            if state.hasEnded { return [] }
             state.hasEnded = true
+            state.keptForBlocks = state.waitingBlocks > 0 ? self : nil
+            state.keptForCall = isRunning() ? registration : nil
             let deliveries = state.deliveries.removeAll() + [state.kept.take()].compactMap(\.self)
             for delivery in deliveries where Events.areTraced {
                 let notification = delivery.stored.notification

@@ -34,7 +34,6 @@ internal import Synchronization
         slots.used.store(slot + 1, ordering: .releasing)
         if count == 0, sender == nil { unsafe node._withUnsafeGuaranteedRef { $0.publish(self) } }
         count += 1
-        checkInvariants()
         return outgrown
     }
 
@@ -46,7 +45,6 @@ internal import Synchronization
         // SAFETY: the reference that `append` took over.
         let kept = unsafe Unmanaged.passUnretained(registration).takeRetainedValue()
         count -= 1
-        checkInvariants()
         return (kept, used >= 8 && count < used / 2 ? rebuild(capacity: max(4, count * 2)) : nil)
     }
 
@@ -60,20 +58,6 @@ internal import Synchronization
     }
 
     func restore(_ used: Int) { slots.used.store(used, ordering: .releasing) }
-
-    /// Checks in small buckets that every registration has its slot and is counted.
-    private func checkInvariants() {
-        #if DEBUG
-        guard used <= checkedSize else { return }
-        let registrations = registrations
-        assert(registrations.count == count)
-        for registration in registrations {
-            // SAFETY: only the address is compared.
-            let address = unsafe slots.registration(at: Int(registration.slot))?.toOpaque()
-            assert(unsafe address == Unmanaged.passUnretained(registration).toOpaque())
-        }
-        #endif
-    }
 
     private func rebuild(capacity: Int) -> BucketSlots {
         let old = slots

@@ -290,7 +290,6 @@ extension HashChains<OwnerRecord> {
         if let last = unsafe last { unsafe last._withUnsafeGuaranteedRef { $0.next = registration } }
         unsafe last = .passUnretained(registration)
         if first == nil { first = registration }
-        checkInvariants()
     }
 
     /// Removes an observer, if the list has the observer. The caller retains the registration.
@@ -309,20 +308,6 @@ extension HashChains<OwnerRecord> {
             first = next
         }
         unsafe registration.previous = .passUnretained(registration)
-        checkInvariants()
-    }
-
-    /// Checks in the first elements that both directions agree.
-    private func checkInvariants() {
-        #if DEBUG
-        var (before, known, count) = (OwnedRegistration?.none, first, 0)
-        while let registration = known, count < checkedSize {
-            assert(unsafe registration.previous?.takeUnretainedValue() === before)
-            (before, known, count) = (registration, registration.next, count + 1)
-        }
-        // SAFETY: the list retains its last element.
-        if known == nil { assert(unsafe last?.takeUnretainedValue() === before) }
-        #endif
     }
 
     /// Removes the first observer whose state is open, and closes the state. Closed registrations are also removed: the

@@ -96,7 +96,11 @@ internal import Synchronization
     /// Makes pending deliveries on a target. Called before the registration is added to its center, or by a switch.
     @discardableResult
     final func makePending(on target: BoundTarget) -> PendingDeliveries {
-        defer { state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing) }
+        defer {
+            // An end that came before has not found the pending deliveries.
+            let old = state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing).oldValue
+            if old & State.ended != 0 { _ = pending?.end(of: self) }
+        }
         // SAFETY: the slot takes over the reference, and `deinit` releases the reference.
         let made = unsafe Unmanaged.passRetained(PendingDeliveries(of: self, target: target))
         let (isStored, known) = unsafe pendingSlot.compareExchange(
@@ -307,7 +311,7 @@ internal import Synchronization
         if details == nil, pending == nil, cause == .ownerEnded || !isOwned, !RegistrationWatch.isListening {
             return withExtendedLifetime(released) {}
         }
-        let deliveries = pending?.end()
+        let deliveries = pending?.end(of: self)
         let observer = cause == .ownerEnded ? nil : owned.flatMap { OwnerTable.shared.detach($0) }
         if let details {
             if let sender = details.sender { OwnerTable.shared.unwatchSender(sender, for: center) }

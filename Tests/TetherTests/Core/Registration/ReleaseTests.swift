@@ -52,6 +52,35 @@ import Testing
         token.drop()
     }
 
+    @Test func `R8 a cancelled observer's pending deliveries end with their last block`() {
+        let queue = DispatchQueue(label: "ReleaseTests")
+        queue.suspend()
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
+        for _ in 0..<2 { center.post(name: .sample, object: nil) }
+        weak let pending = token.live?.pending
+        token.cancel()
+        #expect(pending != nil)
+        queue.resume()
+        queue.sync {}
+        #expect(pending == nil)
+    }
+
+    @Test func `R8 an observer that its own handler cancels on a queue is released when the handler returns`() {
+        let (log, queue, token) = (log, DispatchQueue(label: "ReleaseTests"), Box<NotificationObserver?>())
+        token.set(
+            observeCapturing {
+                weak let registration = token.value!.live
+                token.value!.cancel()
+                #expect(registration != nil)
+                log.add("handler returns")
+            })
+        token.value!.target = .dispatchQueue(queue)
+        center.post(name: .sample, object: nil)
+        queue.sync {}
+        #expect(log.entries == ["handler returns", "released"])
+        token.drop()
+    }
+
     @Test(arguments: [Notification.Name.sample, .other])
     func `R8 a post that is not at it keeps nothing of it, whether or not it would come to it`(name: Notification.Name)
     {
