@@ -50,7 +50,7 @@ internal import Synchronization
 /// The guard of one post, or of one block of a target, while the post or the block is under way.
 /// SAFETY: `outer` and `next` point to guards, and guards and records are never freed.
 @safe struct EpochGuard: ~Copyable {
-    /// The `center` of a target's block or a foreign center's call: both retain their registrations, and need no epoch.
+    /// The `center` of a target's block or a foreign center's call: both keep their registrations, and need no epoch.
     static let block: UInt = 1
 
     /// The address of the center of the post; 0 while the guard is free.

@@ -65,6 +65,17 @@ import Testing
         #expect(pending == nil)
     }
 
+    @Test func `R8 a cancelled observer's pending deliveries end with a thread that never starts`() {
+        var thread: RunLoopThread? = RunLoopThread(name: "ReleaseTests")
+        let token = center.observe(.sample, on: .thread(thread!)) { _ in }
+        center.post(name: .sample, object: nil)
+        weak let pending = token.live?.pending
+        token.cancel()
+        #expect(pending != nil)
+        thread = nil
+        #expect(pending == nil)
+    }
+
     @Test func `R8 an observer that its own handler cancels on a queue is released when the handler returns`() {
         let (log, queue, token) = (log, DispatchQueue(label: "ReleaseTests"), Box<NotificationObserver?>())
         token.set(

@@ -89,6 +89,8 @@ final class ThreadLoop: Sendable {
         identity = thread.map { ObjectIdentifier($0) }
     }
 
+    deinit { close() }
+
     // MARK: Finding one
 
     private static let known = Locked<[ObjectIdentifier: ThreadLoop]>([:])
