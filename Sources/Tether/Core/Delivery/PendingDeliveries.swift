@@ -29,9 +29,9 @@ internal import Synchronization
 /// delivery. A switch to the posting thread takes effect when no delivery is pending and no handler runs. Until then
 /// posts join the old target.
 ///
-/// **Lives.** The registration retains its pending deliveries. Blocks retain neither, because the counts would cost each
-/// delivery four accesses to memory that other threads write. After the observer's end the pending deliveries keep
-/// themselves while blocks wait, and keep the registration until a running handler returns.
+/// **Lives.** The registration retains its pending deliveries. A block retains none of the two, because the counts
+/// would cost each delivery four accesses to memory that other threads write. After the observer's end the pending
+/// deliveries keep themselves while blocks wait, and keep the registration until a running handler returns.
 ///
 /// **Cost.** A delivery costs two short locked sections, and a compare-exchange at the return. The lock is the last in
 /// the order: its holder runs no code, and releases no value, of the user's.
@@ -183,6 +183,7 @@ final class PendingDeliveries: Sendable {
         add(number, inOwnBlock: state.order == .concurrent, in: &state, &post)
     }
 
+    /// Adds a block to the post, and counts the block: no other code makes blocks.
     private func add(_ number: UInt64, inOwnBlock: Bool, in state: inout State, _ post: inout Post) {
         state.waitingBlocks += 1
         post.add(Block(self, number), on: state.target, inOwnBlock: inOwnBlock)
@@ -363,13 +364,13 @@ final class PendingDeliveries: Sendable {
             state.deliveries.modifyEach { delivery in
                 state.lastNumber += 1
                 delivery.number = state.lastNumber
-                if state.waitingBlock != nil { return }
-                if new.order == .batch { state.waitingBlock = delivery.number }
-                // One block for each delivery, so that other work on the new queue runs between the deliveries.
-                state.waitingBlocks += 1
-                post.add(Block(self, delivery.number), on: new, inOwnBlock: true)
             }
             state.lastMoved = state.lastNumber
+            if new.order == .batch, !state.deliveries.isEmpty { state.waitingBlock = state.firstNumber }
+            // One block for each delivery, so that other work on the new queue runs between the deliveries.
+            for number in state.firstNumber..<(state.waitingBlock ?? state.lastNumber) + 1 {
+                add(number, inOwnBlock: true, in: &state, &post)
+            }
         }
     }
 
