@@ -42,7 +42,10 @@ internal import Synchronization
     ///
     /// A handler that had begun on another thread may still run when `cancel()` returns, but not when
     /// `cancelAndWait()` returns. Complexity: O(1) amortised, O(p) for p pending deliveries.
-    public func cancel() { reference?.end() }
+    public func cancel() {
+        // SAFETY: the reference keeps the memory, and the center any open registration. A copy would be counted.
+        unsafe reference?.unmanaged._withUnsafeGuaranteedRef { $0.end() }
+    }
 
     /// The outcome of waiting for an observer's handlers.
     public enum WaitResult: Sendable {

@@ -47,15 +47,6 @@ struct FIFO<Element> {
         return newer.firstIndex(where: condition).map { newer.remove(at: $0) }
     }
 
-    /// Removes and returns the newest `count` elements, oldest first.
-    mutating func removeNewest(_ count: Int) -> [Element] {
-        let (ofOlder, ofNewer) = (Swift.max(0, count - newer.count), Swift.min(count, newer.count))
-        let taken = Array(older.prefix(ofOlder).reversed()) + newer.suffix(ofNewer)
-        older.removeFirst(ofOlder)
-        newer.removeLast(ofNewer)
-        return taken
-    }
-
     /// Removes and returns the elements with a true `condition`, oldest first. Complexity: O(n).
     mutating func removeAll(where condition: (Element) -> Bool) -> [Element] {
         let taken = elements.filter(condition)
@@ -65,12 +56,6 @@ struct FIFO<Element> {
     }
 
     mutating func removeAll() -> [Element] { exchange(&self, with: FIFO()).elements }
-
-    /// Changes every element in place, oldest first.
-    mutating func modifyEach(_ body: (inout Element) -> Void) {
-        for index in older.indices.reversed() { body(&older[index]) }
-        for index in newer.indices { body(&newer[index]) }
-    }
 }
 
 extension FIFO: Sendable where Element: Sendable {}

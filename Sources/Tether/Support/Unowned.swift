@@ -37,6 +37,10 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
         unsafe unsafeBitCast(self, to: UnsafeMutableRawPointer.self)
     }
 
+    /// The object, not retained.
+    @inline(__always)
+    var unmanaged: Unmanaged<Object> { unsafe .fromOpaque(pointer) }
+
     /// The object, retained; `nil` after the release of its last strong reference.
     @inline(__always)
     func take() -> Object? {

@@ -17,7 +17,7 @@ struct Publication: Modelled {
     static let code = [
         Code(
             "Tether/Core/Matching/Bucket.swift", "func append(", "func set(", "func registration(",
-            "slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)"),
+            "slots[index].store(UInt64(registration.address), ordering: .releasing)"),
         Code(
             "Tether/Core/Matching/NameCache.swift",
             "func find(", "func insert(", ".load(ordering: .sequentiallyConsistent)",

@@ -22,7 +22,7 @@ struct RegistrationState: Modelled {
             "state.bitwiseOr(State.ended, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func add(", "func unlink(",
-            "registration.slot == Registration.neverInASlot", "registration.slot = Registration.neverInASlot"),
+            "registration.id == .max", "registration.id = .max"),
     ]
 
     /// `Registration.claim`

@@ -37,7 +37,7 @@ struct Unlinking: Modelled {
             "Tether/Core/Matching/Bucket.swift", "func trim(", "func restore(",
             "slots.used.store(used, ordering: .sequentiallyConsistent)", "func forEach(",
             "slot.pointee.load(ordering: .sequentiallyConsistent)",
-            "slots[index].store(nil, ordering: .sequentiallyConsistent)"),
+            "slots[low].store(id * 2 + 1, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/NameCache.swift", "func remove(",
             "slots[first ^ way].store(nil, ordering: .sequentiallyConsistent)"),

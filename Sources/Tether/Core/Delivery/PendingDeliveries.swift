@@ -231,7 +231,7 @@ final class PendingDeliveries: Sendable {
         }
         while let call = next.take() {
             // SAFETY: `end` keeps the registration until the return.
-            unsafe Unmanaged<Registration>.fromOpaque(registration.pointer)._withUnsafeGuaranteedRef {
+            unsafe registration.unmanaged._withUnsafeGuaranteedRef {
                 unsafe $0.run(call.delivery, after: &previous, at: epochGuard)
             }
             // Ends without the lock, unless the return is awaited.
@@ -361,9 +361,10 @@ final class PendingDeliveries: Sendable {
             state.target = new
             (state.waitingBlock, state.skipped, state.isRunningElsewhere) = (nil, [], isRunning())
             state.firstNumber = state.lastNumber + 1
-            state.deliveries.modifyEach { delivery in
+            for var delivery in state.deliveries.removeAll() {
                 state.lastNumber += 1
                 delivery.number = state.lastNumber
+                state.deliveries.append(delivery)
             }
             state.lastMoved = state.lastNumber
             if new.order == .batch, !state.deliveries.isEmpty { state.waitingBlock = state.firstNumber }
@@ -381,11 +382,10 @@ final class PendingDeliveries: Sendable {
     func setBacklog(_ backlog: BufferingPolicy) {
         change { state, post in
             state.backlog = backlog
-            let excess = state.deliveries.count - backlog.limit
-            guard excess > 0 else { return }
-            var dropped = backlog.keepsOldest ? state.deliveries.removeNewest(excess) : []
-            while dropped.count < excess, let oldest = state.deliveries.popFirst() { dropped.append(oldest) }
-            for delivery in dropped { drop(delivery, because: .backlogIsFull, in: &state, &post) }
+            for delivery in state.deliveries.removeAll() {
+                let dropped = state.deliveries.append(delivery, limit: backlog.limit, keepsOldest: backlog.keepsOldest)
+                if let dropped { drop(dropped, because: .backlogIsFull, in: &state, &post) }
+            }
         }
     }
 

@@ -3,8 +3,8 @@ internal import Synchronization
 /// The registrations of one name (or any) and one sender (or any), in registration order.
 ///
 /// A bucket appends registrations to its slots, and leaves a hole at each removal. Full slots, or slots with many
-/// holes, are replaced by slots for twice the number of registrations. A registration stores its bucket and its slot.
-/// Adding and removing are O(1) amortised.
+/// holes, are replaced by slots for twice the number of registrations. A removal finds its slot by the registration's
+/// id, so holes store the id too.
 ///
 /// SAFETY: the lock of the bucket's center protects all variables; the node retains the bucket while the bucket has
 /// registrations.
@@ -15,6 +15,8 @@ internal import Synchronization
     private(set) var count = 0
 
     private var used: Int { slots.used.load(ordering: .relaxed) }
+    /// SAFETY: for calls that neither replace the slots nor call the user's code.
+    private var uncountedSlots: Unmanaged<BucketSlots> { unsafe .passUnretained(slots) }
 
     init(node: NameNode, sender: SenderKey?) {
         unsafe self.node = .passUnretained(node)
@@ -26,10 +28,9 @@ internal import Synchronization
         let outgrown = used == slots.capacity ? rebuild(capacity: max(4, count * 2)) : nil
         let slot = used
         // SAFETY: from here on the bucket has the reference; `remove` returns it.
-        unsafe registration._withUnsafeGuaranteedRef {
-            slots.set($0, at: slot)
-            unsafe $0.bucket = .passUnretained(self)
-            $0.slot = UInt32(slot)
+        unsafe registration._withUnsafeGuaranteedRef { registration in
+            unsafe registration.bucket = .passUnretained(self)
+            unsafe uncountedSlots._withUnsafeGuaranteedRef { $0.set(registration, at: slot) }
         }
         slots.used.store(slot + 1, ordering: .releasing)
         if count == 0, sender == nil { unsafe node._withUnsafeGuaranteedRef { $0.publish(self) } }
@@ -40,7 +41,7 @@ internal import Synchronization
     /// Removes a registration. Returns the bucket's reference, which may be the last, because a post does not retain
     /// the registrations that it calls. Also returns replaced slots.
     func remove(_ registration: Registration) -> (kept: Registration, outgrown: BucketSlots?) {
-        slots.clear(at: Int(registration.slot))
+        unsafe uncountedSlots._withUnsafeGuaranteedRef { $0.clear(registration) }
         unsafe registration.bucket = nil
         // SAFETY: the reference that `append` took over.
         let kept = unsafe Unmanaged.passUnretained(registration).takeRetainedValue()
@@ -63,10 +64,7 @@ internal import Synchronization
         let old = slots
         let registrations = registrations
         slots = BucketSlots(capacity: capacity)
-        for (index, registration) in registrations.enumerated() {
-            slots.set(registration, at: index)
-            registration.slot = UInt32(index)
-        }
+        for (index, registration) in registrations.enumerated() { slots.set(registration, at: index) }
         slots.used.store(registrations.count, ordering: .relaxed)
         if sender == nil, count > 0 { unsafe node._withUnsafeGuaranteedRef { $0.publish(self) } }
         return old
@@ -87,7 +85,8 @@ internal import Synchronization
 ///
 /// SAFETY: `slots` has `capacity` initialised atomics until `deinit`; slots are written under the center's lock.
 @safe final class BucketSlots: @unchecked Sendable {
-    typealias Slot = Atomic<UnsafeRawPointer?>
+    /// The address of a registration. In a hole: twice the id of the ended registration, plus 1.
+    typealias Slot = Atomic<UInt64>
 
     let capacity: Int
     /// The number of used slots, holes included. A post calls at most the number that it has read (R4).
@@ -99,7 +98,7 @@ internal import Synchronization
     init(capacity: Int) {
         self.capacity = capacity
         unsafe slots = .allocate(capacity: capacity)
-        for index in 0..<capacity { unsafe (slots + index).initialize(to: Slot(nil)) }
+        for index in 0..<capacity { unsafe (slots + index).initialize(to: Slot(0)) }
     }
 
     deinit {
@@ -109,9 +108,14 @@ internal import Synchronization
 
     @inline(__always)
     func registration(at index: Int) -> Unmanaged<Registration>? {
-        // SAFETY: the center keeps the memory of a registration in a slot.
-        guard let address = unsafe slots[index].load(ordering: .sequentiallyConsistent) else { return nil }
-        return unsafe Unmanaged.fromOpaque(address)
+        unsafe BucketSlots.registration(in: slots[index].load(ordering: .sequentiallyConsistent))
+    }
+
+    @inline(__always)
+    private static func registration(in content: UInt64) -> Unmanaged<Registration>? {
+        if content & 1 == 1 { return nil }
+        // SAFETY: the center keeps the memory of a registration in a slot, and no used slot has 0.
+        return unsafe .fromOpaque(UnsafeRawPointer(bitPattern: UInt(content)).unsafelyUnwrapped)
     }
 
     /// Calls `body` with the registrations in the first slots, in order, not retained.
@@ -120,19 +124,34 @@ internal import Synchronization
         var slot = unsafe slots
         let end = unsafe slots + count
         while unsafe slot != end {
-            // SAFETY: the center keeps the memory of a registration in a slot.
-            if let address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent) {
-                unsafe body(.fromOpaque(address))
+            if let found = unsafe BucketSlots.registration(in: slot.pointee.load(ordering: .sequentiallyConsistent)) {
+                unsafe body(found)
             }
             unsafe slot += 1
         }
     }
 
     func set(_ registration: Registration, at index: Int) {
-        // SAFETY: the center keeps the memory of a registration in a slot.
-        unsafe slots[index].store(Unmanaged.passUnretained(registration).toOpaque(), ordering: .releasing)
+        unsafe slots[index].store(UInt64(registration.address), ordering: .releasing)
         if registration.isRouted { hasRouted.store(true, ordering: .releasing) }
     }
 
-    func clear(at index: Int) { unsafe slots[index].store(nil, ordering: .sequentiallyConsistent) }
+    /// Makes a hole in place of a registration, found by its id, which rises by at least 1 from slot to slot.
+    func clear(_ registration: Registration) {
+        let (id, slots, last) = unsafe (registration.id, slots, used.load(ordering: .relaxed) - 1)
+        var low = unsafe max(0, last - Int(clamping: BucketSlots.id(in: slots[last]) - id))
+        var high = unsafe min(last, Int(clamping: id - BucketSlots.id(in: slots[0])))
+        while low < high {
+            let middle = (low + high) / 2
+            if unsafe BucketSlots.id(in: slots[middle]) < id { low = middle + 1 } else { high = middle }
+        }
+        unsafe slots[low].store(id * 2 + 1, ordering: .sequentiallyConsistent)
+    }
+
+    @inline(__always)
+    private static func id(in slot: borrowing Slot) -> UInt64 {
+        let content = slot.load(ordering: .relaxed)
+        guard let registration = unsafe registration(in: content) else { return content / 2 }
+        return unsafe registration._withUnsafeGuaranteedRef { $0.id }
+    }
 }

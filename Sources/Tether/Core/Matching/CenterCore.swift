@@ -90,7 +90,7 @@ internal import Synchronization
     /// is retained until its closing thread unlinks it.
     func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) {
         let (replaced, isClosed, released) = state.withLock { state -> Added in
-            if registration.slot == Registration.neverInASlot { return (nil, false, []) }
+            if registration.id == .max { return (nil, false, []) }
             if registration.hasEnded {
                 // SAFETY: the bucket takes over the retained reference.
                 unsafe state.registry.addNew(.passRetained(registration), name: name, sender: sender)
@@ -113,7 +113,7 @@ internal import Synchronization
     func add(_ registration: Unmanaged<Registration>, name: Notification.Name?) {
         let (isClosed, released) = state.withLock { state -> (Bool, Registry.Unlinked) in
             // SAFETY: the bucket takes over the caller's reference.
-            if unsafe registration._withUnsafeGuaranteedRef({ $0.slot == Registration.neverInASlot }) {
+            if unsafe registration._withUnsafeGuaranteedRef({ $0.id == .max }) {
                 return unsafe (false, [registration.takeRetainedValue()])
             }
             unsafe state.registry.addNew(registration, name: name, sender: nil)
@@ -127,7 +127,7 @@ internal import Synchronization
     func unlink(_ registration: Registration) -> (kept: Registration, unlinked: Registry.Unlinked) {
         state.withLock { state in
             guard let (kept, bucket) = unsafe state.registry.remove(registration) else {
-                registration.slot = Registration.neverInASlot
+                registration.id = .max
                 return (registration, [])
             }
             if state.garbage.isEmpty {

@@ -16,8 +16,9 @@ internal import Synchronization
 /// cache entries and slots are not released at once. A mutation appends removed objects to `unlinked`. The center
 /// *retires* the objects: releases them after the end of all posts that began before.
 ///
-/// The registry calls no user code but `==` and `hash(into:)` of value senders and keys. Adding and removing are O(1)
-/// amortised. The table of names grows and shrinks by one chain at a time, so no call moves all names.
+/// The registry calls no user code but `==` and `hash(into:)` of value senders and keys. Adding is O(1) amortised, and
+/// removing O(log n) for n observers of the name and sender. The table of names grows and shrinks by one chain at a
+/// time, so no call moves all names.
 ///
 /// SAFETY: the registry retains its nodes, and a node retains each of its buckets with registrations.
 @safe struct Registry {

@@ -34,17 +34,16 @@ internal import Synchronization
     }
 
     final let center: CenterCore
-    final let site: RegistrationSite
     /// `nil` in most registrations.
     final let details: Details?
     /// The pending deliveries, retained, if any. Not an `AtomicLazyReference`, whose code is not specialised here.
     private final let pendingSlot = unsafe Atomic<UnsafeRawPointer?>(nil)
     /// The registration's bucket in the registry, or `nil`. Protected by the center's lock.
     final var bucket: Unmanaged<Bucket>?
-    /// The index in the bucket. Protected by the center's lock.
-    final var slot: UInt32 = 0
-    /// The rank in registration order, never reused; 0 at first. Written once, before posts find the registration.
+    /// The rank in registration order, never reused; 0 at first. `UInt64.max` if the registration ended before it could
+    /// be added. Written once, under the center's lock, before posts find the registration.
     final var id: UInt64 = 0
+    final let site: RegistrationSite
     /// Last, beside the subclass's handler, because posts read these two fields alone.
     final let state: Atomic<UInt32>
 
@@ -323,13 +322,6 @@ internal import Synchronization
 }
 
 extension Unowned where Object: Registration {
-    /// Ends the registration, and retains nothing: the center retains a registration until its closing thread has
-    /// unlinked it, and a deallocated registration is closed.
-    func end() {
-        // SAFETY: this reference keeps the memory, and `state` keeps its bits; see `Registration`.
-        unsafe Unmanaged<Registration>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.end() }
-    }
-
     /// The registration, retained, unless its end has begun.
     var live: Object? {
         guard let registration = take(), !registration.hasEnded else { return nil }
@@ -352,9 +344,6 @@ extension Registration {
             preparing = hooks.first(where: \.prepares)
         }
     }
-
-    /// The slot of a registration that ended before it could be added.
-    static let neverInASlot = UInt32.max
 }
 
 // MARK: The kinds of registrations

@@ -31,6 +31,25 @@ import Testing
 
     private func ids(_ registrations: [Registration]) -> [UInt64] { registrations.map(\.id) }
 
+    @Test func `M3 R1 observers of two names that end in any order leave the others, in their order`() {
+        var (registry, random) = (Registry(), SplitMix64(seed: 1))
+        var live: [Int: [Registration]] = [0: [], 1: []]
+        for step in 0..<4000 {
+            let name = Int.random(in: 0...1, using: &random)
+            // The buckets grow and shrink in turn, with holes at all places.
+            if Int.random(in: 0..<4, using: &random) > (step / 200 % 2 == 0 ? 0 : 2) {
+                let new = registration()
+                _ = registry.add(new, name: long(name), sender: nil)
+                live[name]!.append(new)
+            } else if let index = live[name]!.indices.randomElement(using: &random) {
+                _ = registry.takeOut(live[name]!.remove(at: index))
+            }
+            for name in 0...1 {
+                #expect(ids(reached(&registry, long(name)).flatMap(\.self)) == ids(live[name]!))
+            }
+        }
+    }
+
     // MARK: The cache of names
 
     private func long(_ number: Int) -> Notification.Name { Notification.Name("a name that is not short \(number)") }
