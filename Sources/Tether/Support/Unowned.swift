@@ -38,7 +38,6 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     }
 
     /// The object, not retained.
-    @inline(__always)
     var unmanaged: Unmanaged<Object> { unsafe .fromOpaque(pointer) }
 
     /// The object, retained; `nil` after the release of its last strong reference.

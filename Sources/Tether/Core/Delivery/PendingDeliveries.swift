@@ -46,9 +46,10 @@ final class PendingDeliveries: Sendable {
 
     /// Protected by `state`'s lock.
     private struct State: Sendable {
-        var target: BoundTarget { didSet { order = target.order } }
-        /// The target's order, here because posts write the memory of the target's reference count.
+        var target: BoundTarget { didSet { (order, isInline) = (target.order, target.isInline) } }
+        /// The target's, here because posts write the memory of the target's reference count.
         var order: BoundTarget.Order
+        var isInline: BoundTarget.Inline
         /// Whether the target becomes the posting thread when no delivery is pending and no handler runs.
         var isLeavingTarget = false
         var shownTarget: BoundTarget { isLeavingTarget ? .postingThread : target }
@@ -100,7 +101,7 @@ final class PendingDeliveries: Sendable {
 
     init(of registration: Registration, target: BoundTarget) {
         self.registration = Unowned(registration)
-        state = Locked(State(target: target, order: target.order), rank: .pending)
+        state = Locked(State(target: target, order: target.order, isInline: target.isInline), rank: .pending)
     }
 
     /// Changes the state under the lock, unless the observer has ended. Then submits the blocks, releases the values of
@@ -152,7 +153,7 @@ final class PendingDeliveries: Sendable {
                 return false
             }
             guard registration.claimForDelivery() else { return false }
-            if !isHere { append(post.store(notification), waitingSince: waitBegins(row), to: &state, &post) }
+            if !isHere { append(post.store(notification), since: waitBegins(row), to: &state, &post) }
             return isHere
         }
     }
@@ -161,16 +162,17 @@ final class PendingDeliveries: Sendable {
     var isCalledHere: Bool { state.withLock { isCalledHere($0) } }
 
     private func isCalledHere(_ state: borrowing State) -> Bool {
-        if state.target.isInline == .never || state.isRunningElsewhere { return false }
-        return (state.deliveries.isEmpty || state.target.isInline == .always) && state.target.isCurrent
+        if state.isInline == .never || state.isRunningElsewhere { return false }
+        return (state.deliveries.isEmpty || state.isInline == .always) && state.target.isCurrent
     }
 
     private func append(
-        _ stored: StoredNotification, waitingSince posted: Event.Moment, to state: inout State, _ post: inout Post
+        _ stored: consuming StoredNotification, since posted: Event.Moment, to state: inout State, _ post: inout Post
     ) {
-        let number = state.lastNumber + 1
-        let (delivery, bound) = (Delivery(number: number, stored: stored, posted: posted), state.backlog)
-        if let dropped = state.deliveries.append(delivery, limit: bound.limit, keepsOldest: bound.keepsOldest) {
+        let (number, rule) = (state.lastNumber + 1, state.backlog)
+        let dropped = state.deliveries.append(
+            Delivery(number: number, stored: stored, posted: posted), limit: rule.limit, keepsOldest: rule.keepsOldest)
+        if let dropped {
             drop(dropped, because: .backlogIsFull, in: &state, &post)
             if dropped.number == number { return }
         }
@@ -450,7 +452,7 @@ final class PendingDeliveries: Sendable {
                 calls.append((registration, kept))
             } else {
                 state.lastMoved = state.lastNumber + 1
-                append(kept.stored, waitingSince: kept.posted, to: &state, &post)
+                append(kept.stored, since: kept.posted, to: &state, &post)
             }
             return true
         }

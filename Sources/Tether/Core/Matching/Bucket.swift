@@ -151,7 +151,6 @@ internal import Synchronization
     @inline(__always)
     private static func id(in slot: borrowing Slot) -> UInt64 {
         let content = slot.load(ordering: .relaxed)
-        guard let registration = unsafe registration(in: content) else { return content / 2 }
-        return unsafe registration._withUnsafeGuaranteedRef { $0.id }
+        return unsafe registration(in: content)?._withUnsafeGuaranteedRef { $0.id } ?? content / 2
     }
 }
