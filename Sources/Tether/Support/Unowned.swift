@@ -44,8 +44,7 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     @inline(__always)
     func take() -> Object? {
         // SAFETY: this reference keeps the memory; a successful retain is passed to the caller.
-        guard unsafe tether_try_retain(pointer) else { return nil }
-        return unsafe Unmanaged<Object>.fromOpaque(pointer).takeRetainedValue()
+        unsafe tether_try_retain(pointer) ? unmanaged.takeRetainedValue() : nil
     }
 
     /// Whether the object's last strong reference was released. Does not retain the object.

@@ -384,6 +384,7 @@ final class PendingDeliveries: Sendable {
     func setBacklog(_ backlog: BufferingPolicy) {
         change { state, post in
             state.backlog = backlog
+            guard state.deliveries.count > backlog.limit else { return }
             for delivery in state.deliveries.removeAll() {
                 let dropped = state.deliveries.append(delivery, limit: backlog.limit, keepsOldest: backlog.keepsOldest)
                 if let dropped { drop(dropped, because: .backlogIsFull, in: &state, &post) }
