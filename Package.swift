@@ -3,7 +3,9 @@ import PackageDescription
 
 let package = Package(
     name: "Tether",
-    platforms: [.macOS(.v15), .macCatalyst(.v18), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [
+        .macOS(.v15), .macCatalyst(.v18), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2),
+    ],
     products: [
         .library(name: "Tether", targets: ["Tether"]),
         .library(name: "TetherTesting", targets: ["TetherTesting"]),
@@ -18,11 +20,13 @@ let package = Package(
         .testTarget(
             name: "TetherTests",
             dependencies: [
-                "Tether", "TetherTesting", "TetherVerification", "COwnerLifetime", "CAllocations", "TestLimits",
+                "Tether", "TetherTesting", "TetherVerification", "COwnerLifetime", "CAllocations",
+                "TestLimits",
             ],
             exclude: ["TestDoubles/README.md"]),
         .testTarget(
-            name: "TetherTestingTests", dependencies: ["Tether", "TetherTesting", "TetherVerification", "TestLimits"]),
+            name: "TetherTestingTests",
+            dependencies: ["Tether", "TetherTesting", "TetherVerification", "TestLimits"]),
         .target(name: "CTestLimits", path: "Tests/CTestLimits"),
         .target(name: "TestLimits", dependencies: ["CTestLimits"], path: "Tests/TestLimits"),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
@@ -30,28 +34,40 @@ let package = Package(
             name: "Benchmarks", dependencies: ["Tether", "CAllocations"], path: "Tests/Benchmarks",
             exclude: ["README.md", "type-checking"]),
         .executableTarget(
-            name: "HookSafety", dependencies: ["Tether"], path: "Tests/HookSafety", exclude: ["Library"]),
+            name: "HookSafety", dependencies: ["Tether"], path: "Tests/HookSafety",
+            exclude: ["Library"]),
         .executableTarget(name: "Litmus", path: "Tests/Litmus", exclude: ["README.md"]),
         .executableTarget(name: "Soak", dependencies: ["Tether"], path: "Tests/Soak"),
         .executableTarget(name: "Smoke", dependencies: ["Tether"], path: "Tests/Smoke"),
-        .executableTarget(name: "Tour", dependencies: ["Tether", "TetherTesting"], path: "Examples/Tour"),
-        .executableTarget(name: "Coalescing", dependencies: ["Tether"], path: "Examples/Coalescing"),
-        .executableTarget(name: "ThreadDelivery", dependencies: ["Tether"], path: "Examples/ThreadDelivery"),
-        .executableTarget(name: "FolderWatch", dependencies: ["Tether"], path: "Examples/FolderWatch"),
-        .executableTarget(name: "ChatServer", dependencies: ["Tether"], path: "Examples/ChatServer"),
-        .executableTarget(name: "Notes", dependencies: ["Tether"], path: "Examples/Notes", exclude: ["Tests"]),
-        .testTarget(
-            name: "NotesTests", dependencies: ["Notes", "Tether", "TetherVerification"], path: "Examples/Notes/Tests"),
         .executableTarget(
-            name: "BookList", dependencies: ["Tether"], path: "Examples/BookList", exclude: ["Tests"]),
+            name: "Tour", dependencies: ["Tether", "TetherTesting"], path: "Examples/Tour"),
+        .executableTarget(
+            name: "Coalescing", dependencies: ["Tether"], path: "Examples/Coalescing"),
+        .executableTarget(
+            name: "ThreadDelivery", dependencies: ["Tether"], path: "Examples/ThreadDelivery"),
+        .executableTarget(
+            name: "FolderWatch", dependencies: ["Tether"], path: "Examples/FolderWatch"),
+        .executableTarget(
+            name: "ChatServer", dependencies: ["Tether"], path: "Examples/ChatServer"),
+        .executableTarget(
+            name: "Notes", dependencies: ["Tether"], path: "Examples/Notes", exclude: ["Tests"]),
+        .testTarget(
+            name: "NotesTests", dependencies: ["Notes", "Tether", "TetherVerification"],
+            path: "Examples/Notes/Tests"),
+        .executableTarget(
+            name: "BookList", dependencies: ["Tether"], path: "Examples/BookList",
+            exclude: ["Tests"]),
         .testTarget(
             name: "BookListTests", dependencies: ["BookList", "Tether", "TetherVerification"],
             path: "Examples/BookList/Tests"),
-        .executableTarget(name: "TypedMessages", dependencies: ["Tether"], path: "Examples/TypedMessages"),
-        .executableTarget(name: "Trace", dependencies: ["Tether"], path: "Examples/Trace"),
-        .executableTarget(name: "AsyncSequences", dependencies: ["Tether"], path: "Examples/AsyncSequences"),
         .executableTarget(
-            name: "LeakFreedom", dependencies: ["Tether", "TetherTesting"], path: "Examples/LeakFreedom"),
+            name: "TypedMessages", dependencies: ["Tether"], path: "Examples/TypedMessages"),
+        .executableTarget(name: "Trace", dependencies: ["Tether"], path: "Examples/Trace"),
+        .executableTarget(
+            name: "AsyncSequences", dependencies: ["Tether"], path: "Examples/AsyncSequences"),
+        .executableTarget(
+            name: "LeakFreedom", dependencies: ["Tether", "TetherTesting"],
+            path: "Examples/LeakFreedom"),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -71,4 +87,5 @@ where !["COwnerLifetime", "CProcessMemory", "CAllocations", "CTestLimits"].conta
 }
 
 // The checker has one thread.
-package.targets.first { $0.name == "Litmus" }?.swiftSettings?.append(.defaultIsolation(MainActor.self))
+package.targets.first { $0.name == "Litmus" }?.swiftSettings?.append(
+    .defaultIsolation(MainActor.self))

@@ -1,7 +1,7 @@
 // Notifications and messages in a `for await` loop.
 //
-// Observation begins with the call, so what is posted before the loop is not missed. The loop ends by itself: with the
-// owner, the sender or the center, or when its task is cancelled.
+// Observation begins with the call, so what is posted before the loop is not missed. The loop ends
+// by itself: with the owner, the sender or the center, or when its task is cancelled.
 //
 // Prints: alarm: three values
 // Prints: the session's loop ended after 3 values
@@ -48,7 +48,8 @@ final class Session: Sendable {}
         return count
     }
 
-    // The newest two of what nobody took, and an alarm that is sent from the loop. The observation ends with the loop.
+    // The newest two of what nobody took, and an alarm that is sent from the loop. The observation
+    // ends with the loop.
     let newest = center.notifications(named: .measured, buffering: .newest(2))
     let alarms = center.messages(for: .type(Alarm.self))
     sensor?.measure(1...3, on: center)
@@ -74,8 +75,12 @@ final class Session: Sendable {}
     for await alarm in last { print("alarm: \(alarm.text)") }
     print("the sensor is gone")
 
-    guard center.audit().map(\.pending) == [2] else { fatalError("Expected one observation:\n\(center.audit())") }
-    for await note in newest.prefix(2) { print("among the newest: \(note.userInfo?["value"] ?? "nothing")") }
+    guard center.audit().map(\.pending) == [2] else {
+        fatalError("Expected one observation:\n\(center.audit())")
+    }
+    for await note in newest.prefix(2) {
+        print("among the newest: \(note.userInfo?["value"] ?? "nothing")")
+    }
 }
 
 if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {

@@ -1,7 +1,9 @@
-// A model for SwiftUI: it observes a library for as long as a screen shows it, and views follow its properties.
+// A model for SwiftUI: it observes a library for as long as a screen shows it, and views follow its
+// properties.
 //
-// The library is changed on any thread. The model is on the main actor, and is the owner of its observer. So the observer ends
-// with the model, and no view removes anything. `Screen` stands for a view of SwiftUI, and follows the model as SwiftUI does.
+// The library is changed on any thread. The model is on the main actor, and is the owner of its
+// observer. So the observer ends with the model, and no view removes anything. `Screen` stands for
+// a view of SwiftUI, and follows the model as SwiftUI does.
 //
 // Prints: shows nothing
 // Prints: shows Emma
@@ -35,7 +37,8 @@ final class Library: Sendable {
     }
 }
 
-/// The model of a screen. In SwiftUI a view keeps it: `@State private var list = BookList(of: library)`.
+/// The model of a screen. In SwiftUI a view keeps it: `@State private var list = BookList(of:
+/// library)`.
 @Observable @MainActor final class BookList {
     var search = ""
     private(set) var books: [String] = []
@@ -44,7 +47,8 @@ final class Library: Sendable {
 
     init(of library: Library, center: ObserverCenter = .default) {
         // Observing begins before the first look, so no change is missed.
-        center.observe(.libraryDidChange, from: library, owner: self, on: .mainActor) { list, note in
+        center.observe(.libraryDidChange, from: library, owner: self, on: .mainActor) {
+            list, note in
             list.books = (note.object as? Library)?.books ?? []
         }
         books = library.books

@@ -12,7 +12,8 @@ final class Connection: Sendable {
         self.number = number
         let queue = DispatchQueue(label: "connection \(number)")
         center.observe(.said, owner: self, on: .dispatchQueue(queue)) { connection, note in
-            guard let line = note.userInfo?["line"] as? String, note.userInfo?["number"] as? Int != connection.number
+            guard let line = note.userInfo?["line"] as? String,
+                note.userInfo?["number"] as? Int != connection.number
             else { return }
             connection.send(line)
         }

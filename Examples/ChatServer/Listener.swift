@@ -19,10 +19,13 @@ final class Listener: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = unsafe withUnsafeMutablePointer(to: &address) { [socket] address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(socket, $0, length) == 0 && listen(socket, 8) == 0 && getsockname(socket, $0, &length) == 0
+                unsafe bind(socket, $0, length) == 0 && listen(socket, 8) == 0
+                    && getsockname(socket, $0, &length) == 0
             }
         }
-        guard isListening else { fatalError("No port of the loopback can be listened on: errno \(errno).") }
+        guard isListening else {
+            fatalError("No port of the loopback can be listened on: errno \(errno).")
+        }
         port = UInt16(bigEndian: address.sin_port)
     }
 

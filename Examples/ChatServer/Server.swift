@@ -18,14 +18,18 @@ final class Server: Sendable {
         say("\(number) has joined")
         Thread.detachNewThread { [self] in
             Connection.readLines(from: socket) { line in
-                center.post(name: .said, object: nil, userInfo: ["line": "\(number): \(line)\n", "number": number])
+                center.post(
+                    name: .said, object: nil,
+                    userInfo: ["line": "\(number): \(line)\n", "number": number])
             }
             left(number)
         }
     }
 
     private func left(_ number: Int) {
-        let (connection, isLast) = connections.withLock { ($0.removeValue(forKey: number), $0.isEmpty) }
+        let (connection, isLast) = connections.withLock {
+            ($0.removeValue(forKey: number), $0.isEmpty)
+        }
         withExtendedLifetime(connection) { say("\(number) has left") }
         if isLast { hasEmptied.signal() }
     }

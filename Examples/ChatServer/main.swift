@@ -1,8 +1,9 @@
 // A chat server on the loopback, in which a connection is the owner of its observers.
 //
-// Whoever sends a line posts it; every other connection observes what is said, each on a queue of its own, so that a
-// client that reads slowly holds up nobody. When a client goes, its connection goes, and with it its observer: nothing in
-// this program removes one. The server ends when the last client has gone, and shows that its center is empty.
+// Whoever sends a line posts it; every other connection observes what is said, each on a queue of
+// its own, so that a client that reads slowly holds up nobody. When a client goes, its connection
+// goes, and with it its observer: nothing in this program removes one. The server ends when the
+// last client has gone, and shows that its center is empty.
 //
 //     swift run ChatServer           prints the port; then, for each client: nc 127.0.0.1 PORT
 

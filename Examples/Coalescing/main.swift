@@ -1,7 +1,8 @@
 // Many changes, one redraw.
 //
-// A view asks for a redraw with every change. Enqueued `.whenIdle`, the requests coalesce on name and sender, and the
-// view is redrawn once, when the run loop has nothing else to do. Posted `.now`, each request is a redraw.
+// A view asks for a redraw with every change. Enqueued `.whenIdle`, the requests coalesce on name
+// and sender, and the view is redrawn once, when the run loop has nothing else to do. Posted
+// `.now`, each request is a redraw.
 //
 // Prints: Redrawn 1 times.
 // Prints: Redrawn 3 times.
@@ -43,4 +44,6 @@ for style in [PostingQueue.PostingStyle.whenIdle, .now] {
     print("Redrawn \(view.redraws - before) times.\n")
 }
 
-guard view.redraws == 1 + 3 else { fatalError("Expected 1 redraw when idle and 3 at once, saw \(view.redraws).") }
+guard view.redraws == 1 + 3 else {
+    fatalError("Expected 1 redraw when idle and 3 at once, saw \(view.redraws).")
+}

@@ -2,14 +2,16 @@
 import Dispatch
 import Foundation
 
-/// Tells of every file that appears in a folder, on a queue of its own: a dispatch source's form, which says only that
-/// the folder has changed.
+/// Tells of every file that appears in a folder, on a queue of its own: a dispatch source's form,
+/// which says only that the folder has changed.
 final class FolderWatcher {
     private let source: any DispatchSourceFileSystemObject
 
     init(_ folder: URL, appeared: @escaping @Sendable (String) -> Void) {
         let descriptor = open(folder.path, O_EVTONLY)
-        guard descriptor >= 0 else { fatalError("\(folder.path) cannot be watched: errno \(errno).") }
+        guard descriptor >= 0 else {
+            fatalError("\(folder.path) cannot be watched: errno \(errno).")
+        }
         source = DispatchSource.makeFileSystemObjectSource(
             fileDescriptor: descriptor, eventMask: .write, queue: DispatchQueue(label: "folder"))
         // SAFETY: after this line used on the source's queue only.

@@ -8,10 +8,14 @@ final class FolderWatcher {
 
     init(_ folder: URL, appeared: @escaping @Sendable (String) -> Void) {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK))
-        guard unsafe inotify_add_watch(descriptor, folder.path, UInt32(IN_CREATE) | UInt32(IN_MOVED_TO)) >= 0 else {
+        guard
+            unsafe inotify_add_watch(
+                descriptor, folder.path, UInt32(IN_CREATE) | UInt32(IN_MOVED_TO)) >= 0
+        else {
             fatalError("\(folder.path) cannot be watched: errno \(errno).")
         }
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: DispatchQueue(label: "inotify"))
+        source = DispatchSource.makeReadSource(
+            fileDescriptor: descriptor, queue: DispatchQueue(label: "inotify"))
         source.setEventHandler { FolderWatcher.names(from: descriptor).forEach(appeared) }
         source.setCancelHandler { close(descriptor) }
         source.activate()
@@ -19,7 +23,8 @@ final class FolderWatcher {
 
     func stop() { source.cancel() }
 
-    /// The names in the events that wait: each is a header, whose last word is the length of the name behind it.
+    /// The names in the events that wait: each is a header, whose last word is the length of the
+    /// name behind it.
     private static func names(from descriptor: Int32) -> [String] {
         var bytes = [UInt8](repeating: 0, count: 16_384)
         let count = unsafe read(descriptor, &bytes, bytes.count)

@@ -1,7 +1,8 @@
 // Real events of a folder, posted once and handled on five targets.
 //
-// Five objects observe the same posts, each where it belongs: on the posting thread, the main queue, a dispatch queue, an
-// operation queue and a thread with a run loop. One after the other is dropped: its observer goes with it, the rest stay.
+// Five objects observe the same posts, each where it belongs: on the posting thread, the main
+// queue, a dispatch queue, an operation queue and a thread with a run loop. One after the other is
+// dropped: its observer goes with it, the rest stay.
 //
 //     swift run FolderWatch [FOLDER]     watches FOLDER for a minute; without one, a new folder that it fills by itself
 //
@@ -49,8 +50,12 @@ let given = CommandLine.arguments.dropFirst().first
 let folder =
     given.map { URL(filePath: $0) }
     ?? FileManager.default.temporaryDirectory.appending(path: "FolderWatch-\(UUID().uuidString)")
-if given == nil { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
-let watcher = FolderWatcher(folder) { center.post(name: .fileAppeared, object: nil, userInfo: ["file": $0]) }
+if given == nil {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+}
+let watcher = FolderWatcher(folder) {
+    center.post(name: .fileAppeared, object: nil, userInfo: ["file": $0])
+}
 
 if given != nil {
     RunLoop.main.run(until: Date(timeIntervalSinceNow: 60))
@@ -58,9 +63,12 @@ if given != nil {
     for number in 1...listeners.count {
         seen = 0
         try Data().write(to: folder.appending(path: "file \(number)"))
-        while seen < listeners.count { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+        while seen < listeners.count {
+            _ = RunLoop.main.run(mode: .default, before: .distantFuture)
+        }
         let place = listeners.removeLast().place
-        // The listener on a thread of its own may still be held by the handler that was the last to be seen.
+        // The listener on a thread of its own may still be held by the handler that was the last to
+        // be seen.
         while center.audit().count > listeners.count {
             _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.001))
         }

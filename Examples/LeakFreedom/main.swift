@@ -1,4 +1,5 @@
-// Three classic leaks and their cures, and what the checker says of each. In a test the same words would be its failure.
+// Three classic leaks and their cures, and what the checker says of each. In a test the same words
+// would be its failure.
 
 import Foundation
 import Tether
@@ -23,7 +24,9 @@ let center = ObserverCenter()
 func check(_ title: String, _ body: () -> Void) {
     let findings = findLeaks(limits: .init(deliveryWait: .zero), body)
     print("\(title):")
-    print(findings.isEmpty ? "    nothing is left" : findings.map { "    \($0)" }.joined(separator: "\n"))
+    print(
+        findings.isEmpty
+            ? "    nothing is left" : findings.map { "    \($0)" }.joined(separator: "\n"))
 }
 
 // In debug builds such a handler can be told of as soon as it is registered, on the standard error.

@@ -1,6 +1,8 @@
-// A small app with a model and views, and tests that fail if a view is not deallocated (Tests/NotesTests.swift).
+// A small app with a model and views, and tests that fail if a view is not deallocated
+// (Tests/NotesTests.swift).
 //
-// `NOTES_LEAK=1 swift test --filter NotesTests` plants the classic leak, and shows what the failure says.
+// `NOTES_LEAK=1 swift test --filter NotesTests` plants the classic leak, and shows what the failure
+// says.
 //
 // Prints: 2 notes, 2 observers
 // Prints: window closed: 0 observers
@@ -27,12 +29,14 @@ extension Notification.Name {
     }
 }
 
-/// A view of all notes, which is up to date when the model has posted, if nothing else waits for the main queue.
+/// A view of all notes, which is up to date when the model has posted, if nothing else waits for
+/// the main queue.
 @MainActor final class ListView {
     private(set) var text = ""
 
     init(_ notebook: Notebook, center: ObserverCenter) {
-        center.observe(.notebookDidChange, from: notebook, owner: self, on: .mainActor) { view, note in
+        center.observe(.notebookDidChange, from: notebook, owner: self, on: .mainActor) {
+            view, note in
             view.show((note.object as? Notebook)?.notes ?? [])
         }
     }
@@ -48,11 +52,14 @@ extension Notification.Name {
 
     init(_ notebook: Notebook, center: ObserverCenter) {
         if ProcessInfo.processInfo.environment["NOTES_LEAK"] != nil {
-            // The leak: the handler captures the view, and the center keeps the handler as long as the view lives. With a
-            // sender it would end with that, at the latest.
-            center.observe(.notebookDidChange, owner: self, on: .mainActor) { _, _ in self.count += 1 }
+            // The leak: the handler captures the view, and the center keeps the handler as long as
+            // the view lives. With a sender it would end with that, at the latest.
+            center.observe(.notebookDidChange, owner: self, on: .mainActor) { _, _ in
+                self.count += 1
+            }
         } else {
-            center.observe(.notebookDidChange, from: notebook, owner: self, on: .mainActor) { view, _ in
+            center.observe(.notebookDidChange, from: notebook, owner: self, on: .mainActor) {
+                view, _ in
                 view.count += 1
             }
         }

@@ -1,7 +1,8 @@
 // Posted on one thread, handled on another.
 //
-// A decoder belongs to its own thread: everything that it is told reaches it there, through that thread's run loop, in
-// the order in which it was posted, whichever thread posted it. Nobody removes the observers: they end with the decoder.
+// A decoder belongs to its own thread: everything that it is told reaches it there, through that
+// thread's run loop, in the order in which it was posted, whichever thread posted it. Nobody
+// removes the observers: they end with the decoder.
 //
 // Prints: packet 0 posted on the main thread; 1 waiting for the thread to start
 // Prints: packet 0 decoded on thread decoder
@@ -43,7 +44,9 @@ let end = center.observe(.endOfStream, on: .thread(thread)) { _ in finished.sign
 
 // Posted before the thread is started: it is held until the thread's loop runs.
 center.post(name: .packet, object: nil, userInfo: ["number": 0])
-print("packet 0 posted on \(currentThreadName()); \(center.audit()[0].pending) waiting for the thread to start")
+print(
+    "packet 0 posted on \(currentThreadName()); \(center.audit()[0].pending) waiting for the thread to start"
+)
 thread.start()
 
 let network = Thread {

@@ -53,7 +53,8 @@ final class Journal: Sendable {
 
     var captures: Int { state.withLock(\.captures) }
     var hasEnded: Bool { state.withLock { $0.left != nil } }
-    /// Whether the observers had ended, and their captures gone, at the first line of the owner's `deinit`.
+    /// Whether the observers had ended, and their captures gone, at the first line of the owner's
+    /// `deinit`.
     var endedInTime: Bool { state.withLock { $0.left ?? (1, 1) == (0, 0) } }
 
     // MARK: Printing
@@ -67,11 +68,14 @@ final class Journal: Sendable {
         }
     }
 
-    private static func row(_ name: String, _ kind: String, _ request: String, _ count: String, _ place: String)
+    private static func row(
+        _ name: String, _ kind: String, _ request: String, _ count: String, _ place: String
+    )
         -> String
     {
         let count = String(repeating: " ", count: max(0, 8 - count.count)) + count
-        return "   \(name.padded(to: 13))\(kind.padded(to: 19))\(request.padded(to: 25))\(count)  \(place)"
+        return
+            "   \(name.padded(to: 13))\(kind.padded(to: 19))\(request.padded(to: 25))\(count)  \(place)"
     }
 }
 
@@ -87,12 +91,17 @@ final class Capture: Sendable {
 extension Audit.Row {
     /// The row without addresses, which differ from run to run.
     var inOneLine: String {
-        func withoutAddress(_ description: String) -> String { String(description.prefix { $0 != " " }) }
-        return "\(name?.rawValue ?? "any name") from \(sender.map(withoutAddress) ?? "any sender"), "
+        func withoutAddress(_ description: String) -> String {
+            String(description.prefix { $0 != " " })
+        }
+        return
+            "\(name?.rawValue ?? "any name") from \(sender.map(withoutAddress) ?? "any sender"), "
             + "for \(owner.map(withoutAddress) ?? "its token"), on \(target), at \(file):\(line)"
     }
 }
 
 extension String {
-    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(1, width - count))
+    }
 }

@@ -24,7 +24,8 @@ final class Window: Owner {
     let journal = Journal("Window", is: "class", observes: "on: .main")
 
     init(_ center: ObserverCenter) {
-        center.observe(.fileFound, owner: self, on: .main) { [capture = journal.capture()] window, _ in
+        center.observe(.fileFound, owner: self, on: .main) {
+            [capture = journal.capture()] window, _ in
             window.journal.receive(with: capture)
         }
     }
@@ -38,7 +39,8 @@ final class Window: Owner {
     private var fileCount = 0
 
     init(_ center: ObserverCenter) {
-        center.observe(.fileFound, owner: self, on: .mainActor) { [capture = journal.capture()] sidebar, _ in
+        center.observe(.fileFound, owner: self, on: .mainActor) {
+            [capture = journal.capture()] sidebar, _ in
             sidebar.fileCount += 1
             sidebar.journal.receive(with: capture)
         }
@@ -66,10 +68,12 @@ final class Window: Owner {
 
 /// Observes on a serial dispatch queue.
 final class Cache<Value>: Owner {
-    let journal = Journal("Cache<\(Value.self)>", is: "generic class", observes: "on: .dispatchQueue(_:)")
+    let journal = Journal(
+        "Cache<\(Value.self)>", is: "generic class", observes: "on: .dispatchQueue(_:)")
 
     init(_ center: ObserverCenter, on queue: DispatchQueue) {
-        center.observe(.fileFound, owner: self, on: .dispatchQueue(queue)) { [capture = journal.capture()] cache, _ in
+        center.observe(.fileFound, owner: self, on: .dispatchQueue(queue)) {
+            [capture = journal.capture()] cache, _ in
             cache.journal.receive(with: capture)
         }
     }
@@ -96,7 +100,8 @@ final class Backup: Owner {
     let journal = Journal("Backup", is: "class", observes: "on a suspended queue")
 
     init(_ center: ObserverCenter, on queue: OperationQueue) {
-        center.observe(.fileFound, owner: self, on: .operationQueue(queue)) { [capture = journal.capture()] backup, _ in
+        center.observe(.fileFound, owner: self, on: .operationQueue(queue)) {
+            [capture = journal.capture()] backup, _ in
             backup.journal.receive(with: capture)
         }
     }
@@ -106,11 +111,13 @@ final class Backup: Owner {
 
 /// Observes what one sender posts.
 final class Follower: NSObject, Owner {
-    let journal = Journal("Follower", is: "NSObject subclass", observes: "from: walker 2", "its sender did")
+    let journal = Journal(
+        "Follower", is: "NSObject subclass", observes: "from: walker 2", "its sender did")
 
     init(_ center: ObserverCenter, of walker: Walker) {
         super.init()
-        center.observe(.fileFound, from: walker, owner: self) { [capture = journal.capture()] follower, _ in
+        center.observe(.fileFound, from: walker, owner: self) {
+            [capture = journal.capture()] follower, _ in
             follower.journal.receive(with: capture)
         }
     }
@@ -120,10 +127,12 @@ final class Follower: NSObject, Owner {
 
 /// Observes one post.
 final class Greeter: Owner {
-    let journal = Journal("Greeter", is: "class", observes: "on: .main, once: true", "it has run once")
+    let journal = Journal(
+        "Greeter", is: "class", observes: "on: .main, once: true", "it has run once")
 
     init(_ center: ObserverCenter) {
-        center.observe(.fileFound, owner: self, on: .main, once: true) { [capture = journal.capture()] greeter, _ in
+        center.observe(.fileFound, owner: self, on: .main, once: true) {
+            [capture = journal.capture()] greeter, _ in
             greeter.journal.receive(with: capture)
         }
     }

@@ -20,13 +20,18 @@ struct Queues {
 enum Place {
     private static let key = DispatchSpecificKey<String>()
 
-    static func name(_ queue: DispatchQueue, _ name: String) { queue.setSpecific(key: key, value: name) }
+    static func name(_ queue: DispatchQueue, _ name: String) {
+        queue.setSpecific(key: key, value: name)
+    }
 
-    /// Names the calling thread, in its dictionary: on Linux `Thread.name` is lost while the thread is being started.
+    /// Names the calling thread, in its dictionary: on Linux `Thread.name` is lost while the thread
+    /// is being started.
     static func nameThread(_ name: String) { Thread.current.threadDictionary["place"] = name }
 
     static var current: String {
-        if let queue = DispatchQueue.getSpecific(key: key) ?? OperationQueue.current?.name { return "\(queue) queue" }
+        if let queue = DispatchQueue.getSpecific(key: key) ?? OperationQueue.current?.name {
+            return "\(queue) queue"
+        }
         return Thread.current.threadDictionary["place"] as? String ?? "a thread without a name"
     }
 }

@@ -28,13 +28,18 @@ extension Notification.Name {
         let walker = Walker(name: "walker 1")
         var secondWalker: Walker? = Walker(name: "walker 2")
         var owners: [any Owner] = [
-            Indexer(center), Window(center), Sidebar(center), Title(center), Cache<Data>(center, on: queues.cache),
+            Indexer(center), Window(center), Sidebar(center), Title(center),
+            Cache<Data>(center, on: queues.cache),
             Speller(center, on: queues.speller), Backup(center, on: queues.suspended),
             Follower(center, of: secondWalker!), Greeter(center),
         ]
         let journals = owners.map(\.journal)
-        print("A tour of Tether: every file in \"\(folder.name)\" is posted, and nine objects, the owners, observe it.")
-        print("Nothing in them is for this: no base class, no token to keep, no line that removes an observer.")
+        print(
+            "A tour of Tether: every file in \"\(folder.name)\" is posted, and nine objects, the owners, observe it."
+        )
+        print(
+            "Nothing in them is for this: no base class, no token to keep, no line that removes an observer."
+        )
 
         let (first, second) = folder.halves
         print("\n1. Two threads, walker 1 and walker 2, post half of the files: \(first.count).")
@@ -49,11 +54,17 @@ extension Notification.Name {
             try? center.audit().svg().write(toFile: file, atomically: true, encoding: .utf8)
         }
 
-        print("\n2. Four owners go, and walker 2, a sender. What each had has gone when its deinit begins.")
-        for name in ["Window", "Title", "Cache<Data>", "Backup"] { letGo(name, of: &owners, after: first.count) }
+        print(
+            "\n2. Four owners go, and walker 2, a sender. What each had has gone when its deinit begins."
+        )
+        for name in ["Window", "Title", "Cache<Data>", "Backup"] {
+            letGo(name, of: &owners, after: first.count)
+        }
         secondWalker = nil
         for journal in owners.filter({ OwnerObservers(of: $0).isEmpty }).map(\.journal) {
-            print("   \(journal.name.padded(to: 13))lives on; its observer has ended, because \(journal.reason)")
+            print(
+                "   \(journal.name.padded(to: 13))lives on; its observer has ended, because \(journal.reason)"
+            )
         }
 
         print("\n3. The audit, half-way: who observes what, for whom, on what, from which line on.")
@@ -65,7 +76,9 @@ extension Notification.Name {
         Journal.printTable(of: owners.filter { !OwnerObservers(of: $0).isEmpty }.map(\.journal))
 
         print("\n5. The other owners are let go.")
-        for name in owners.map(\.journal.name) { letGo(name, of: &owners, after: first.count + second.count) }
+        for name in owners.map(\.journal.name) {
+            letGo(name, of: &owners, after: first.count + second.count)
+        }
 
         let audit = center.audit()
         print("\n6. The audit at the end: \(audit).")
@@ -83,21 +96,28 @@ extension Notification.Name {
         let journal = owners[index].journal
         let rows = OwnerObservers(of: owners[index]).audit()
         let pending = rows.reduce(0) { $0 + $1.pending }
-        let had = [(rows.count, "observer"), (journal.captures, "capture"), (pending, "undelivered post")]
-            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: ", ")
+        let had = [
+            (rows.count, "observer"), (journal.captures, "capture"), (pending, "undelivered post"),
+        ]
+        .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(
+            separator: ", ")
         owners.remove(at: index)
         let end = journal.hasEnded ? "ended after file \(fileCount)" : "STILL LIVES"
         let order = journal.endedInTime ? "gone before" : "it had"
         print("   \(name.padded(to: 13))\(end); \(order): \(had.isEmpty ? "nothing" : had)")
     }
 
-    /// Returns when all that was posted has been delivered: on a serial target, what is posted last comes last.
+    /// Returns when all that was posted has been delivered: on a serial target, what is posted last
+    /// comes last.
     private func settle() async {
-        let targets: [DeliveryTarget] = [.main, .dispatchQueue(queues.cache), .operationQueue(queues.speller)]
+        let targets: [DeliveryTarget] = [
+            .main, .dispatchQueue(queues.cache), .operationQueue(queues.speller),
+        ]
         for target in targets {
             var last: NotificationObserver?
             await withCheckedContinuation { continuation in
-                last = center.observe(.settled, on: target, once: true) { _ in continuation.resume() }
+                last = center.observe(.settled, on: target, once: true) { _ in continuation.resume()
+                }
                 center.post(name: .settled, object: nil)
             }
             await last?.cancelAndWait()

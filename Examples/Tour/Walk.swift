@@ -14,7 +14,9 @@ struct Folder {
     init(arguments: some Collection<String>) throws(Unusable) {
         guard arguments.count <= 1 else {
             throw Unusable(
-                description: "Tour walks one folder, but was given \(arguments.count): swift run Tour [folder]")
+                description:
+                    "Tour walks one folder, but was given \(arguments.count): swift run Tour [folder]"
+            )
         }
         let path = arguments.first ?? FileManager.default.currentDirectoryPath
         var isFolder: ObjCBool = false
@@ -27,7 +29,8 @@ struct Folder {
         let folder = URL(filePath: path, directoryHint: .isDirectory).resolvingSymlinksInPath()
         guard FileManager.default.isReadableFile(atPath: path),
             let files = FileManager.default.enumerator(
-                at: folder, includingPropertiesForKeys: [.isRegularFileKey], options: .skipsHiddenFiles)
+                at: folder, includingPropertiesForKeys: [.isRegularFileKey],
+                options: .skipsHiddenFiles)
         else {
             throw Unusable(description: "Tour cannot read the folder \"\(path)\".")
         }
@@ -55,7 +58,9 @@ final class Walker: Sendable {
             // Not kept by the thread, which ends some time later: whoever waits here keeps it.
             let thread = Thread { [unowned self] in
                 Place.nameThread(name)
-                for path in paths { center.post(name: .fileFound, object: self, userInfo: ["path": path]) }
+                for path in paths {
+                    center.post(name: .fileFound, object: self, userInfo: ["path": path])
+                }
                 continuation.resume()
             }
             thread.start()

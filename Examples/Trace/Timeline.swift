@@ -20,7 +20,8 @@ struct Timeline {
 
     /// Begins with the last post of a name.
     init(of events: [[String: Any]], from name: String) {
-        guard let first = events.lastIndex(where: { $0["name"] as? String == "post \(name)" }) else {
+        guard let first = events.lastIndex(where: { $0["name"] as? String == "post \(name)" })
+        else {
             fatalError("The trace has no post of \(name).")
         }
         var open: [Int] = []
@@ -30,7 +31,8 @@ struct Timeline {
             let arguments = event["args"] as? [String: String] ?? [:]
             let reason = arguments["because"].map { ": \($0)" } ?? ""
             var slice = Slice(
-                name: name, reason: reason, depth: open.count, start: time, observer: arguments["observer"])
+                name: name, reason: reason, depth: open.count, start: time,
+                observer: arguments["observer"])
             switch event["ph"] as? String {
             case "B":
                 open.append(slices.count)
@@ -47,13 +49,16 @@ struct Timeline {
     }
 
     /// The owner's end, and what follows.
-    var end: ArraySlice<Slice> { slices[(slices.firstIndex { $0.name.hasPrefix("end of Sidebar") } ?? 0)...] }
+    var end: ArraySlice<Slice> {
+        slices[(slices.firstIndex { $0.name.hasPrefix("end of Sidebar") } ?? 0)...]
+    }
 }
 
 // MARK: The picture
 
 extension Timeline {
-    /// A row for each slice below the name of its thread, and one for the delivery below the name of its target.
+    /// A row for each slice below the name of its thread, and one for the delivery below the name
+    /// of its target.
     var svg: String {
         let start = slices[0].start
         let duration = (slices.compactMap(\.end).max() ?? start) - start
@@ -77,12 +82,14 @@ extension Timeline {
             y += row
         }
         y += 12
-        shapes.append(text(waiting?.name.replacing("waiting for ", with: "") ?? "", 16, y + 16, "head"))
+        shapes.append(
+            text(waiting?.name.replacing("waiting for ", with: "") ?? "", 16, y + 16, "head"))
         y += row
         if let waiting, let end = waiting.end {
             shapes.append(text("delivery of modelDidChange", 28, y + 16))
             shapes.append(bar(x(waiting.start), x(end), y, "wait"))
-            shapes.append("<circle cx=\"\(short(x(end)))\" cy=\"\(short(y + 11))\" r=\"6\" class=\"drop\"/>")
+            shapes.append(
+                "<circle cx=\"\(short(x(end)))\" cy=\"\(short(y + 11))\" r=\"6\" class=\"drop\"/>")
             shapes.append(text("waits", x(waiting.start) + 8, y + 16, "inside"))
             shapes.append(text("dropped", x(end) + 12, y + 16))
         }
@@ -113,7 +120,9 @@ extension Timeline {
 
     private func short(_ number: Double) -> String { String(format: "%.1f", number) }
 
-    private func text(_ text: String, _ x: Double, _ y: Double, _ style: String = "", _ anchor: String = "start")
+    private func text(
+        _ text: String, _ x: Double, _ y: Double, _ style: String = "", _ anchor: String = "start"
+    )
         -> String
     {
         "<text x=\"\(short(x))\" y=\"\(short(y))\" class=\"\(style)\" text-anchor=\"\(anchor)\">\(text)</text>"

@@ -1,12 +1,13 @@
 // Watching a program: a sidebar's life and end, as a trace tells them.
 //
-// Two observers are attached to a sidebar, one of them on a queue. Then the sidebar goes while a delivery still waits for it:
-// both observers end, with what waits and what their handlers captured, before its `deinit` begins.
+// Two observers are attached to a sidebar, one of them on a queue. Then the sidebar goes while a
+// delivery still waits for it: both observers end, with what waits and what their handlers
+// captured, before its `deinit` begins.
 //
 //     Trace [FOLDER]
 //
-// FOLDER gets trace.json, for https://ui.perfetto.dev, and owner-end.svg, which is drawn here from what the trace says of
-// the end. It is the folder for temporary files if it is left out.
+// FOLDER gets trace.json, for https://ui.perfetto.dev, and owner-end.svg, which is drawn here from
+// what the trace says of the end. It is the folder for temporary files if it is left out.
 //
 // Prints: 2 deliveries waited, 1 was made
 // Prints: end of Sidebar
@@ -41,7 +42,9 @@ final class Sidebar: Sendable {
     init(center: ObserverCenter, index: DispatchQueue) {
         self.center = center
         let draft = Draft(center: center)
-        center.observe(.modelDidChange, owner: self, on: .dispatchQueue(index)) { _, _ in draft.update() }
+        center.observe(.modelDidChange, owner: self, on: .dispatchQueue(index)) { _, _ in
+            draft.update()
+        }
         center.observe(.modelDidClose, owner: self) { _, _ in }
     }
 
@@ -61,7 +64,9 @@ func live(center: ObserverCenter, index: DispatchQueue) {
 }
 
 let folder = URL(filePath: CommandLine.arguments.dropFirst().first ?? NSTemporaryDirectory())
-let (file, drawing) = (folder.appending(path: "trace.json"), folder.appending(path: "owner-end.svg"))
+let (file, drawing) = (
+    folder.appending(path: "trace.json"), folder.appending(path: "owner-end.svg")
+)
 let (center, index) = (ObserverCenter(), DispatchQueue(label: "index"))
 try Trace.start(to: file)
 live(center: center, index: index)
@@ -69,11 +74,16 @@ index.resume()
 guard let summary = Trace.stop() else { fatalError("The trace has been stopped by someone else.") }
 print(summary)
 
-let parsed = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [[String: Any]] ?? []
+let parsed =
+    try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [[String: Any]] ?? []
 let events = parsed.sorted { ($0["ts"] as? Double ?? 0) < ($1["ts"] as? Double ?? 0) }
-let (sent, made) = (events.count { $0["ph"] as? String == "s" }, events.count { $0["ph"] as? String == "f" })
+let (sent, made) = (
+    events.count { $0["ph"] as? String == "s" }, events.count { $0["ph"] as? String == "f" }
+)
 print("\(sent) deliveries waited, \(made) was made\n")
 let timeline = Timeline(of: events, from: "modelDidChange")
-for slice in timeline.end { print(String(repeating: "    ", count: slice.depth) + slice.name + slice.reason) }
+for slice in timeline.end {
+    print(String(repeating: "    ", count: slice.depth) + slice.name + slice.reason)
+}
 try timeline.svg.write(to: drawing, atomically: true, encoding: .utf8)
 print("\nOpen \(file.path) in https://ui.perfetto.dev; \(drawing.path) is a picture of the end.")

@@ -1,7 +1,8 @@
 // Messages with a type of their own, instead of a name and a dictionary.
 //
-// A download tells of its progress on the main actor, and of its end from wherever it ends. Both are Foundation's kinds
-// of messages; observers end with their owner, and those who still use plain notifications of the name join in.
+// A download tells of its progress on the main actor, and of its end from wherever it ends. Both
+// are Foundation's kinds of messages; observers end with their owner, and those who still use plain
+// notifications of the name join in.
 //
 // Prints: bar shows 50 %
 // Prints: posted; the bar has 50 % already
@@ -43,7 +44,8 @@ where Self == NotificationCenter.BaseMessageIdentifier<Download.DidProgress> {
 }
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-extension NotificationCenter.MessageIdentifier where Self == NotificationCenter.BaseMessageIdentifier<Download.DidEnd> {
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<Download.DidEnd> {
     static var didEnd: Self { .init() }
 }
 
@@ -70,7 +72,9 @@ actor Library {
     let center = ObserverCenter()
     let (download, other, library) = (Download(), Download(), Library())
     var bar: ProgressBar? = ProgressBar(center: center, download: download)
-    center.observe(for: .didEnd, owner: library) { library, message in await library.add(message.file) }
+    center.observe(for: .didEnd, owner: library) { library, message in
+        await library.add(message.file)
+    }
     let plain = center.observe(Download.DidEnd.name, from: download) { note in
         print("a plain observer was told of \(note.userInfo?["file"] ?? "nothing")")
     }
@@ -86,7 +90,9 @@ actor Library {
     for await file in library.shelf.prefix(2) { print("the library has \(file)") }
 
     plain.cancel()
-    guard center.audit().count == 1 else { fatalError("Only the library should observe: \(center.audit())") }
+    guard center.audit().count == 1 else {
+        fatalError("Only the library should observe: \(center.audit())")
+    }
     withExtendedLifetime((library, bar)) {}
 }
 

@@ -26,8 +26,9 @@ static inline size_t hash(const void *address, unsigned bits) {
     return (size_t)(((uint64_t)(uintptr_t)address * 0x9E3779B97F4A7C15u) >> (64 - bits));
 }
 
-// The original deallocating function of each hooked class: open addressing, read without a lock. An outgrown table
-// stays for its readers; all outgrown tables together are smaller than the current table.
+// The original deallocating function of each hooked class: open addressing, read without a lock. An
+// outgrown table stays for its readers; all outgrown tables together are smaller than the current
+// table.
 typedef struct {
     _Atomic(const void *) metadata;
     _Atomic(destroy_function) original;
@@ -77,8 +78,8 @@ static hooked_class *remember(const void *metadata, destroy_function original) {
     return slot;
 }
 
-// The original function of a class; NULL if the table has no such class. A slot read as empty may be another class's a
-// moment later.
+// The original function of a class; NULL if the table has no such class. A slot read as empty may
+// be another class's a moment later.
 static destroy_function original_of(const void *metadata) {
     class_table *table = atomic_load_explicit(&hooked, memory_order_acquire);
     if (!table) return NULL;
@@ -87,11 +88,13 @@ static destroy_function original_of(const void *metadata) {
     return is_known ? atomic_load_explicit(&slot->original, memory_order_relaxed) : NULL;
 }
 
-// Replaces the deallocating function of each hooked class. An object that is no owner or sender has one unowned
-// reference, shared by its strong references. Such an object costs a read of its counts and no look-up of a record.
+// Replaces the deallocating function of each hooked class. An object that is no owner or sender has
+// one unowned reference, shared by its strong references. Such an object costs a read of its counts
+// and no look-up of a record.
 static __attribute__((swiftcall)) void hook(__attribute__((swift_context)) void *object) {
     destroy_function original = NULL;
-    // The runtime reads the hooked word without an order, so the hook may not see the class in the table at first.
+    // The runtime reads the hooked word without an order, so the hook may not see the class in the
+    // table at first.
     while (!original) original = original_of(*(const void **)object);
     if (tether_unowned_count(object) <= 1) {
         original(object);
@@ -102,8 +105,9 @@ static __attribute__((swiftcall)) void hook(__attribute__((swift_context)) void 
     if (context) atomic_load_explicit(&did_end_callback, memory_order_acquire)(context);
 }
 
-// Whether a word can be written: the kernel executes "or 0" on the word in one step, and wakes no thread. For a
-// read-only word the kernel returns an error, where a store would end the process. So does a sandbox.
+// Whether a word can be written: the kernel executes "or 0" on the word in one step, and wakes no
+// thread. For a read-only word the kernel returns an error, where a store would end the process. So
+// does a sandbox.
 static bool is_writable(void *word) {
 #if defined(__linux__)
     uint32_t nobody = 0;
@@ -115,8 +119,8 @@ static bool is_writable(void *word) {
 #endif
 }
 
-// Without Objective-C, a class's metadata begins with kind 0. The word of the deallocating function stands two words
-// before the address point. Both are ABI (HeapMetadata).
+// Without Objective-C, a class's metadata begins with kind 0. The word of the deallocating function
+// stands two words before the address point. Both are ABI (HeapMetadata).
 static _Atomic(destroy_function) *destroy_word(const void *metadata) {
     return *(const uintptr_t *)metadata == 0 ? (_Atomic(destroy_function) *)metadata - 2 : NULL;
 }
@@ -129,7 +133,8 @@ bool tether_hook_is_installed(const void *metadata) {
 bool tether_hook_install(void *metadata) {
     _Atomic(destroy_function) *destroy = destroy_word(metadata);
     if (!destroy) return false;
-    // If the word has changed since, another copy of this library has installed its hook, which calls this hook.
+    // If the word has changed since, another copy of this library has installed its hook, which
+    // calls this hook.
     if (original_of(metadata)) return true;
     destroy_function original = atomic_load_explicit(destroy, memory_order_relaxed);
     if (!original || !is_writable((void *)destroy)) return false;

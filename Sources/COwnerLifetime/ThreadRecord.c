@@ -88,7 +88,8 @@ uint64_t tether_thread_number(void) {
 #endif
 }
 
-// Posting threads fence until a fence of all threads has worked. On ARM64 posting threads never fence.
+// Posting threads fence until a fence of all threads has worked. On ARM64 posting threads never
+// fence.
 #if defined(__aarch64__)
 uintptr_t tether_awaited = 0;
 #else

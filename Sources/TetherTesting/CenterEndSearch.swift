@@ -1,15 +1,17 @@
 internal import Tether
 
-// A test with a center of its own would miss the leak of an owner that a handler captures, because such an owner ends
-// with the center. So a scope looks for such owners when a center ends:
+// A test with a center of its own would miss the leak of an owner that a handler captures, because
+// such an owner ends with the center. So a scope looks for such owners when a center ends:
 //
-// - Before the end, near captures are searched. An owner on a circle of captures is reported, even if a local variable
-//   of the test still holds the owner: only the end of an observer opens the circle.
-// - An owner that its handler reaches over a property is reported if the center's end released the owner. The test may
-//   be about to set the property.
+// - Before the end, near captures are searched. An owner on a circle of captures is reported, even
+//   if a local variable of the test still holds the owner: only the end of an observer opens the
+//   circle.
+// - An owner that its handler reaches over a property is reported if the center's end released the
+//   owner. The test may be about to set the property.
 // - Any other owner that ended with the release of its handler is reported without a path.
 
-/// An owner alive at the end of its center, and perhaps kept alive by a handler of the center alone.
+/// An owner alive at the end of its center, and perhaps kept alive by a handler of the center
+/// alone.
 struct KeptOwner: Sendable {
     let owner: WatchedObject
     /// Whether captures of handlers alone keep the owner.
@@ -18,7 +20,8 @@ struct KeptOwner: Sendable {
 
     /// An owner reached by its own handler, or by `other`, the handler of another kept owner.
     fileprivate init(
-        _ owner: WatchedObject, of registration: WatchedRegistration, heldBy other: WatchedRegistration? = nil,
+        _ owner: WatchedObject, of registration: WatchedRegistration,
+        heldBy other: WatchedRegistration? = nil,
         by path: ReferencePath
     ) {
         let tracked = LeakTracker.Tracked(
@@ -45,13 +48,15 @@ struct KeptOwner: Sendable {
     }
 
     private init(
-        _ owner: WatchedObject, isCaptured: Bool, of registration: WatchedRegistration, _ keeping: String,
+        _ owner: WatchedObject, isCaptured: Bool, of registration: WatchedRegistration,
+        _ keeping: String,
         remedy: String, _ picture: Diagram
     ) {
         self.owner = owner
         self.isCaptured = isCaptured
         finding = Finding(
-            message: "\(owner.type), an owner, observed for at \(registration.site), went only because its center did: "
+            message:
+                "\(owner.type), an owner, observed for at \(registration.site), went only because its center did: "
                 + "until then \(keeping). With a center that stays, such as ObserverCenter.default, it leaks. "
                 + remedy,
             site: registration.site, picture: picture)
@@ -59,12 +64,16 @@ struct KeptOwner: Sendable {
 }
 
 extension KeptOwner {
-    private typealias Candidate = (registration: WatchedRegistration, owner: WatchedObject, handler: ValueBytes)
+    private typealias Candidate = (
+        registration: WatchedRegistration, owner: WatchedObject, handler: ValueBytes
+    )
     private typealias Holder = (candidate: Candidate, path: ReferencePath)
 
-    /// The owners that a center may keep, in the order of its registrations. `owners` has the living ones by address.
+    /// The owners that a center may keep, in the order of its registrations. `owners` has the
+    /// living ones by address.
     static func search(
-        _ registrations: [WatchedRegistration], owners: [UInt: WatchedObject], keptOnPurpose: Set<UInt>, limit: Duration
+        _ registrations: [WatchedRegistration], owners: [UInt: WatchedObject],
+        keptOnPurpose: Set<UInt>, limit: Duration
     ) -> [KeptOwner] {
         let graph = ObjectGraph(until: .after(limit))
         let candidates = registrations.compactMap { registration -> Candidate? in
@@ -73,11 +82,13 @@ extension KeptOwner {
             else { return nil }
             return (registration, owner, handler)
         }
-        // The near captures of every handler come first, because the search of a large model may use up the time.
+        // The near captures of every handler come first, because the search of a large model may
+        // use up the time.
         var captures: [UInt: [Holder]] = [:]
         let targets = graph.targets(candidates.map { HeapObject(address: $0.owner.address) })
         for candidate in candidates {
-            let paths = graph.paths(from: ReferencePath.roots(candidate.handler), to: targets, lookingInto: 32)
+            let paths = graph.paths(
+                from: ReferencePath.roots(candidate.handler), to: targets, lookingInto: 32)
             for (end, path) in paths where path.isCapture {
                 captures[end.address, default: []].append((candidate, path))
             }
@@ -88,7 +99,9 @@ extension KeptOwner {
             let holders = circles.contains(owner.address) ? captures[owner.address] ?? [] : []
             if let own = holders.first(where: { $0.candidate.owner === owner }) {
                 kept[owner.address] = KeptOwner(owner, of: own.candidate.registration, by: own.path)
-            } else if let other = holders.first(where: { circles.contains($0.candidate.owner.address) }) {
+            } else if let other = holders.first(where: {
+                circles.contains($0.candidate.owner.address)
+            }) {
                 kept[owner.address] = KeptOwner(
                     owner, of: registration, heldBy: other.candidate.registration, by: other.path)
             } else if let path = graph.path(from: handler, to: HeapObject(address: owner.address)) {
@@ -96,15 +109,19 @@ extension KeptOwner {
             }
         }
         // An owner that ended meanwhile did not need the center's end.
-        return candidates.compactMap { kept.removeValue(forKey: $0.owner.address) }.filter { !$0.owner.hasEnded }
+        return candidates.compactMap { kept.removeValue(forKey: $0.owner.address) }.filter {
+            !$0.owner.hasEnded
+        }
     }
 
-    /// The owners on circles of captures, or captured behind one: left over when, again and again, an owner that no
-    /// handler of a left owner captures is removed.
+    /// The owners on circles of captures, or captured behind one: left over when, again and again,
+    /// an owner that no handler of a left owner captures is removed.
     private static func behindCircles(_ captures: [UInt: [Holder]]) -> Set<UInt> {
         var (captured, counts) = ([UInt: [UInt]](), captures.mapValues(\.count))
         for (end, holders) in captures {
-            for holder in holders { captured[holder.candidate.owner.address, default: []].append(end) }
+            for holder in holders {
+                captured[holder.candidate.owner.address, default: []].append(end)
+            }
         }
         var removed = captured.keys.filter { counts[$0] == nil }
         while let owner = removed.popLast() {

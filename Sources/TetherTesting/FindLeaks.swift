@@ -5,12 +5,14 @@
 /// for leak in leaks { print(leak) }
 /// ```
 ///
-/// The function first waits for deliveries pending when the body returns. The calling thread waits; the main thread
-/// runs its run loop meanwhile. In a turn of the main queue, such as a main-actor function called by a task, deliveries
-/// to `.main` cannot run before the return: write `await` there. The function needs no framework for tests. In tests,
-/// `verifyNoLeaks` of `TetherVerification` fails the test.
+/// The function first waits for deliveries pending when the body returns. The calling thread waits;
+/// the main thread runs its run loop meanwhile. In a turn of the main queue, such as a main-actor
+/// function called by a task, deliveries to `.main` cannot run before the return: write `await`
+/// there. The function needs no framework for tests. In tests, `verifyNoLeaks` of
+/// `TetherVerification` fails the test.
 /// - Parameters:
-///   - limits: The longest waits for deliveries and for releases, and the longest search for holders.
+///   - limits: The longest waits for deliveries and for releases, and the longest search for
+///     holders.
 ///   - body: The code to run, with the new scope as `LeakTracker.current`.
 /// - Returns: A leak for each thing left behind, with a sentence about the cause and a picture.
 @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
@@ -18,12 +20,15 @@
 public func findLeaks(
     limits: LeakTracker.Limits = .init(), _ body: () throws -> Void
 ) rethrows -> [LeakTracker.Leak] {
-    return try LeakTracker.run(limits, warns: false, body).1.findings.map { LeakTracker.Leak($0.message, $0.picture) }
+    return try LeakTracker.run(limits, warns: false, body).1.findings.map {
+        LeakTracker.Leak($0.message, $0.picture)
+    }
 }
 
 /// Runs an asynchronous body, and blocks no thread.
 ///
-/// See `findLeaks(limits:_:)`. The actor of the caller, `isolation`, runs the body: leave the argument out.
+/// See `findLeaks(limits:_:)`. The actor of the caller, `isolation`, runs the body: leave the
+/// argument out.
 public func findLeaks(
     limits: LeakTracker.Limits = .init(), isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Void

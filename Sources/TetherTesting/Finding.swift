@@ -7,7 +7,8 @@ package struct Finding: Sendable {
     package let site: Site
     package let picture: Diagram
 
-    /// The first holder, the thing left behind, and the place of the repair. Like findings have equal ones.
+    /// The first holder, the thing left behind, and the place of the repair. Like findings have
+    /// equal ones.
     fileprivate var kind: [String] {
         (picture.boxes.first?.lines ?? []) + (picture.boxes.last?.lines ?? []) + ["\(site)"]
     }
@@ -18,7 +19,8 @@ package struct Finding: Sendable {
         try? FileHandle.standardError.write(contentsOf: Data("\(site): warning: \(message)\n".utf8))
     }
 
-    /// Reports the finding while the program runs: in the running test, or else on the standard error.
+    /// Reports the finding while the program runs: in the running test, or else on the standard
+    /// error.
     func report() {
         if FindingRecorders.tests?.record(self) != true { print() }
     }
@@ -52,7 +54,8 @@ package protocol FindingRecorder: SendableMetatype {
 }
 
 enum FindingRecorders {
-    /// The recorder of `TetherVerification`; `nil` in programs without that module. The look-up by name keeps
-    /// frameworks for tests out of this module.
-    static let tests = _typeByName("18TetherVerification12TestRecorderO") as? any FindingRecorder.Type
+    /// The recorder of `TetherVerification`; `nil` in programs without that module. The look-up by
+    /// name keeps frameworks for tests out of this module.
+    static let tests =
+        _typeByName("18TetherVerification12TestRecorderO") as? any FindingRecorder.Type
 }

@@ -11,18 +11,20 @@ extension LeakTracker {
     /// }
     /// ```
     public struct Limits: Sendable {
-        /// The longest wait, after the body, for pending deliveries and running handlers; ten seconds by default. A
-        /// delivery then pending, or a handler then running, is a leak.
+        /// The longest wait, after the body, for pending deliveries and running handlers; ten
+        /// seconds by default. A delivery then pending, or a handler then running, is a leak.
         public let deliveryWait: Duration
-        /// The longest wait for threads or tasks to release the things left behind, if there are any; two seconds by
-        /// default, and at most `deliveryWait`. Each object or observer that then remains is a leak.
+        /// The longest wait for threads or tasks to release the things left behind, if there are
+        /// any; two seconds by default, and at most `deliveryWait`. Each object or observer that
+        /// then remains is a leak.
         public let releaseWait: Duration
-        /// The longest search for the holders of all things left behind; two seconds by default. A leak whose holder
-        /// was not found in time says so. All searches at the ends of centers, together, have the same time again.
+        /// The longest search for the holders of all things left behind; two seconds by default. A
+        /// leak whose holder was not found in time says so. All searches at the ends of centers,
+        /// together, have the same time again.
         public let holderSearch: Duration
 
-        /// Makes limits, each the default unless given. `.zero` stands for no wait, or no search. A `releaseWait`
-        /// longer than `deliveryWait` is shortened to that.
+        /// Makes limits, each the default unless given. `.zero` stands for no wait, or no search. A
+        /// `releaseWait` longer than `deliveryWait` is shortened to that.
         public init(
             deliveryWait: Duration = .seconds(10), releaseWait: Duration = .seconds(2),
             holderSearch: Duration = .seconds(2)
@@ -46,7 +48,8 @@ extension LeakTracker {
 
     // MARK: Verifying
 
-    /// Runs a body in a new scope, verifies the scope, and closes it. A body that throws is not verified.
+    /// Runs a body in a new scope, verifies the scope, and closes it. A body that throws is not
+    /// verified.
     @available(*, noasync)
     package static func run<Result>(
         _ limits: Limits, warns: Bool = true, _ body: () throws -> Result
@@ -77,13 +80,16 @@ extension LeakTracker {
             isLate = DispatchTime.now() >= deadline
         }
         let unfinished = isLate ? unfinished() : []
-        if unfinished.isEmpty, let waitGroup = releases() { await waitGroup.wait(until: .after(limits.releaseWait)) }
+        if unfinished.isEmpty, let waitGroup = releases() {
+            await waitGroup.wait(until: .after(limits.releaseWait))
+        }
         return findings(unfinished, limits)
     }
 
     @available(*, noasync)
     package func verifyBlocking(_ limits: Limits) -> [Finding] {
-        let runsLoop = Thread.isMainThread || state.withLock(\.registrations).contains(where: \.usesRunLoop)
+        let runsLoop =
+            Thread.isMainThread || state.withLock(\.registrations).contains(where: \.usesRunLoop)
         let deadline = DispatchTime.after(limits.deliveryWait)
         var isLate = false
         defer { endWaits() }
@@ -104,7 +110,8 @@ extension LeakTracker {
     private func deliveries() -> WaitGroup? {
         let waitGroup = WaitGroup()
         for registration in state.withLock(\.registrations) {
-            // Without a pending delivery nothing retains `signal`, and its release ends the wait at once.
+            // Without a pending delivery nothing retains `signal`, and its release ends the wait at
+            // once.
             let signal = AtRelease(waitGroup.add())
             if let cancel = registration.retainUntilIdle(signal) {
                 state.withLock { $0.waits[registration.id] = cancel }
@@ -116,9 +123,12 @@ extension LeakTracker {
         return waitGroup.isEmpty ? nil : waitGroup
     }
 
-    private func unfinished() -> [Finding] { state.withLock(\.registrations).compactMap { $0.unfinished() } }
+    private func unfinished() -> [Finding] {
+        state.withLock(\.registrations).compactMap { $0.unfinished() }
+    }
 
-    /// Ends the wait for the deliveries of an ended registration, because the target may never run them.
+    /// Ends the wait for the deliveries of an ended registration, because the target may never run
+    /// them.
     private func endWait(_ id: WatchedRegistration.ID) {
         let end = state.withLock { $0.waits.removeValue(forKey: id) }
         end?()
@@ -176,24 +186,30 @@ extension LeakTracker {
 
     private func findings(_ unfinished: [Finding], _ limits: Limits) -> [Finding] {
         let diagnosis = Diagnosis(
-            registrations: state.withLock(\.registrations), objects: leftObjects(), limit: limits.holderSearch)
+            registrations: state.withLock(\.registrations), objects: leftObjects(),
+            limit: limits.holderSearch)
         // The diagnosis reports the owners still alive.
-        let hidden = state.withLock(\.keptUntilCenterEnded).filter { $0.owner.hasEnded }.map(\.finding)
-        return diagnosis.findings(observers: leftRegistrations()) + hidden.counted() + unfinished.counted()
+        let hidden = state.withLock(\.keptUntilCenterEnded).filter { $0.owner.hasEnded }.map(
+            \.finding)
+        return diagnosis.findings(observers: leftRegistrations()) + hidden.counted()
+            + unfinished.counted()
     }
 
-    /// Finds the owners kept alive by a center that is ending and has these registrations of the scope.
+    /// Finds the owners kept alive by a center that is ending and has these registrations of the
+    /// scope.
     func ownersKept(by registrations: [WatchedRegistration]) -> [KeptOwner] {
         let (objects, kept, limit) = state.withLock { ($0.objects, $0.kept, $0.timeForCenters) }
         let begin = ContinuousClock.now
         let owners = KeptOwner.search(
             registrations, owners: objects, keptOnPurpose: addresses(of: kept), limit: limit)
-        state.withLock { $0.timeForCenters = max(.zero, $0.timeForCenters - (ContinuousClock.now - begin)) }
+        state.withLock {
+            $0.timeForCenters = max(.zero, $0.timeForCenters - (ContinuousClock.now - begin))
+        }
         return owners
     }
 
-    /// Records the leaks among the owners found by the search: see CenterEndSearch.swift. `gone` lists the owners that
-    /// ended with their handlers, including owners of other scopes.
+    /// Records the leaks among the owners found by the search: see CenterEndSearch.swift. `gone`
+    /// lists the owners that ended with their handlers, including owners of other scopes.
     func centerHasEnded(_ owners: [KeptOwner], gone: [KeptOwner]) {
         let known = Set(owners.map(\.owner.address))
         let kept = owners.filter { $0.isCaptured || $0.owner.hasEnded }
@@ -209,7 +225,9 @@ extension LeakTracker {
         let (owner, kept) = state.withLock { state in
             (registration.owner.flatMap { state.objects[$0] }, state.kept)
         }
-        guard let owner, !owner.hasEnded, !addresses(of: kept).contains(owner.address) else { return nil }
+        guard let owner, !owner.hasEnded, !addresses(of: kept).contains(owner.address) else {
+            return nil
+        }
         return owner
     }
 
@@ -217,7 +235,8 @@ extension LeakTracker {
         let centers = state.withLock(\.centers)
         return Registrations.newUnattributed(on: centers).map { registration in
             Finding(
-                message: "\(registration.description) belongs to no test that can be told: it was made on a queue or "
+                message:
+                    "\(registration.description) belongs to no test that can be told: it was made on a queue or "
                     + "thread without a scope. Hand the work over with the scope's adopt { }.",
                 site: registration.site, picture: LeakPicture(handlerOf: registration).diagram)
         }
@@ -229,13 +248,16 @@ extension WatchedRegistration {
 
     /// "the observer of modelDidChange registered at …"
     var description: String {
-        isSequence ? "the sequence of \(subject) made at \(site)" : "the observer of \(subject) registered at \(site)"
+        isSequence
+            ? "the sequence of \(subject) made at \(site)"
+            : "the observer of \(subject) registered at \(site)"
     }
 
     /// "the handler registered at … (modelDidChange)"
     var handlerDescription: String { "the handler registered at \(site) (\(subject))" }
 
-    /// The finding about deliveries or handlers not finished within the limit; `nil` if all are finished.
+    /// The finding about deliveries or handlers not finished within the limit; `nil` if all are
+    /// finished.
     fileprivate func unfinished() -> Finding? {
         let pending = pending
         var picture = LeakPicture(handlerOf: self)
@@ -247,20 +269,23 @@ extension WatchedRegistration {
                 ? ", which this very call blocks, because it was made there; write 'await' before it, in an async test"
                 : "; run what that target runs on, or stop the observer, before the test ends"
             return Finding(
-                message: "still waiting for \(deliveries) pending on \(pending.target) for \(handlerDescription)"
+                message:
+                    "still waiting for \(deliveries) pending on \(pending.target) for \(handlerDescription)"
                     + remedy,
                 site: site, picture: picture.diagram)
         }
         guard isRunning else { return nil }
         picture.hold(["another thread"], "running on", .cylinder, .violet)
         return Finding(
-            message: "still waiting for \(handlerDescription) to return; it is running on another thread, or suspended",
+            message:
+                "still waiting for \(handlerDescription) to return; it is running on another thread, or suspended",
             site: site, picture: picture.diagram)
     }
 }
 
 extension DispatchTime {
-    /// The time after a duration from now. The duration is limited to a century to avoid an overflow.
+    /// The time after a duration from now. The duration is limited to a century to avoid an
+    /// overflow.
     static func after(_ duration: Duration) -> DispatchTime {
         let (seconds, attoseconds) = min(max(duration, .zero), .seconds(3_000_000_000)).components
         return .now() + .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))

@@ -1,9 +1,11 @@
 internal import Foundation
 public import Tether
 
-/// A scope of a test that must leave nothing behind: no observer, no owner of an observer, no tracked object.
+/// A scope of a test that must leave nothing behind: no observer, no owner of an observer, no
+/// tracked object.
 ///
-/// Most tests need no more than `@Test(.verifiesNoLeaks)`, or `verifyNoLeaks { … }`, which make a scope:
+/// Most tests need no more than `@Test(.verifiesNoLeaks)`, or `verifyNoLeaks { … }`, which make a
+/// scope:
 ///
 /// ```swift
 /// @Test(.verifiesNoLeaks) func `a closed sidebar is gone`() {
@@ -17,21 +19,26 @@ public import Tether
 /// - `track(_:)` verifies the end of an object that owns no observer, such as a model or a view.
 /// - `probe(_:)` verifies the release of a closure that captures no object of yours.
 /// - `Probe.touch()`, called in such a closure, captures the probe.
-/// - `keep(_:)` excludes an object that is to outlive the test, such as a cache shared by all tests.
-/// - `adopt(_:)` makes the scope current on a queue or thread where work of the test registers observers.
+/// - `keep(_:)` excludes an object that is to outlive the test, such as a cache shared by all
+///   tests.
+/// - `adopt(_:)` makes the scope current on a queue or thread where work of the test registers
+///   observers.
 ///
-/// A registration belongs to the scope that is `current` at the call. The test's own tasks inherit the scope. A handler
-/// runs in the scope of its observer, whichever test posts. A registration without a scope, on a center that the scope
-/// uses, is reported with a warning, which fails no test.
+/// A registration belongs to the scope that is `current` at the call. The test's own tasks inherit
+/// the scope. A handler runs in the scope of its observer, whichever test posts. A registration
+/// without a scope, on a center that the scope uses, is reported with a warning, which fails no
+/// test.
 ///
 /// *Thread safety*: any thread.
 public final class LeakTracker: Sendable {
-    /// The scope of the running test, in this task or on this thread; in a handler, of the test that registered the
-    /// observer, even if another test posts. An async handler has none, because each call has a task of its own.
+    /// The scope of the running test, in this task or on this thread; in a handler, of the test
+    /// that registered the observer, even if another test posts. An async handler has none, because
+    /// each call has a task of its own.
     public static var current: LeakTracker? {
         let running = RegistrationWatch.running
         // The handler of an observer without a scope runs in the scope of its posting thread.
-        for handler in running.handlers.dropFirst(scope?.countOfOuter(in: running) ?? 0).reversed() {
+        for handler in running.handlers.dropFirst(scope?.countOfOuter(in: running) ?? 0).reversed()
+        {
             if let known = Registrations.scope(of: handler) { return known.tracker }
         }
         return scope?.tracker
@@ -39,7 +46,8 @@ public final class LeakTracker: Sendable {
 
     @TaskLocal package static var scope: Scope?
 
-    /// A current tracker, which takes precedence over the handlers that ran when the tracker became current.
+    /// A current tracker, which takes precedence over the handlers that ran when the tracker became
+    /// current.
     package struct Scope: Sendable {
         fileprivate let tracker: LeakTracker
         private let thread: ObjectIdentifier
@@ -50,9 +58,11 @@ public final class LeakTracker: Sendable {
             (thread, outer) = RegistrationWatch.running
         }
 
-        /// The number of running handlers outside of this scope; 0 in a task that inherits the scope, on any thread.
-        fileprivate func countOfOuter(in running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID])) -> Int
-        {
+        /// The number of running handlers outside of this scope; 0 in a task that inherits the
+        /// scope, on any thread.
+        fileprivate func countOfOuter(
+            in running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID])
+        ) -> Int {
             thread == running.thread && running.handlers.starts(with: outer) ? outer.count : 0
         }
     }
@@ -79,7 +89,8 @@ public final class LeakTracker: Sendable {
         var keptUntilCenterEnded: [KeptOwner] = []
         /// The time left for the searches at the ends of centers.
         var timeForCenters = Duration.seconds(2)
-        /// Each ends a wait for pending deliveries; called when the registration or the verification ends.
+        /// Each ends a wait for pending deliveries; called when the registration or the
+        /// verification ends.
         var waits: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
         /// Each reports the end of a registration to a waiting verification.
         var ended: [WatchedRegistration.ID: @Sendable () -> Void] = [:]
@@ -113,7 +124,8 @@ public final class LeakTracker: Sendable {
         Registrations.stopListening()
     }
 
-    /// Runs a body here with this scope as current: registrations by the body and its child tasks belong to the scope.
+    /// Runs a body here with this scope as current: registrations by the body and its child tasks
+    /// belong to the scope.
     ///
     /// ```swift
     /// let scope = LeakTracker.current
@@ -123,7 +135,9 @@ public final class LeakTracker: Sendable {
     ///     }
     /// }
     /// ```
-    public func adopt<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    public func adopt<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure)
+        -> Result
+    {
         // `withValue` rethrows anything.
         let outcome: Swift.Result<Result, Failure> = LeakTracker.$scope.withValue(Scope(self)) {
             do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
@@ -133,9 +147,9 @@ public final class LeakTracker: Sendable {
 
     // MARK: Tracking
 
-    /// Tracks an object without retaining it, and returns the object. Findings name the object by `label`, or else by
-    /// its type, and the line of the call. A box made by a cast of a value to `AnyObject` stops the program with a
-    /// message, because each cast makes another box.
+    /// Tracks an object without retaining it, and returns the object. Findings name the object by
+    /// `label`, or else by its type, and the line of the call. A box made by a cast of a value to
+    /// `AnyObject` stops the program with a message, because each cast makes another box.
     @discardableResult
     public func track<Object: AnyObject>(
         _ object: Object, _ label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -144,13 +158,14 @@ public final class LeakTracker: Sendable {
         if isClosed { return object }
         let site = Site(file: "\(fileID)", line: Int(line))
         let tracked = Tracked(
-            object: watched(object), label: label ?? "\(type(of: object))", site: site, isOwner: false)
+            object: watched(object), label: label ?? "\(type(of: object))", site: site,
+            isOwner: false)
         state.withLock { $0.tracked.append(tracked) }
         return object
     }
 
-    /// Excludes an object kept on purpose beyond the scope, without retaining it. Neither the object nor its observers
-    /// are leaks.
+    /// Excludes an object kept on purpose beyond the scope, without retaining it. Neither the
+    /// object nor its observers are leaks.
     @discardableResult
     public func keep<Object: AnyObject>(
         _ object: Object, fileID: StaticString = #fileID, line: UInt = #line
@@ -161,8 +176,8 @@ public final class LeakTracker: Sendable {
         return object
     }
 
-    /// Makes and tracks an object to capture, named `label` in findings. The probe is alive as long as a closure with
-    /// the capture is alive.
+    /// Makes and tracks an object to capture, named `label` in findings. The probe is alive as long
+    /// as a closure with the capture is alive.
     public func probe(
         _ label: String = "a captured value", fileID: StaticString = #fileID, line: UInt = #line
     ) -> Probe {
@@ -177,8 +192,8 @@ public final class LeakTracker: Sendable {
         public func touch() {}
     }
 
-    /// Watches for the end of an object that the caller holds. The watch begins here, and not with the wait, because
-    /// then the verification alone might hold the object.
+    /// Watches for the end of an object that the caller holds. The watch begins here, and not with
+    /// the wait, because then the verification alone might hold the object.
     private func watched(_ object: AnyObject) -> WatchedObject {
         let address = HeapObject(object).address
         if let known = state.withLock({ $0.objects[address] }), !known.hasEnded { return known }
@@ -217,22 +232,26 @@ public final class LeakTracker: Sendable {
 
         /// The path of holders, as a graph for Graphviz: draw with `dot -Tsvg`.
         ///
-        /// Boxes are objects, named by type, and handlers, with the line of each registration. An arrow leads from a
-        /// holder to a held object, and names the property. Red is the first holder, the place of the repair. Yellow is
-        /// the object left behind. Grey is an unknown holder.
+        /// Boxes are objects, named by type, and handlers, with the line of each registration. An
+        /// arrow leads from a holder to a held object, and names the property. Red is the first
+        /// holder, the place of the repair. Yellow is the object left behind. Grey is an unknown
+        /// holder.
         public func dot() -> String { picture.graphviz }
 
-        /// The path of holders, as a flow chart for Mermaid, which Markdown on many hosts draws; see `dot()`.
+        /// The path of holders, as a flow chart for Mermaid, which Markdown on many hosts draws;
+        /// see `dot()`.
         public func mermaid() -> String { picture.mermaid }
 
-        /// The path of holders, as an SVG picture, with the repair above the first holder; see `dot()`.
+        /// The path of holders, as an SVG picture, with the repair above the first holder; see
+        /// `dot()`.
         public func svg() -> String { picture.svg }
     }
 
-    /// The tracked objects alive now, and the current observers of the given centers, if any. The call does not wait
-    /// for deliveries or releases.
+    /// The tracked objects alive now, and the current observers of the given centers, if any. The
+    /// call does not wait for deliveries or releases.
     public func leaks(in centers: any NotifyingCenter...) -> [Leak] {
-        let objects = state.withLock(\.tracked).filter { !$0.isOwner && !$0.object.hasEnded }.map { tracked in
+        let objects = state.withLock(\.tracked).filter { !$0.isOwner && !$0.object.hasEnded }.map {
+            tracked in
             Leak(
                 "\(tracked.label) is still alive, tracked at \(tracked.site)",
                 LeakPicture(tracked.lines, .yellow).diagram)
@@ -240,15 +259,17 @@ public final class LeakTracker: Sendable {
         let observers = centers.flatMap { $0.audit() }.map { row in
             Leak(
                 "still observing: \(row)",
-                LeakPicture(["observer of \(describeName(row.name))", "\(row.file):\(row.line)"], .yellow)
-                    .diagram)
+                LeakPicture(
+                    ["observer of \(describeName(row.name))", "\(row.file):\(row.line)"], .yellow
+                )
+                .diagram)
         }
         return objects + observers
     }
 }
 
-/// Tracks an object in the current scope, and returns the object. The test fails if the object outlives the scope. See
-/// ``LeakTracker/track(_:_:fileID:line:)``.
+/// Tracks an object in the current scope, and returns the object. The test fails if the object
+/// outlives the scope. See ``LeakTracker/track(_:_:fileID:line:)``.
 @discardableResult
 public func track<Object: AnyObject>(
     _ object: Object, _ label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line

@@ -1,6 +1,7 @@
 public import Tether
 
-/// A target whose deliveries run when the test calls `runOne()` or `runAll(limit:)`, in order, on the calling thread.
+/// A target whose deliveries run when the test calls `runOne()` or `runAll(limit:)`, in order, on
+/// the calling thread.
 ///
 /// ```swift
 /// let target = ManualTarget()
@@ -13,11 +14,12 @@ public import Tether
 /// #expect(sidebar.reloads == 1)
 /// ```
 ///
-/// *Delivery*: the deliveries of all observers on one instance run in the order of posting, as on any target: see
-/// [what Tether promises](/documentation/tether/contract). Pending deliveries are dropped when the instance and its
-/// observers are deallocated.
+/// *Delivery*: the deliveries of all observers on one instance run in the order of posting, as on
+/// any target: see [what Tether promises](/documentation/tether/contract). Pending deliveries are
+/// dropped when the instance and its observers are deallocated.
 ///
-/// *Thread safety*: any thread. Threads may run deliveries at the same time; each delivery runs once.
+/// *Thread safety*: any thread. Threads may run deliveries at the same time; each delivery runs
+/// once.
 public final class ManualTarget: DeliveryScheduler {
     private let jobs = Locked<[@Sendable () -> Void]>([])
 
@@ -27,7 +29,8 @@ public final class ManualTarget: DeliveryScheduler {
     /// The target to pass as `on:`.
     public var target: DeliveryTarget { .custom(self) }
 
-    /// Whether deliveries are pending. A delivery counts until it is run, even if its observer has stopped.
+    /// Whether deliveries are pending. A delivery counts until it is run, even if its observer has
+    /// stopped.
     public var isPending: Bool { jobs.withLock { !$0.isEmpty } }
 
     /// Runs the next delivery, and returns whether a delivery was pending.

@@ -1,7 +1,8 @@
 public import Foundation
 public import Tether
 
-// SAFETY: `init` alone sets `token`; a lock guards notifications; a test that shares them upholds their safety.
+// SAFETY: `init` alone sets `token`; a lock guards notifications; a test that shares them upholds
+// their safety.
 
 /// An observer that records the delivered notifications, for a test to read or to wait for.
 ///
@@ -13,12 +14,14 @@ public import Tether
 /// await changes.wait(for: 1)      // for what is asynchronous
 /// ```
 ///
-/// A recorder observes as long as it is alive. It retains the recorded notifications and their objects until `clear()`
-/// or its own end. A post from an object's `deinit` is recorded without the object, which nothing may retain.
+/// A recorder observes as long as it is alive. It retains the recorded notifications and their
+/// objects until `clear()` or its own end. A post from an object's `deinit` is recorded without the
+/// object, which nothing may retain.
 ///
 /// *Thread safety*: any thread.
 public final class NotificationRecorder: @unchecked Sendable {
-    /// SAFETY: accessed only under the lock; the posting thread passes each notification to the reading thread.
+    /// SAFETY: accessed only under the lock; the posting thread passes each notification to the
+    /// reading thread.
     private struct State: @unchecked Sendable {
         var notifications: [Notification] = []
         var waiters: [Int: (count: Int, resume: @Sendable () -> Void)] = [:]
@@ -45,13 +48,16 @@ public final class NotificationRecorder: @unchecked Sendable {
     private let log = Log()
     private let token: NotificationObserver
 
-    /// Starts to record the notifications of a name, or of any name if `nil`. Without a sender, those of any sender are
-    /// recorded. Audits and reports name the line of the call.
+    /// Starts to record the notifications of a name, or of any name if `nil`. Without a sender,
+    /// those of any sender are recorded. Audits and reports name the line of the call.
     public init<Sender: AnyObject>(
-        _ center: some NotifyingCenter, _ name: Notification.Name?, from sender: Sender = Omitted.argument,
-        on target: DeliveryTarget = .postingThread, fileID: StaticString = #fileID, line: UInt = #line
+        _ center: some NotifyingCenter, _ name: Notification.Name?,
+        from sender: Sender = Omitted.argument,
+        on target: DeliveryTarget = .postingThread, fileID: StaticString = #fileID,
+        line: UInt = #line
     ) {
-        token = center.observe(name, from: sender, on: target, fileID: fileID, line: line) { [log] notification in
+        token = center.observe(name, from: sender, on: target, fileID: fileID, line: line) {
+            [log] notification in
             log.add(notification)
         }
     }
@@ -74,7 +80,8 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// Removes the recorded notifications.
     public func clear() {
         let old = log.state.withLock { state in
-            // SAFETY: no other thread has the old notifications; `old` moves them out of the lock for their release.
+            // SAFETY: no other thread has the old notifications; `old` moves them out of the lock
+            // for their release.
             nonisolated(unsafe) let old = state.notifications
             state.notifications = []
             return unsafe old
@@ -85,8 +92,8 @@ public final class NotificationRecorder: @unchecked Sendable {
     /// Stops recording, and keeps the recorded notifications.
     public func cancel() { token.cancel() }
 
-    /// Suspends until `count` notifications have been delivered since the recorder was made or last cleared, for
-    /// `limit` at most. The wait also ends if the task is cancelled.
+    /// Suspends until `count` notifications have been delivered since the recorder was made or last
+    /// cleared, for `limit` at most. The wait also ends if the task is cancelled.
     /// - Returns: Whether `count` notifications were delivered within the limit.
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) async -> Bool {
@@ -102,9 +109,10 @@ public final class NotificationRecorder: @unchecked Sendable {
 
     /// Blocks this thread until `count` notifications have been delivered in all.
     ///
-    /// On the main thread, or for a recorder with a run loop target, the run loop of this thread runs meanwhile, so
-    /// that deliveries to the thread can run. In a turn of the main queue, such as a test on the main actor, deliveries
-    /// to `.main` cannot run before the return: make the test async, and write `await`.
+    /// On the main thread, or for a recorder with a run loop target, the run loop of this thread
+    /// runs meanwhile, so that deliveries to the thread can run. In a turn of the main queue, such
+    /// as a test on the main actor, deliveries to `.main` cannot run before the return: make the
+    /// test async, and write `await`.
     @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
     @discardableResult
     public func wait(for count: Int, within limit: Duration = .seconds(10)) -> Bool {
@@ -117,7 +125,8 @@ public final class NotificationRecorder: @unchecked Sendable {
 
     var waiterCount: Int { log.state.withLock(\.waiters.count) }
 
-    /// Adds a waiter for `count` deliveries to a group, and returns its number; `nil` if all were delivered.
+    /// Adds a waiter for `count` deliveries to a group, and returns its number; `nil` if all were
+    /// delivered.
     private func addWaiter(for count: Int, in waitGroup: WaitGroup) -> Int? {
         let done = waitGroup.add()
         return log.state.withLock { state in
@@ -128,7 +137,8 @@ public final class NotificationRecorder: @unchecked Sendable {
         }
     }
 
-    /// Removes a waiter. Returns true if the waiter was still waiting, because too few notifications were delivered.
+    /// Removes a waiter. Returns true if the waiter was still waiting, because too few
+    /// notifications were delivered.
     private func removeWaiter(_ waiter: Int) -> Bool {
         log.state.withLock { $0.waiters.removeValue(forKey: waiter) } != nil
     }

@@ -4,14 +4,22 @@ internal import Tether
 enum Registrations {
     private struct State: Sendable {
         /// The live registrations, each with its scope and its place in the order of registration.
-        var scopes: [WatchedRegistration.ID: (registration: WatchedRegistration, scope: WeakScope, order: Int)] = [:]
-        /// The live registrations by center. So the cost of a center's end depends on its own registrations alone.
+        var scopes:
+            [WatchedRegistration.ID: (
+                registration: WatchedRegistration, scope: WeakScope, order: Int
+            )] = [:]
+        /// The live registrations by center. So the cost of a center's end depends on its own
+        /// registrations alone.
         var onCenters: [RegistrationWatch.CenterNumber: Set<WatchedRegistration.ID>] = [:]
         var count = 0
         var ending: [RegistrationWatch.CenterNumber: Ending] = [:]
-        /// The registrations that end with their centers, with their owners, until the handlers are released.
-        var beforeRelease: [WatchedRegistration.ID: (registration: WatchedRegistration, owner: WatchedObject)] = [:]
-        /// The scopes of registrations until the scope closes. A handler may run after its registration has ended.
+        /// The registrations that end with their centers, with their owners, until the handlers are
+        /// released.
+        var beforeRelease:
+            [WatchedRegistration.ID: (registration: WatchedRegistration, owner: WatchedObject)] =
+                [:]
+        /// The scopes of registrations until the scope closes. A handler may run after its
+        /// registration has ended.
         var scopesOfHandlers: [WatchedRegistration.ID: WeakScope] = [:]
         var unattributed: [WatchedRegistration.ID: WatchedRegistration] = [:]
         var reported: Set<String> = []
@@ -31,7 +39,8 @@ enum Registrations {
 
     private static let state = Locked(State())
 
-    /// The number of open scopes, and one for the warning of self-captures. Locked around changes of the listener.
+    /// The number of open scopes, and one for the warning of self-captures. Locked around changes
+    /// of the listener.
     private static let listeners = Locked(0)
 
     /// Receives the events of registrations until a call of `stopListening()`.
@@ -44,7 +53,9 @@ enum Registrations {
                 switch event {
                 case .registered(let registration, let owner):
                     add(registration, owner: owner)
-                    if let handler = registration.handler { SelfCapture.check(handler, of: owner, at: registration) }
+                    if let handler = registration.handler {
+                        SelfCapture.check(handler, of: owner, at: registration)
+                    }
                 case .ended(let id): end(id)
                 case .released(let id): released(id)
                 case .centerMade(let center): LeakTracker.current?.add(center)
@@ -79,7 +90,9 @@ enum Registrations {
         state.withLock { state in
             if let current {
                 state.count += 1
-                state.scopes[registration.id] = (registration, WeakScope(tracker: current), state.count)
+                state.scopes[registration.id] = (
+                    registration, WeakScope(tracker: current), state.count
+                )
                 state.onCenters[registration.center, default: []].insert(registration.id)
                 state.scopesOfHandlers[registration.id] = WeakScope(tracker: current)
             } else {
@@ -110,10 +123,12 @@ enum Registrations {
         tracker.registrationEnded(id)
     }
 
-    /// Records the owner if it was alive before its center released the handler, and has ended since. Such an
-    /// owner was kept by the captures of the handler alone.
+    /// Records the owner if it was alive before its center released the handler, and has ended
+    /// since. Such an owner was kept by the captures of the handler alone.
     private static func released(_ id: WatchedRegistration.ID) {
-        guard let (registration, owner) = state.withLock({ $0.beforeRelease.removeValue(forKey: id) }), owner.hasEnded
+        guard
+            let (registration, owner) = state.withLock({ $0.beforeRelease.removeValue(forKey: id) }
+            ), owner.hasEnded
         else { return }
         let kept = KeptOwner(owner, of: registration)
         state.withLock { $0.ending[registration.center]?.gone.append(kept) }
@@ -123,7 +138,8 @@ enum Registrations {
         state.withLock { $0.scopes[id]?.scope ?? $0.scopesOfHandlers[id] }
     }
 
-    /// Forgets the registrations of a scope that closes. The argument keeps the IDs unique until then.
+    /// Forgets the registrations of a scope that closes. The argument keeps the IDs unique until
+    /// then.
     static func forget(_ registrations: [WatchedRegistration]) {
         state.withLock { state in
             for registration in registrations { state.scopesOfHandlers[registration.id] = nil }
@@ -131,16 +147,25 @@ enum Registrations {
     }
 
     private static func centerEnds(_ center: RegistrationWatch.CenterNumber) {
-        let all = state.withLock { state in (state.onCenters[center] ?? []).compactMap { state.scopes[$0] } }
-        // Owners of busy registrations are left out: a delivery might still end the owner's observers.
-        let busy = Set(all.map(\.registration).filter { $0.pending.count > 0 || $0.isRunning }.compactMap(\.owner))
+        let all = state.withLock { state in
+            (state.onCenters[center] ?? []).compactMap { state.scopes[$0] }
+        }
+        // Owners of busy registrations are left out: a delivery might still end the owner's
+        // observers.
+        let busy = Set(
+            all.map(\.registration).filter { $0.pending.count > 0 || $0.isRunning }.compactMap(
+                \.owner))
         let live = all.filter { $0.registration.owner.map { !busy.contains($0) } ?? true }
-        var ofScopes: [ObjectIdentifier: (scope: LeakTracker, registrations: [WatchedRegistration])] = [:]
+        var ofScopes:
+            [ObjectIdentifier: (scope: LeakTracker, registrations: [WatchedRegistration])] = [:]
         for (registration, scope, _) in live.sorted(by: { $0.order < $1.order }) {
             guard let tracker = scope.tracker else { continue }
-            ofScopes[ObjectIdentifier(tracker), default: (tracker, [])].registrations.append(registration)
+            ofScopes[ObjectIdentifier(tracker), default: (tracker, [])].registrations.append(
+                registration)
         }
-        let kept = ofScopes.values.map { (scope: $0.scope, owners: $0.scope.ownersKept(by: $0.registrations)) }
+        let kept = ofScopes.values.map {
+            (scope: $0.scope, owners: $0.scope.ownersKept(by: $0.registrations))
+        }
         if !live.isEmpty {
             let ending = Ending(registrations: Set(live.map(\.registration.id)), kept: kept)
             state.withLock { $0.ending[center] = ending }
@@ -149,15 +174,20 @@ enum Registrations {
 
     private static func centerEnded(_ center: RegistrationWatch.CenterNumber) {
         let ending = state.withLock { state in
-            state.beforeRelease = state.beforeRelease.filter { $0.value.registration.center != center }
+            state.beforeRelease = state.beforeRelease.filter {
+                $0.value.registration.center != center
+            }
             return state.ending.removeValue(forKey: center)
         }
         guard let ending else { return }
         for (scope, owners) in ending.kept { scope.centerHasEnded(owners, gone: ending.gone) }
     }
 
-    /// The live registrations without a scope on some centers, one for each site not reported before.
-    static func newUnattributed(on centers: Set<RegistrationWatch.CenterNumber>) -> [WatchedRegistration] {
+    /// The live registrations without a scope on some centers, one for each site not reported
+    /// before.
+    static func newUnattributed(on centers: Set<RegistrationWatch.CenterNumber>)
+        -> [WatchedRegistration]
+    {
         state.withLock { state in
             state.unattributed.values.filter { registration in
                 registration.isActive && centers.contains(registration.center)

@@ -3,23 +3,27 @@ internal import Synchronization
 public import Tether
 
 extension ObserverCenter {
-    /// Whether a registration reports a handler that strongly captures its own owner, before anything has leaked.
+    /// Whether a registration reports a handler that strongly captures its own owner, before
+    /// anything has leaked.
     ///
     /// ```swift
     /// // When a debug build starts.
     /// ObserverCenter.warnsOfSelfCapture = true
     /// ```
     ///
-    /// In a test of Swift Testing that links `TetherVerification` the report is an issue at the line of the
-    /// registration; elsewhere, a line on the standard error. Each registration with an owner, on any center, searches
-    /// the nearest 200 objects that the handler leads to, with a thousand elements of collections. Each object or
-    /// element costs some microseconds in system calls. A handler that captures a large model costs up to ten
-    /// milliseconds, or a few times more if the elements are tuples or existentials. The verification of leaks finds
-    /// more distant captures. The check is for debug builds, and does nothing in others.
+    /// In a test of Swift Testing that links `TetherVerification` the report is an issue at the
+    /// line of the registration; elsewhere, a line on the standard error. Each registration with an
+    /// owner, on any center, searches the nearest 200 objects that the handler leads to, with a
+    /// thousand elements of collections. Each object or element costs some microseconds in system
+    /// calls. A handler that captures a large model costs up to ten milliseconds, or a few times
+    /// more if the elements are tuples or existentials. The verification of leaks finds more
+    /// distant captures. The check is for debug builds, and does nothing in others.
     public static var warnsOfSelfCapture: Bool {
         get { SelfCapture.isReported.load(ordering: .relaxed) }
         set {
-            guard SelfCapture.isReported.exchange(newValue, ordering: .relaxed) != newValue else { return }
+            guard SelfCapture.isReported.exchange(newValue, ordering: .relaxed) != newValue else {
+                return
+            }
             if newValue { Registrations.listen() } else { Registrations.stopListening() }
         }
     }
@@ -42,12 +46,15 @@ enum SelfCapture {
     ) {
         #if DEBUG
         guard let owner, isReportedHere ?? isReported.load(ordering: .relaxed),
-            let path = ObjectGraph(limit: limit, elements: elementLimit).path(from: handler, to: HeapObject(owner))
+            let path = ObjectGraph(limit: limit, elements: elementLimit).path(
+                from: handler, to: HeapObject(owner))
         else { return }
         let finding = Finding(
-            message: "\(type(of: owner)) will be kept by its own handler registered at \(registration.site) "
+            message:
+                "\(type(of: owner)) will be kept by its own handler registered at \(registration.site) "
                 + "(\(registration.subject)), which \(path.sentence(from: .closure)). \(remedy)",
-            site: registration.site, picture: registration.picture(path, to: HeapObject(owner), ["\(type(of: owner))"]))
+            site: registration.site,
+            picture: registration.picture(path, to: HeapObject(owner), ["\(type(of: owner))"]))
         finding.report()
         #endif
     }

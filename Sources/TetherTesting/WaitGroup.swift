@@ -48,7 +48,8 @@ final class WaitGroup: Sendable {
     }
 
     func wait(until deadline: DispatchTime) async {
-        // A cancelled timer source leaves nothing behind. `asyncAfter` would keep its block until the deadline.
+        // A cancelled timer source leaves nothing behind. `asyncAfter` would keep its block until
+        // the deadline.
         let timer = DispatchSource.makeTimerSource(queue: .global())
         timer.schedule(deadline: deadline)
         timer.setEventHandler { [weak self] in self?.expire() }
@@ -57,8 +58,8 @@ final class WaitGroup: Sendable {
         timer.cancel()
     }
 
-    /// Blocks this thread until all events have come, or until a deadline.
-    /// With `runningLoop` the thread's run loop runs meanwhile, so that deliveries to this thread can run. Callers pass
+    /// Blocks this thread until all events have come, or until a deadline. With `runningLoop` the
+    /// thread's run loop runs meanwhile, so that deliveries to this thread can run. Callers pass
     /// true on the main thread or with a run loop target.
     @available(*, noasync)
     func wait(until deadline: DispatchTime, runningLoop: Bool) {
@@ -75,8 +76,9 @@ final class WaitGroup: Sendable {
     }
 }
 
-/// A run of the calling thread's run loop, which any thread may end and which leaves nothing with the loop.
-/// SAFETY: any thread may wake a CoreFoundation run loop; `hasEnded` is guarded; only the running thread uses the rest.
+/// A run of the calling thread's run loop, which any thread may end and which leaves nothing with
+/// the loop. SAFETY: any thread may wake a CoreFoundation run loop; `hasEnded` is guarded; only the
+/// running thread uses the rest.
 private final class LoopUntil: @unchecked Sendable {
     private let deadline: DispatchTime
     private let hasEnded = Locked(false)
@@ -95,14 +97,18 @@ private final class LoopUntil: @unchecked Sendable {
         }
     }
 
-    /// Holds whose observers stop this run, and no nested run, when the loop is about to wait and the wait has ended. A
-    /// signalled source would not do, because a nested run may handle the signal.
-    /// Both observers surround all others, so a run started by another observer is nested and uses up no stop.
+    /// Holds whose observers stop this run, and no nested run, when the loop is about to wait and
+    /// the wait has ended. A signalled source would not do, because a nested run may handle the
+    /// signal. Both observers surround all others, so a run started by another observer is nested
+    /// and uses up no stop.
     private func makeHolds() -> [RunLoopHold] {
         var depth = 0
-        let begin = RunLoopHold(loop, in: [.default], observing: RunLoopHold.entry, order: .min) { _ in depth += 1 }
+        let begin = RunLoopHold(loop, in: [.default], observing: RunLoopHold.entry, order: .min) {
+            _ in depth += 1
+        }
         let ends = RunLoopHold.beforeWaiting | RunLoopHold.exit
-        let end = RunLoopHold(loop, in: [.default], observing: ends, order: .max) { [unowned self] activity in
+        let end = RunLoopHold(loop, in: [.default], observing: ends, order: .max) {
+            [unowned self] activity in
             if activity == RunLoopHold.exit {
                 depth -= 1
             } else if depth == 1, hasEnded.withLock(\.self) {

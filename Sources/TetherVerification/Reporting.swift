@@ -5,7 +5,8 @@ internal import TetherTesting
 internal import XCTest
 
 extension LeakTracker.Verdict {
-    /// Records every finding once: at the finding's line, or at the test if the file is not on this machine.
+    /// Records every finding once: at the finding's line, or at the test if the file is not on this
+    /// machine.
     func report(at test: SourceLocation) {
         guard Test.current != nil else {
             for finding in findings { finding.recordInXCTest(of: test) }
@@ -15,7 +16,8 @@ extension LeakTracker.Verdict {
         for finding in findings { finding.recordInSwiftTesting(of: test) }
         for finding in unattributed {
             let place = finding.site.sourceLocation(in: test)
-            Issue.record(Comment(rawValue: finding.message), severity: .warning, sourceLocation: place)
+            Issue.record(
+                Comment(rawValue: finding.message), severity: .warning, sourceLocation: place)
         }
     }
 }
@@ -49,7 +51,8 @@ enum TestRecorder: FindingRecorder {
 }
 
 extension Site {
-    /// The place with the path of the file; the place of the test, if the file is not on this machine.
+    /// The place with the path of the file; the place of the test, if the file is not on this
+    /// machine.
     fileprivate func sourceLocation(in test: SourceLocation) -> SourceLocation {
         guard let path = SourcePaths.path(of: file, near: test.filePath) else { return test }
         return SourceLocation(fileID: file, filePath: path, line: max(1, line), column: 1)
@@ -59,7 +62,8 @@ extension Site {
 extension StaticString {
     /// A string that is never freed, because XCTest takes a file name only as a `StaticString`.
     fileprivate init(forEver string: String) {
-        // The frozen layout of a StaticString with a pointer; the flags say whether the string is pure ASCII.
+        // The frozen layout of a StaticString with a pointer; the flags say whether the string is
+        // pure ASCII.
         struct Layout {
             let start: UInt
             let count: UInt

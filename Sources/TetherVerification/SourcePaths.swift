@@ -4,13 +4,13 @@ internal import TetherTesting
 
 /// The paths of files known by module and name, as in `#fileID`.
 ///
-/// A registration keeps no path, because paths make programs larger and reveal the build machine. A test has a path, so
-/// the files of the test's package are searched after a failure.
+/// A registration keeps no path, because paths make programs larger and reveal the build machine. A
+/// test has a path, so the files of the test's package are searched after a failure.
 enum SourcePaths {
     private static let known = Locked<[String: String?]>([:])
 
-    /// The path of the only file with a name in a module, in the package or project of a known file; `nil` if no file
-    /// or several files match.
+    /// The path of the only file with a name in a module, in the package or project of a known
+    /// file; `nil` if no file or several files match.
     static func path(of fileID: String, near file: String) -> String? {
         guard let root = root(of: URL(filePath: file)) else { return nil }
         let key = "\(root.path):\(fileID)"
@@ -25,7 +25,9 @@ enum SourcePaths {
         var folder = file.deletingLastPathComponent()
         while folder.path != "/", !folder.path.isEmpty {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-            if names.contains(where: { $0 == "Package.swift" || $0.hasSuffix(".xcodeproj") }) { return folder }
+            if names.contains(where: { $0 == "Package.swift" || $0.hasSuffix(".xcodeproj") }) {
+                return folder
+            }
             folder.deleteLastPathComponent()
         }
         return nil
@@ -38,7 +40,8 @@ enum SourcePaths {
             at: root, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
         var found: [String] = []
         while let file = files?.nextObject() as? URL {
-            // The folder of a module usually has the module's name; in a project the names may differ.
+            // The folder of a module usually has the module's name; in a project the names may
+            // differ.
             if file.lastPathComponent == name { found.append(file.path) }
         }
         let inModule = found.filter { $0.split(separator: "/").contains(module) }

@@ -1,8 +1,8 @@
 internal import Testing
 public import TetherTesting
 
-/// Runs a body in a test of XCTest or of Swift Testing. The test fails if the body leaves behind an observer, an owner
-/// of an observer, or an object given to `track(_:)`.
+/// Runs a body in a test of XCTest or of Swift Testing. The test fails if the body leaves behind an
+/// observer, an owner of an observer, or an object given to `track(_:)`.
 ///
 /// ```swift
 /// func testClosedSidebarIsGone() {
@@ -13,12 +13,14 @@ public import TetherTesting
 /// }
 /// ```
 ///
-/// Verifies as `.verifiesNoLeaks` does. A body that throws is not verified. The calling thread waits. The main thread,
-/// as in a test of XCTest, runs its run loop meanwhile, so that deliveries to `.main` can run. In a turn of the main
-/// queue, such as a `@MainActor` test of Swift Testing, such deliveries cannot run: if one is pending, the failure says
-/// so after the limit. Make such a test async, and write `await`.
+/// Verifies as `.verifiesNoLeaks` does. A body that throws is not verified. The calling thread
+/// waits. The main thread, as in a test of XCTest, runs its run loop meanwhile, so that deliveries
+/// to `.main` can run. In a turn of the main queue, such as a `@MainActor` test of Swift Testing,
+/// such deliveries cannot run: if one is pending, the failure says so after the limit. Make such a
+/// test async, and write `await`.
 /// - Parameters:
-///   - limits: The longest waits for deliveries and for releases, and the longest search for holders.
+///   - limits: The longest waits for deliveries and for releases, and the longest search for
+///     holders.
 ///   - fileID: The file of the call, which audits and reports name.
 ///   - filePath: The path of that file, which a failure opens.
 ///   - line: The line of the call.
@@ -28,26 +30,30 @@ public import TetherTesting
 @available(*, noasync, message: "Write 'await' before it, which suspends instead of blocking.")
 @_disfavoredOverload
 public func verifyNoLeaks<Result>(
-    limits: LeakTracker.Limits = .init(), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    limits: LeakTracker.Limits = .init(), fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column, _ body: () throws -> Result
 ) rethrows -> Result {
     let (result, verdict) = try LeakTracker.run(limits, body)
     verdict.report(
-        at: SourceLocation(fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column)))
+        at: SourceLocation(
+            fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column)))
     return result
 }
 
 /// Runs an asynchronous body, and blocks no thread.
 ///
-/// See `verifyNoLeaks(limits:fileID:filePath:line:column:_:)`. The actor of the caller, `isolation`, runs the
-/// body: leave the argument out.
+/// See `verifyNoLeaks(limits:fileID:filePath:line:column:_:)`. The actor of the caller,
+/// `isolation`, runs the body: leave the argument out.
 public func verifyNoLeaks<Result>(
-    limits: LeakTracker.Limits = .init(), fileID: StaticString = #fileID, filePath: StaticString = #filePath,
+    limits: LeakTracker.Limits = .init(), fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column, isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Result
 ) async rethrows -> Result {
     let (result, verdict) = try await LeakTracker.run(limits, body)
     verdict.report(
-        at: SourceLocation(fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column)))
+        at: SourceLocation(
+            fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column)))
     return result
 }

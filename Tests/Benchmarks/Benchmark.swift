@@ -1,4 +1,5 @@
-/// One row of the table before it is measured: Tether's work, a reference's, and the goal for their ratio.
+/// One row of the table before it is measured: Tether's work, a reference's, and the goal for their
+/// ratio.
 struct Benchmark: Sendable {
     /// Both sides of a row, with all that they need set up.
     enum Sides {
@@ -23,8 +24,10 @@ struct Benchmark: Sendable {
     let sides: @Sendable () -> Sides
 
     init(
-        _ work: String, size: String = "", reference: String = "Foundation", goal: Double?, clock: Clock = .processor,
-        isLarge: Bool = false, hasStableInstructions: Bool = true, sides: @escaping @Sendable () -> Sides
+        _ work: String, size: String = "", reference: String = "Foundation", goal: Double?,
+        clock: Clock = .processor,
+        isLarge: Bool = false, hasStableInstructions: Bool = true,
+        sides: @escaping @Sendable () -> Sides
     ) {
         self.work = work
         self.size = size

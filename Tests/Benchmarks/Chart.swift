@@ -1,6 +1,7 @@
 import Foundation
 
-/// Pictures of the rows: six for README.md, and all that have a goal, against others and as they grow.
+/// Pictures of the rows: six for README.md, and all that have a goal, against others and as they
+/// grow.
 struct Chart {
     private var width = 860.0
     private var shapes: [String] = []
@@ -13,11 +14,21 @@ struct Chart {
         )
         let charts = [
             ("costs", Chart(costs: rows)),
-            ("against-others", Chart(others, "Tether's time or bytes, as a multiple of the other's", upTo: 2)),
-            ("growth", Chart(growing, "What one costs among many, as a multiple of what one costs among few", upTo: 5)),
+            (
+                "against-others",
+                Chart(others, "Tether's time or bytes, as a multiple of the other's", upTo: 2)
+            ),
+            (
+                "growth",
+                Chart(
+                    growing, "What one costs among many, as a multiple of what one costs among few",
+                    upTo: 5)
+            ),
         ]
         for (name, chart) in charts {
-            if let chart { try Data(chart.svg.utf8).write(to: folder.appending(path: "\(name).svg")) }
+            if let chart {
+                try Data(chart.svg.utf8).write(to: folder.appending(path: "\(name).svg"))
+            }
         }
     }
 
@@ -27,25 +38,39 @@ struct Chart {
         ("a post to one observer", "post by name, 1 observer", "Foundation"),
         ("a post that nobody observes", "post by name, 0 observers", "Foundation"),
         ("add an observer and remove it", "add + remove, 1000", "Foundation"),
-        ("attach to an owner, and its end", "attach to an owner + the owner's end, 0", "written by hand"),
-        ("a delivery to a dispatch queue", "stream to a dispatch queue, per delivery, 100000", "one async"),
-        ("a value of an async sequence", "1000 values through an async sequence, each, 1000", "AsyncStream"),
+        (
+            "attach to an owner, and its end", "attach to an owner + the owner's end, 0",
+            "written by hand"
+        ),
+        (
+            "a delivery to a dispatch queue", "stream to a dispatch queue, per delivery, 100000",
+            "one async"
+        ),
+        (
+            "a value of an async sequence", "1000 values through an async sequence, each, 1000",
+            "AsyncStream"
+        ),
     ]
 
     /// A bar for Tether and one for its reference, in nanoseconds.
     private init?(costs rows: [Row]) {
         let rows = Chart.costs.compactMap { title, name, reference in
-            rows.first { $0.name == name && $0.unit == "ns" }.map { (title, $0.value, reference, $0.referenceValue) }
+            rows.first { $0.name == name && $0.unit == "ns" }.map {
+                (title, $0.value, reference, $0.referenceValue)
+            }
         }
         guard let longest = rows.map({ max($0.1, $0.3) }).max() else { return nil }
         let (left, scale) = (236.0, 340 / longest)
         (width, height) = (740, 16)
         for (title, value, reference, referenceValue) in rows {
             add(title, left - 12, height + 24, anchor: "end")
-            for (index, (name, value)) in [("Tether", value), (reference, referenceValue)].enumerated() {
+            for (index, (name, value)) in [("Tether", value), (reference, referenceValue)]
+                .enumerated()
+            {
                 let (y, end) = (height + 18 * Double(index), left + max(value * scale, 1.5))
                 add(bar: left, end, y, index == 0 ? "ours" : "theirs")
-                let number = Int(value.rounded()).formatted(.number.locale(Locale(identifier: "en")))
+                let number = Int(value.rounded()).formatted(
+                    .number.locale(Locale(identifier: "en")))
                 add("\(number) ns", end + 7, y + 13, index == 0 ? "bold" : "", then: name)
             }
             height += 48
@@ -62,7 +87,9 @@ struct Chart {
         if rows.isEmpty { return nil }
         height = 64 + 22 * Double(rows.count) + 12
         add(title, 16, 24, "bold")
-        add("green: meets its goal; orange: misses it; red: the goal; thin: the range", 16, 42, "small")
+        add(
+            "green: meets its goal; orange: misses it; red: the goal; thin: the range", 16, 42,
+            "small")
         for tick in stride(from: 0, through: high, by: high > 2 ? 1 : 0.5) {
             add(line: x(tick), 58, height - 8, "tick")
             add(String(format: "%g", tick), x(tick), 56, "small", anchor: "middle")
@@ -72,9 +99,13 @@ struct Chart {
             add(row.name, left - 8, y + 13, "small", anchor: "end")
             add(bar: left, max(x(row.ratio), left + 1), y, row.isMet ? "met" : "missed")
             let range = (x(row.ratio * (1 - row.noise)), x(row.ratio * (1 + row.noise)))
-            shapes.append("<path d=\"M\(Chart.short(range.0)) \(y + 8)H\(Chart.short(range.1))\" class=\"range\"/>")
+            shapes.append(
+                "<path d=\"M\(Chart.short(range.0)) \(y + 8)H\(Chart.short(range.1))\" class=\"range\"/>"
+            )
             if let goal = row.goal { add(line: x(goal), y, y + 16, "goal") }
-            add(String(format: "%.3g", row.ratio) + " × \(row.reference)", left + length + 8, y + 13, "small")
+            add(
+                String(format: "%.3g", row.ratio) + " × \(row.reference)", left + length + 8,
+                y + 13, "small")
         }
     }
 
@@ -102,7 +133,8 @@ struct Chart {
     }
 
     private mutating func add(
-        _ text: String, _ x: Double, _ y: Double, _ style: String = "", anchor: String = "start", then more: String = ""
+        _ text: String, _ x: Double, _ y: Double, _ style: String = "", anchor: String = "start",
+        then more: String = ""
     ) {
         var text = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
         if !more.isEmpty { text += " <tspan class=\"small\" dx=\"4\">\(more)</tspan>" }
@@ -118,7 +150,9 @@ struct Chart {
     }
 
     private mutating func add(line x: Double, _ top: Double, _ bottom: Double, _ style: String) {
-        shapes.append("<path d=\"M\(Chart.short(x)) \(Chart.short(top))V\(Chart.short(bottom))\" class=\"\(style)\"/>")
+        shapes.append(
+            "<path d=\"M\(Chart.short(x)) \(Chart.short(top))V\(Chart.short(bottom))\" class=\"\(style)\"/>"
+        )
     }
 
     private static func short(_ number: Double) -> String { String(format: "%.1f", number) }

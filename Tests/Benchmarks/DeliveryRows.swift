@@ -7,14 +7,20 @@ extension Benchmark {
         Payload.allCases.flatMap { payload in
             [
                 burst("burst to a dispatch queue, per delivery", size: 1000, payload, goal: 1.25),
-                burst("stream to a dispatch queue, per delivery", size: 100_000, payload, goal: 1.25),
-                burstToOperationQueue(payload, goal: 1.05), fanOut(payload), manyPosters(payload, goal: 1.3),
+                burst(
+                    "stream to a dispatch queue, per delivery", size: 100_000, payload, goal: 1.25),
+                burstToOperationQueue(payload, goal: 1.05), fanOut(payload),
+                manyPosters(payload, goal: 1.3),
                 latency(payload), mainQueue(payload, goal: 1.25),
             ]
         } + [
-            burst("batched burst to a dispatch queue", size: 1000, .none, batching: true, goal: 0.5),
-            burst("batched stream to a dispatch queue", size: 100_000, .none, batching: true, goal: 0.5),
-            burstToOperationQueue(.none, batching: true, goal: 0.06), manyPosters(.none, batching: true, goal: 1),
+            burst(
+                "batched burst to a dispatch queue", size: 1000, .none, batching: true, goal: 0.5),
+            burst(
+                "batched stream to a dispatch queue", size: 100_000, .none, batching: true,
+                goal: 0.5),
+            burstToOperationQueue(.none, batching: true, goal: 0.06),
+            manyPosters(.none, batching: true, goal: 1),
             mainQueue(.none, batching: true, goal: 0.4),
         ]
 
@@ -31,7 +37,9 @@ extension Benchmark {
             }
         }
 
-        func size(_ size: String) -> String { self == .none ? size : size.isEmpty ? "full" : "\(size) full" }
+        func size(_ size: String) -> String {
+            self == .none ? size : size.isEmpty ? "full" : "\(size) full"
+        }
 
         func goal(_ none: Double, full: Double? = nil) -> Double? { self == .none ? none : full }
     }
@@ -50,7 +58,9 @@ extension Benchmark {
         ) {
             let queue = DispatchQueue(label: "Benchmarks.burst")
             let (center, sink) = (ObserverCenter(), Sink())
-            let token = center.observe(.measured, on: .dispatchQueue(queue, batching: batching)) { _ in addOne(sink) }
+            let token = center.observe(.measured, on: .dispatchQueue(queue, batching: batching)) {
+                _ in addOne(sink)
+            }
             // SAFETY: nobody changes what the notification holds.
             nonisolated(unsafe) let notification = payload.notification
             return .timed(
@@ -59,7 +69,9 @@ extension Benchmark {
                         let expected = sink.sum + size
                         for _ in 0..<size { unsafe center.post(notification) }
                         queue.sync {}
-                        precondition(sink.sum == expected, "A delivery came after what was put on the queue behind it.")
+                        precondition(
+                            sink.sum == expected,
+                            "A delivery came after what was put on the queue behind it.")
                     }
                 },
                 Subject(count: max(10_000, size)) { count in
@@ -76,12 +88,15 @@ extension Benchmark {
     ) -> Benchmark {
         Benchmark(
             name("burst to an operation queue", batching: batching), size: payload.size("1000"),
-            reference: "addOperation each", goal: payload.goal(goal), clock: .elapsed, hasStableInstructions: false
+            reference: "addOperation each", goal: payload.goal(goal), clock: .elapsed,
+            hasStableInstructions: false
         ) {
             let queue = OperationQueue()
             queue.maxConcurrentOperationCount = 1
             let (center, sink) = (ObserverCenter(), Sink())
-            let token = center.observe(.measured, on: .operationQueue(queue, batching: batching)) { _ in addOne(sink) }
+            let token = center.observe(.measured, on: .operationQueue(queue, batching: batching)) {
+                _ in addOne(sink)
+            }
             // SAFETY: nobody changes what the notification holds.
             nonisolated(unsafe) let notification = payload.notification
             return .timed(
@@ -108,7 +123,8 @@ extension Benchmark {
     /// The posting thread's part of a post to many observers on one queue.
     private static func fanOut(_ payload: Payload) -> Benchmark {
         Benchmark(
-            "post to 100 observers on one queue, posting", size: payload.size("100"), reference: "async each",
+            "post to 100 observers on one queue, posting", size: payload.size("100"),
+            reference: "async each",
             goal: payload.goal(0.35, full: 0.5)
         ) {
             let queue = DispatchQueue(label: "Benchmarks.fanOut")
@@ -123,7 +139,9 @@ extension Benchmark {
                     let expected = sink.sum + count
                     for _ in 0..<count / 100 { unsafe center.post(notification) }
                     queue.sync {}
-                    precondition(sink.sum == expected, "A delivery came after what was put on the queue behind it.")
+                    precondition(
+                        sink.sum == expected,
+                        "A delivery came after what was put on the queue behind it.")
                 },
                 Subject(count: 10_000) { count in
                     for _ in 0..<count { unsafe queue.addOne(to: sink, holding: notification) }
@@ -132,14 +150,20 @@ extension Benchmark {
         }
     }
 
-    private static func manyPosters(_ payload: Payload, batching: Bool = false, goal: Double) -> Benchmark {
+    private static func manyPosters(_ payload: Payload, batching: Bool = false, goal: Double)
+        -> Benchmark
+    {
         Benchmark(
-            name("8 threads posting to one serial queue", batching: batching), size: payload.size("8"),
-            reference: "async each", goal: payload.goal(goal), clock: .elapsed, hasStableInstructions: false
+            name("8 threads posting to one serial queue", batching: batching),
+            size: payload.size("8"),
+            reference: "async each", goal: payload.goal(goal), clock: .elapsed,
+            hasStableInstructions: false
         ) {
             let queue = DispatchQueue(label: "Benchmarks.manyPosters")
             let (center, sink) = (ObserverCenter(), Sink())
-            let token = center.observe(.measured, on: .dispatchQueue(queue, batching: batching)) { _ in addOne(sink) }
+            let token = center.observe(.measured, on: .dispatchQueue(queue, batching: batching)) {
+                _ in addOne(sink)
+            }
             // SAFETY: nobody changes what the notification holds.
             nonisolated(unsafe) let notification = payload.notification
             return .timed(
@@ -147,11 +171,15 @@ extension Benchmark {
                     let expected = sink.sum + count
                     onThreads(8) { for _ in 0..<count / 8 { unsafe center.post(notification) } }
                     queue.sync {}
-                    precondition(sink.sum == expected, "A delivery came after what was put on the queue behind it.")
+                    precondition(
+                        sink.sum == expected,
+                        "A delivery came after what was put on the queue behind it.")
                 },
                 Subject(count: 16_000) { count in
                     onThreads(8) {
-                        for _ in 0..<count / 8 { unsafe queue.addOne(to: sink, holding: notification) }
+                        for _ in 0..<count / 8 {
+                            unsafe queue.addOne(to: sink, holding: notification)
+                        }
                     }
                     queue.sync {}
                 })
@@ -160,7 +188,8 @@ extension Benchmark {
 
     private static func latency(_ payload: Payload) -> Benchmark {
         Benchmark(
-            "one post to an idle queue until its handler runs", size: payload.size(""), reference: "one async",
+            "one post to an idle queue until its handler runs", size: payload.size(""),
+            reference: "one async",
             goal: payload.goal(1.1), clock: .elapsed, hasStableInstructions: false
         ) {
             let queue = DispatchQueue(label: "Benchmarks.latency")
@@ -188,13 +217,19 @@ extension Benchmark {
     }
 
     /// A burst to the main queue from another thread, while the main thread's run loop runs.
-    private static func mainQueue(_ payload: Payload, batching: Bool = false, goal: Double) -> Benchmark {
+    private static func mainQueue(_ payload: Payload, batching: Bool = false, goal: Double)
+        -> Benchmark
+    {
         Benchmark(
-            name("burst to the main queue, posted elsewhere", batching: batching), size: payload.size("1000"),
-            reference: "async each", goal: payload.goal(goal), clock: .elapsed, hasStableInstructions: false
+            name("burst to the main queue, posted elsewhere", batching: batching),
+            size: payload.size("1000"),
+            reference: "async each", goal: payload.goal(goal), clock: .elapsed,
+            hasStableInstructions: false
         ) {
             let (center, sink) = (ObserverCenter(), Sink())
-            let token = center.observe(.measured, on: .dispatchQueue(.main, batching: batching)) { _ in addOne(sink) }
+            let token = center.observe(.measured, on: .dispatchQueue(.main, batching: batching)) {
+                _ in addOne(sink)
+            }
             // SAFETY: nobody changes what the notification holds.
             nonisolated(unsafe) let notification = payload.notification
             func subject(_ send: @escaping @Sendable () -> Void) -> Subject {
@@ -202,7 +237,9 @@ extension Benchmark {
                     for _ in 0..<max(1, count / 1000) {
                         let expected = sink.sum + 1000
                         Thread.detachNewThread { for _ in 0..<1000 { send() } }
-                        while sink.sum < expected { _ = RunLoop.main.run(mode: .default, before: .distantFuture) }
+                        while sink.sum < expected {
+                            _ = RunLoop.main.run(mode: .default, before: .distantFuture)
+                        }
                     }
                 }
             }

@@ -1,15 +1,19 @@
 import Foundation
 
-/// Counts the instructions of a row's sides with Valgrind, which makes figures that no other load of the machine changes.
+/// Counts the instructions of a row's sides with Valgrind, which makes figures that no other load
+/// of the machine changes.
 ///
-/// Each side runs in a process of its own, once and three times as long: the difference is the work without what sets it up.
+/// Each side runs in a process of its own, once and three times as long: the difference is the work
+/// without what sets it up.
 struct InstructionCounter {
     private let program: URL
     private let valgrind: URL
 
     init() {
         guard let valgrind = InstructionCounter.find("valgrind") else {
-            Options.fail("--instructions needs Valgrind, which is not in the PATH; install the package valgrind.")
+            Options.fail(
+                "--instructions needs Valgrind, which is not in the PATH; install the package valgrind."
+            )
         }
         self.valgrind = valgrind
         program = InstructionCounter.withoutDebugInformation(
@@ -25,31 +29,45 @@ struct InstructionCounter {
             return Double(thrice.total - once.total) / Double(2 * once.count)
         }
         guard counts.count == 2 else { return nil }
-        return Row(benchmark, unit: "instr.", value: counts[0], referenceValue: counts[1], goal: nil)
+        return Row(
+            benchmark, unit: "instr.", value: counts[0], referenceValue: counts[1], goal: nil)
     }
 
-    /// How many instructions a whole process took, and how often it did the work in one round; `nil` for a row that
-    /// cannot be counted.
-    private func instructions(_ benchmark: Benchmark, side: Int, times: Int) -> (total: Int, count: Int)? {
+    /// How many instructions a whole process took, and how often it did the work in one round;
+    /// `nil` for a row that cannot be counted.
+    private func instructions(_ benchmark: Benchmark, side: Int, times: Int) -> (
+        total: Int, count: Int
+    )? {
         let process = Process()
         process.executableURL = valgrind
         process.arguments = [
-            "--tool=callgrind", "--callgrind-out-file=/dev/null", program.path, CountedSide.option, benchmark.name,
+            "--tool=callgrind", "--callgrind-out-file=/dev/null", program.path, CountedSide.option,
+            benchmark.name,
             "\(side)", "\(times)",
         ]
-        // Hashes differ from process to process otherwise, and with them how often tables are searched.
-        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }
+        // Hashes differ from process to process otherwise, and with them how often tables are
+        // searched.
+        process.environment = ProcessInfo.processInfo.environment.merging([
+            "SWIFT_DETERMINISTIC_HASHING": "1"
+        ]) { $1 }
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
         do { try process.run() } catch { Options.fail("Valgrind did not start: \(error)") }
-        let count = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let report = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let count = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let report = String(
+            decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        guard let count = Int(count.trimmingCharacters(in: .whitespacesAndNewlines)) else { return nil }
+        guard let count = Int(count.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            return nil
+        }
         guard let line = report.split(separator: "\n").first(where: { $0.contains("Collected :") }),
             let total = Int(line.split(separator: " ").last ?? "")
-        else { Options.fail("Valgrind did not say how many instructions '\(benchmark.name)' took:\n\(report)") }
+        else {
+            Options.fail(
+                "Valgrind did not say how many instructions '\(benchmark.name)' took:\n\(report)")
+        }
         return (total, count)
     }
 
@@ -59,7 +77,8 @@ struct InstructionCounter {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    /// A copy of the program that Valgrind can read: versions before 3.22 stop at Swift's debug information.
+    /// A copy of the program that Valgrind can read: versions before 3.22 stop at Swift's debug
+    /// information.
     private static func withoutDebugInformation(_ program: URL) -> URL {
         guard let strip = find("llvm-objcopy") ?? find("objcopy") else { return program }
         let copy = URL(filePath: program.path + ".stripped")

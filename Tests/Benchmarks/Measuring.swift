@@ -10,7 +10,8 @@ enum Clock {
     var now: Double {
         var time = timespec()
         // SAFETY: fills the structure that it is given.
-        _ = unsafe clock_gettime(self == .processor ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time)
+        _ = unsafe clock_gettime(
+            self == .processor ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
     }
 }

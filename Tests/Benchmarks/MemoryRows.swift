@@ -3,13 +3,16 @@ import Foundation
 import Tether
 
 extension Benchmark {
-    /// Live heap bytes per registration, the closure's context of 32 bytes included, counted by the allocator.
+    /// Live heap bytes per registration, the closure's context of 32 bytes included, counted by the
+    /// allocator.
     static let memory = [
         Benchmark("bytes per registration", size: "\(registrations)", goal: 0.85) {
             let center = ObserverCenter()
             let (a, b) = (Plain(), Plain())
             return bytes {
-                (0..<registrations).map { _ in center.observe(.measured) { _ in withExtendedLifetime((a, b)) {} } }
+                (0..<registrations).map { _ in
+                    center.observe(.measured) { _ in withExtendedLifetime((a, b)) {} }
+                }
             }
         },
         Benchmark("bytes per registration, attached", size: "\(registrations)", goal: 0.95) {
@@ -17,13 +20,20 @@ extension Benchmark {
             let (a, b, owner) = (Plain(), Plain(), Plain())
             return bytes {
                 for _ in 0..<registrations {
-                    center.observe(.measured, owner: owner) { _, _ in withExtendedLifetime((a, b)) {} }
+                    center.observe(.measured, owner: owner) { _, _ in
+                        withExtendedLifetime((a, b)) {}
+                    }
                 }
                 return owner
             }
         },
-        Benchmark("bytes beside names that came and went", size: "1000, 20000", reference: "at first", goal: 1.5) {
-            guard heap_bytes_in_use() > 0 else { return .unavailable("this allocator does not tell what is in use") }
+        Benchmark(
+            "bytes beside names that came and went", size: "1000, 20000", reference: "at first",
+            goal: 1.5
+        ) {
+            guard heap_bytes_in_use() > 0 else {
+                return .unavailable("this allocator does not tell what is in use")
+            }
             let center = ObserverCenter()
             func observe(_ number: Int) -> [NotificationObserver] {
                 let name = Notification.Name("a name that is not short, number \(number)")
@@ -40,24 +50,31 @@ extension Benchmark {
                 withExtendedLifetime(passing) {}
             }
             let last = Int(heap_bytes_in_use()) - before
-            return withExtendedLifetime(staying) { .counted(Double(last), Double(first), unit: "bytes") }
+            return withExtendedLifetime(staying) {
+                .counted(Double(last), Double(first), unit: "bytes")
+            }
         },
     ]
 
     private static let registrations = 100_000
 
     private static func bytes(_ ours: () -> Any) -> Sides {
-        guard heap_bytes_in_use() > 0 else { return .unavailable("this allocator does not tell what is in use") }
+        guard heap_bytes_in_use() > 0 else {
+            return .unavailable("this allocator does not tell what is in use")
+        }
         let theirs = NotificationCenter()
         let (a, b) = (Plain(), Plain())
         // The first removal allocates the table of guards, once for a process.
         ObserverCenter().observe(.measured) { _ in }.cancel()
         let foundation = inUse {
             (0..<registrations).map { _ in
-                theirs.addObserver(forName: .measured, object: nil, queue: nil) { _ in withExtendedLifetime((a, b)) {} }
+                theirs.addObserver(forName: .measured, object: nil, queue: nil) { _ in
+                    withExtendedLifetime((a, b)) {}
+                }
             }
         }
-        // Foundation's stay meanwhile, because ours would be put into larger places that they leave.
+        // Foundation's stay meanwhile, because ours would be put into larger places that they
+        // leave.
         return withExtendedLifetime(foundation.kept) {
             .counted(inUse(ours).bytes, foundation.bytes, unit: "bytes")
         }

@@ -24,13 +24,17 @@ struct Options {
             case "--filter" where !arguments.isEmpty: filter = arguments.removeFirst()
             case "--list": listsOnly = true
             case "--quick": isQuick = true
-            case "--busy" where arguments.first.flatMap { Int($0) } != nil: busyCores = Int(arguments.removeFirst())!
+            case "--busy" where arguments.first.flatMap { Int($0) } != nil:
+                busyCores = Int(arguments.removeFirst())!
             case "--instructions": countsInstructions = true
             case "--json" where !arguments.isEmpty: json = URL(filePath: arguments.removeFirst())
-            case "--compare" where !arguments.isEmpty: comparison = URL(filePath: arguments.removeFirst())
+            case "--compare" where !arguments.isEmpty:
+                comparison = URL(filePath: arguments.removeFirst())
             case "--chart" where !arguments.isEmpty: chart = URL(filePath: arguments.removeFirst())
             case CountedSide.option where arguments.count >= 3: counted = CountedSide(&arguments)
-            default: Options.fail("'\(argument)' is not an option, or lacks its value; \(Options.usage).")
+            default:
+                Options.fail(
+                    "'\(argument)' is not an option, or lacks its value; \(Options.usage).")
             }
         }
     }

@@ -37,7 +37,8 @@ extension Benchmark {
     }
 
     private static let stream = Benchmark(
-        "1000 values through an async sequence, each", size: "1000", reference: "AsyncStream", goal: 0.5,
+        "1000 values through an async sequence, each", size: "1000", reference: "AsyncStream",
+        goal: 0.5,
         clock: .elapsed, hasStableInstructions: false
     ) {
         let center = ObserverCenter()

@@ -2,7 +2,8 @@ import Foundation
 import Tether
 
 extension Benchmark {
-    /// Enqueueing and flushing k distinct notifications with the default coalescing, per notification.
+    /// Enqueueing and flushing k distinct notifications with the default coalescing, per
+    /// notification.
     static let queueing =
         [
             Benchmark("PostingQueue: enqueue + flush", size: "k = 250", goal: 0.02) {
@@ -13,15 +14,18 @@ extension Benchmark {
                         let queue = NotificationQueue(notificationCenter: NotificationCenter())
                         for index in 0..<count {
                             queue.enqueue(
-                                Notification(name: .measured, object: objects[index % 250]), postingStyle: .asap)
+                                Notification(name: .measured, object: objects[index % 250]),
+                                postingStyle: .asap)
                         }
-                        queue.dequeueNotifications(matching: Notification(name: .measured), coalesceMask: .onName)
+                        queue.dequeueNotifications(
+                            matching: Notification(name: .measured), coalesceMask: .onName)
                     })
             }
         ]
         + [8000, 100_000].map { k in
             Benchmark(
-                "PostingQueue: enqueue + flush", size: "k = \(k)", reference: "k = 250", goal: 2, isLarge: k > 10_000
+                "PostingQueue: enqueue + flush", size: "k = \(k)", reference: "k = 250", goal: 2,
+                isLarge: k > 10_000
             ) {
                 .timed(flushes(k), flushes(250))
             }
@@ -32,22 +36,26 @@ extension Benchmark {
         let objects = (0..<k).map { _ in Plain() }
         return Subject(count: k) { count in
             for index in 0..<count {
-                queue.enqueue(Notification(name: .measured, object: objects[index % k]), postingStyle: .asap)
+                queue.enqueue(
+                    Notification(name: .measured, object: objects[index % k]), postingStyle: .asap)
             }
             queue.flush()
         }
     }
 
-    /// Queues that are made for one center, used and dropped: one costs the same, however many there are.
+    /// Queues that are made for one center, used and dropped: one costs the same, however many
+    /// there are.
     private static let manyQueues = [
         Benchmark(
-            "n posting queues of one center, each", size: "n = 8000", reference: "n = 100", goal: 3, isLarge: true
+            "n posting queues of one center, each", size: "n = 8000", reference: "n = 100", goal: 3,
+            isLarge: true
         ) {
             func subject(_ size: Int) -> Subject {
                 let center = ObserverCenter()
                 return Subject(count: size) { count in
                     for _ in 0..<max(1, count / size) {
-                        let queues = (0..<size).map { _ in PostingQueue(notificationCenter: center) }
+                        let queues = (0..<size).map { _ in PostingQueue(notificationCenter: center)
+                        }
                         for queue in queues {
                             queue.enqueue(Notification(name: .measured), postingStyle: .asap)
                             queue.flush()

@@ -17,15 +17,21 @@ func addOne(_ sink: Sink) { sink.sum &+= 1 }
 final class Plain: Sendable {}
 
 extension Benchmark {
-    static let posting = [postToNobody, postToOne, postToMany, postToOwners, postToOneSender, postAmongOthers]
+    static let posting = [
+        postToNobody, postToOne, postToMany, postToOwners, postToOneSender, postAmongOthers,
+    ]
 
     private static let postToNobody = Benchmark("post by name, 0 observers", goal: 0.12) {
         let (ours, theirs) = (ObserverCenter(), NotificationCenter())
         let token = ours.observe(.measured) { _ in }
         _ = theirs.addObserver(forName: .measured, object: nil, queue: nil) { _ in }
         return .timed(
-            Subject(count: 50_000, keeping: token) { for _ in 0..<$0 { ours.post(name: .unobserved, object: nil) } },
-            Subject(count: 50_000) { for _ in 0..<$0 { theirs.post(name: .unobserved, object: nil) } })
+            Subject(count: 50_000, keeping: token) {
+                for _ in 0..<$0 { ours.post(name: .unobserved, object: nil) }
+            },
+            Subject(count: 50_000) {
+                for _ in 0..<$0 { theirs.post(name: .unobserved, object: nil) }
+            })
     }
 
     private static let postToOne = Benchmark("post by name, 1 observer", goal: 0.08) {
@@ -33,11 +39,16 @@ extension Benchmark {
         let token = ours.observe(.measured) { _ in addOne(sink) }
         _ = theirs.addObserver(forName: .measured, object: nil, queue: nil) { _ in addOne(sink) }
         return .timed(
-            Subject(count: 50_000, keeping: token) { for _ in 0..<$0 { ours.post(name: .measured, object: nil) } },
-            Subject(count: 20_000) { for _ in 0..<$0 { theirs.post(name: .measured, object: nil) } })
+            Subject(count: 50_000, keeping: token) {
+                for _ in 0..<$0 { ours.post(name: .measured, object: nil) }
+            },
+            Subject(count: 20_000) { for _ in 0..<$0 { theirs.post(name: .measured, object: nil) } }
+        )
     }
 
-    private static let postToMany = Benchmark("post, 1000 observers", reference: "limit", goal: 1.25) {
+    private static let postToMany = Benchmark(
+        "post, 1000 observers", reference: "limit", goal: 1.25
+    ) {
         let ours = ObserverCenter()
         let sinks = (0..<1000).map { _ in Sink() }
         let limit = LimitCenter(sinks.map { sink in LimitCenter.Box { _ in addOne(sink) } })
@@ -69,22 +80,29 @@ extension Benchmark {
             let center = ObserverCenter()
             let tokens = senders.map { center.observe(.measured, from: $0) { _ in addOne(sink) } }
             let notification = Notification(name: .measured, object: senders[0])
-            return Subject(count: 20_000, keeping: tokens) { for _ in 0..<$0 { center.post(notification) } }
+            return Subject(count: 20_000, keeping: tokens) {
+                for _ in 0..<$0 { center.post(notification) }
+            }
         }
         let senders = (0..<1000).map { _ in Plain() }
         return .timed(subject(senders), subject([senders[0]]))
     }
 
     private static let postAmongOthers = Benchmark(
-        "post with other registrations", size: "100000", reference: "alone", goal: 1.25, isLarge: true
+        "post with other registrations", size: "100000", reference: "alone", goal: 1.25,
+        isLarge: true
     ) {
         let sink = Sink()
         let notification = Notification(name: .measured)
         func subject(among others: Int) -> Subject {
             let center = ObserverCenter()
             var tokens = [center.observe(.measured) { _ in addOne(sink) }]
-            for number in 0..<others { tokens.append(center.observe(Notification.Name("other \(number)")) { _ in }) }
-            return Subject(count: 50_000, keeping: tokens) { for _ in 0..<$0 { center.post(notification) } }
+            for number in 0..<others {
+                tokens.append(center.observe(Notification.Name("other \(number)")) { _ in })
+            }
+            return Subject(count: 50_000, keeping: tokens) {
+                for _ in 0..<$0 { center.post(notification) }
+            }
         }
         return .timed(subject(among: 100_000), subject(among: 0))
     }

@@ -11,7 +11,9 @@ struct Progress {
     func show(_ name: String, at index: Int) {
         guard isTerminal else { return }
         let rest =
-            index == 0 ? "" : ", \(Int(-begin.timeIntervalSinceNow / Double(index) * Double(count - index))) s left"
+            index == 0
+            ? ""
+            : ", \(Int(-begin.timeIntervalSinceNow / Double(index) * Double(count - index))) s left"
         write("\u{1B}[2K\r\(index + 1) of \(count)\(rest): \(name)\r")
     }
 

@@ -1,7 +1,8 @@
 import Foundation
 import Tether
 
-/// The limit: handlers called through retained boxes, without reference counting, from a snapshot taken under a lock.
+/// The limit: handlers called through retained boxes, without reference counting, from a snapshot
+/// taken under a lock.
 final class LimitCenter: @unchecked Sendable {
     final class Box: Sendable {
         let handler: @Sendable (Notification) -> Void
@@ -17,7 +18,9 @@ final class LimitCenter: @unchecked Sendable {
         init(_ all: [Box]) {
             count = all.count
             unsafe boxes = .allocate(capacity: count)
-            for (index, box) in all.enumerated() { unsafe (boxes + index).initialize(to: .passRetained(box)) }
+            for (index, box) in all.enumerated() {
+                unsafe (boxes + index).initialize(to: .passRetained(box))
+            }
         }
 
         deinit {
@@ -39,7 +42,8 @@ final class LimitCenter: @unchecked Sendable {
     }
 }
 
-/// A closure in an array without the thunk that a function type in a generic container brings with it.
+/// A closure in an array without the thunk that a function type in a generic container brings with
+/// it.
 struct Closure {
     let call: @Sendable (Notification) -> Void
 }

@@ -4,10 +4,14 @@ import Tether
 extension Benchmark {
     static let registering =
         [1000, 100_000].map { registered in
-            Benchmark("add + remove", size: "\(registered)", goal: 0.36, isLarge: registered > 10_000) {
+            Benchmark(
+                "add + remove", size: "\(registered)", goal: 0.36, isLarge: registered > 10_000
+            ) {
                 let (ours, theirs) = (ObserverCenter(), NotificationCenter())
                 let tokens = (0..<registered).map { _ in ours.observe(.measured) { _ in } }
-                for _ in tokens { _ = theirs.addObserver(forName: .measured, object: nil, queue: nil) { _ in } }
+                for _ in tokens {
+                    _ = theirs.addObserver(forName: .measured, object: nil, queue: nil) { _ in }
+                }
                 return .timed(
                     Subject(count: 5000, keeping: tokens) {
                         for _ in 0..<$0 { ours.observe(.measured) { _ in }.cancel() }
@@ -22,7 +26,9 @@ extension Benchmark {
             let (ours, theirs) = (ObserverCenter(), NotificationCenter())
             let names = (0..<others).map { Notification.Name("name \($0)") }
             let tokens = names.map { ours.observe($0) { _ in } }
-            for name in names { _ = theirs.addObserver(forName: name, object: nil, queue: nil) { _ in } }
+            for name in names {
+                _ = theirs.addObserver(forName: name, object: nil, queue: nil) { _ in }
+            }
             return .timed(
                 Subject(count: 5000, keeping: tokens) {
                     for _ in 0..<$0 { ours.observe(.measured) { _ in }.cancel() }
@@ -33,13 +39,17 @@ extension Benchmark {
 
     /// What a program waits for at most, beside many names that come and go.
     ///
-    /// An allocator may merge all small blocks that were freed where a large one is asked for, whoever does so: 18 ms here,
-    /// after 100,000 names, with glibc's. So it is asked for one now and then, outside of the time.
+    /// An allocator may merge all small blocks that were freed where a large one is asked for,
+    /// whoever does so: 18 ms here, after 100,000 names, with glibc's. So it is asked for one now
+    /// and then, outside of the time.
     private static let longestCall = Benchmark(
-        "longest call, names that come, are posted and go", size: "100000", reference: "limit", goal: 1, isLarge: true
+        "longest call, names that come, are posted and go", size: "100000", reference: "limit",
+        goal: 1, isLarge: true
     ) {
         let center = ObserverCenter()
-        let names = (0..<100_000).map { Notification.Name("a name that is not short, number \($0)") }
+        let names = (0..<100_000).map {
+            Notification.Name("a name that is not short, number \($0)")
+        }
         let object = Plain()
         var rounds: [Double] = []
         for _ in 0..<5 {
@@ -63,7 +73,8 @@ extension Benchmark {
     static let owning =
         [0, 1000, 100_000].map { owners in
             Benchmark(
-                "attach to an owner + the owner's end", size: "\(owners)", reference: "by hand over Foundation",
+                "attach to an owner + the owner's end", size: "\(owners)",
+                reference: "by hand over Foundation",
                 goal: 0.7, isLarge: owners > 10_000
             ) {
                 let (ours, theirs) = (ObserverCenter(), NotificationCenter())
@@ -77,7 +88,8 @@ extension Benchmark {
             }
         } + hookedClass
 
-    /// An owner as it is written without Tether: a token, a weak reference, and removal in the deinit.
+    /// An owner as it is written without Tether: a token, a weak reference, and removal in the
+    /// deinit.
     private final class ByHand: @unchecked Sendable {
         private let center: NotificationCenter
         private var token: (any NSObjectProtocol)?
@@ -85,7 +97,8 @@ extension Benchmark {
 
         init(observing center: NotificationCenter) {
             self.center = center
-            token = center.addObserver(forName: .measured, object: nil, queue: nil) { [weak self] _ in self?.calls += 1
+            token = center.addObserver(forName: .measured, object: nil, queue: nil) {
+                [weak self] _ in self?.calls += 1
             }
         }
 
@@ -94,14 +107,17 @@ extension Benchmark {
 
     private static func addAndRemove(_ count: Int, _ center: NotificationCenter) {
         for _ in 0..<count {
-            center.removeObserver(center.addObserver(forName: .measured, object: nil, queue: nil) { _ in })
+            center.removeObserver(
+                center.addObserver(forName: .measured, object: nil, queue: nil) { _ in })
         }
     }
 
-    /// Many observers of one name, removed in one order or another: the cost for each must not grow with their number.
+    /// Many observers of one name, removed in one order or another: the cost for each must not grow
+    /// with their number.
     private static let removals = ["oldest first", "newest first", "at random"].map { order in
         Benchmark(
-            "add n, remove \(order), each", size: "n = 1000000", reference: "n = 1000", goal: 4, isLarge: true
+            "add n, remove \(order), each", size: "n = 1000000", reference: "n = 1000", goal: 4,
+            isLarge: true
         ) {
             func subject(_ size: Int) -> Subject {
                 let center = ObserverCenter()
@@ -126,7 +142,8 @@ extension Benchmark {
     /// One sender that is observed under many names, or on many centers.
     private static let manyNames = [
         Benchmark(
-            "observe n names of one sender + stop, each", size: "n = 40000", reference: "n = 1000", goal: 3,
+            "observe n names of one sender + stop, each", size: "n = 40000", reference: "n = 1000",
+            goal: 3,
             isLarge: true
         ) {
             func subject(_ size: Int) -> Subject {
@@ -134,20 +151,25 @@ extension Benchmark {
                 let names = (0..<size).map { Notification.Name("name \($0)") }
                 return Subject(count: size) { count in
                     for _ in 0..<max(1, count / size) {
-                        for token in names.map({ center.observe($0, from: sender) { _ in } }) { token.cancel() }
+                        for token in names.map({ center.observe($0, from: sender) { _ in } }) {
+                            token.cancel()
+                        }
                     }
                 }
             }
             return .timed(subject(40_000), subject(1000))
         },
         Benchmark(
-            "observe one sender on n centers + stop, each", size: "n = 1000", reference: "n = 10", goal: 3
+            "observe one sender on n centers + stop, each", size: "n = 1000", reference: "n = 10",
+            goal: 3
         ) {
             func subject(_ size: Int) -> Subject {
                 let (centers, sender) = ((0..<size).map { _ in ObserverCenter() }, Plain())
                 return Subject(count: 1000) { count in
                     for _ in 0..<max(1, count / size) {
-                        for token in centers.map({ $0.observe(.measured, from: sender) { _ in } }) { token.cancel() }
+                        for token in centers.map({ $0.observe(.measured, from: sender) { _ in } }) {
+                            token.cancel()
+                        }
                     }
                 }
             }
@@ -162,7 +184,9 @@ extension Benchmark {
             let center = ObserverCenter()
             let tokens = (0..<size).map { _ in center.observe(.measured) { _ in } }
             return Subject(count: 10_000, keeping: tokens) { count in
-                for _ in 0..<max(1, count / size) { precondition(center.audit().description.count > size) }
+                for _ in 0..<max(1, count / size) {
+                    precondition(center.audit().description.count > size)
+                }
             }
         }
         return .timed(subject(10_000), subject(100))
@@ -170,7 +194,10 @@ extension Benchmark {
 
     /// Many owners whose observers are muted at the same time.
     private static let mutedOwners = [
-        Benchmark("mute n owners + unmute, each", size: "n = 40000", reference: "n = 1000", goal: 3, isLarge: true) {
+        Benchmark(
+            "mute n owners + unmute, each", size: "n = 40000", reference: "n = 1000", goal: 3,
+            isLarge: true
+        ) {
             func subject(_ size: Int) -> Subject {
                 let center = ObserverCenter()
                 return Subject(count: size) { count in
@@ -190,7 +217,8 @@ extension Benchmark {
 
     private static let hookedClass = [0, 100_000].map { attached in
         Benchmark(
-            "alloc + dealloc beside owners of the class", size: "\(attached)", reference: "unhooked", goal: 1.2,
+            "alloc + dealloc beside owners of the class", size: "\(attached)",
+            reference: "unhooked", goal: 1.2,
             isLarge: attached > 10_000
         ) {
             final class Hooked {}
@@ -201,7 +229,9 @@ extension Benchmark {
             if attached == 0 { center.removeAllObservers() }
             // Many at a time, so that each has its own address.
             func make<Object: AnyObject>(_ count: Int, _ make: () -> Object) {
-                for _ in 0..<max(1, count / 20_000) { keep((0..<20_000).map { _ in make() } as [AnyObject]) }
+                for _ in 0..<max(1, count / 20_000) {
+                    keep((0..<20_000).map { _ in make() } as [AnyObject])
+                }
             }
             return .timed(
                 Subject(count: 100_000, keeping: owners) { make($0) { Hooked() } },
@@ -220,7 +250,8 @@ struct Lehmer: RandomNumberGenerator {
     }
 }
 
-/// Lets objects escape, so that they are not put on the stack or left out; releases those that were kept before.
+/// Lets objects escape, so that they are not put on the stack or left out; releases those that were
+/// kept before.
 @inline(never)
 private func keep(_ objects: [AnyObject]) { unsafe kept = objects }
 

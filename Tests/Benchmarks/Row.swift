@@ -6,7 +6,8 @@ struct Row: Codable {
     let size: String
     let unit: String
     let value: Double
-    /// From the tenth to the ninetieth percentile, as a part of the median; likewise the reference's.
+    /// From the tenth to the ninetieth percentile, as a part of the median; likewise the
+    /// reference's.
     let spread: Double
     let reference: String
     let referenceValue: Double
@@ -14,7 +15,8 @@ struct Row: Codable {
     let goal: Double?
 
     init(
-        _ benchmark: Benchmark, unit: String, value: Double, spread: Double = 0, referenceValue: Double,
+        _ benchmark: Benchmark, unit: String, value: Double, spread: Double = 0,
+        referenceValue: Double,
         referenceSpread: Double = 0, goal: Double?
     ) {
         work = benchmark.work
@@ -32,12 +34,16 @@ struct Row: Codable {
     init?(_ benchmark: Benchmark, rounds: Int) {
         switch benchmark.sides() {
         case .timed(let subject, let reference):
-            let timings = Timing.interleaved([subject, reference], rounds: rounds, clock: benchmark.clock)
+            let timings = Timing.interleaved(
+                [subject, reference], rounds: rounds, clock: benchmark.clock)
             self.init(
                 benchmark, unit: "ns", value: timings[0].median, spread: timings[0].spread,
-                referenceValue: timings[1].median, referenceSpread: timings[1].spread, goal: benchmark.goal)
+                referenceValue: timings[1].median, referenceSpread: timings[1].spread,
+                goal: benchmark.goal)
         case .counted(let value, let reference, let unit):
-            self.init(benchmark, unit: unit, value: value, referenceValue: reference, goal: benchmark.goal)
+            self.init(
+                benchmark, unit: unit, value: value, referenceValue: reference, goal: benchmark.goal
+            )
         case .unavailable(let reason):
             print("\(benchmark.name): \(reason)")
             return nil
@@ -61,7 +67,9 @@ struct Row: Codable {
             goal == nil ? "" : isMet ? "met" : "missed")
     }
 
-    static func short(_ value: Double) -> String { String(format: value < 100 ? "%.1f" : "%.0f", value) }
+    static func short(_ value: Double) -> String {
+        String(format: value < 100 ? "%.1f" : "%.0f", value)
+    }
 
     private static func percent(_ spread: Double) -> String {
         spread == 0 ? "" : "±" + String(format: "%.0f%%", spread * 50)
@@ -83,5 +91,7 @@ struct Row: Codable {
 }
 
 extension String {
-    func padded(_ width: Int) -> String { count >= width ? self : self + String(repeating: " ", count: width - count) }
+    func padded(_ width: Int) -> String {
+        count >= width ? self : self + String(repeating: " ", count: width - count)
+    }
 }

@@ -19,7 +19,8 @@ struct Run {
         }
         let measured = chosen.filter { !(options.isQuick && $0.isLarge) }
         guard !measured.isEmpty else {
-            Options.fail("every row whose name contains '\(options.filter ?? "")' is left out by --quick.")
+            Options.fail(
+                "every row whose name contains '\(options.filter ?? "")' is left out by --quick.")
         }
         let earlier = options.comparison.map { file in named(file) { try Row.read(from: file) } }
         let load = CoreLoad(threads: options.busyCores)
@@ -33,7 +34,9 @@ struct Run {
 
     /// Reads or writes a file; a failure ends the program with the file's name.
     private func named<Result>(_ file: URL, _ body: () throws -> Result) -> Result {
-        do { return try body() } catch { Options.fail("\(file.path): \(error.localizedDescription)") }
+        do { return try body() } catch {
+            Options.fail("\(file.path): \(error.localizedDescription)")
+        }
     }
 
     private func measure(_ benchmarks: [Benchmark]) -> [Row] {
@@ -60,6 +63,8 @@ struct Run {
     private func summarize(_ rows: [Row]) {
         let withGoal = rows.filter { $0.goal != nil }
         let missed = withGoal.count { !$0.isMet }
-        print("\(rows.count) rows; of \(withGoal.count) with a goal, \(withGoal.count - missed) meet it.")
+        print(
+            "\(rows.count) rows; of \(withGoal.count) with a goal, \(withGoal.count - missed) meet it."
+        )
     }
 }

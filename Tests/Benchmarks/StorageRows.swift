@@ -2,11 +2,13 @@ import Foundation
 import Tether
 
 extension Benchmark {
-    /// The storage of older designs, each as small as it can be, at several sizes: what an index by name buys.
+    /// The storage of older designs, each as small as it can be, at several sizes: what an index by
+    /// name buys.
     static let storages = [1, 100, 10_000].flatMap { size in
-        ([ScannedArray.self, LinkedList.self, DictionaryOfArrays.self] as [any ReferenceStorage.Type]).flatMap { type in
-            [post(among: size, type), addAndRemove(among: size, type)]
-        }
+        ([ScannedArray.self, LinkedList.self, DictionaryOfArrays.self]
+            as [any ReferenceStorage.Type]).flatMap { type in
+                [post(among: size, type), addAndRemove(among: size, type)]
+            }
     }
 
     private static func post(among size: Int, _ type: any ReferenceStorage.Type) -> Benchmark {
@@ -15,19 +17,27 @@ extension Benchmark {
             let last = Notification.Name("name \(size - 1)")
             let notification = Notification(name: last)
             return .timed(
-                Subject(count: 20_000, keeping: tokens) { for _ in 0..<$0 { center.post(notification) } },
+                Subject(count: 20_000, keeping: tokens) {
+                    for _ in 0..<$0 { center.post(notification) }
+                },
                 Subject(count: 20_000 / slowness(size, type)) {
                     for _ in 0..<$0 { storage.post(last.rawValue, notification) }
                 })
         }
     }
 
-    private static func addAndRemove(among size: Int, _ type: any ReferenceStorage.Type) -> Benchmark {
-        Benchmark("add + remove among n names, \(type)", size: "\(size)", reference: "\(type)", goal: nil) {
+    private static func addAndRemove(among size: Int, _ type: any ReferenceStorage.Type)
+        -> Benchmark
+    {
+        Benchmark(
+            "add + remove among n names, \(type)", size: "\(size)", reference: "\(type)", goal: nil
+        ) {
             let (center, tokens, storage) = filled(size, type)
             let last = Notification.Name("name \(size - 1)")
             return .timed(
-                Subject(count: 2000, keeping: tokens) { for _ in 0..<$0 { center.observe(last) { _ in }.cancel() } },
+                Subject(count: 2000, keeping: tokens) {
+                    for _ in 0..<$0 { center.observe(last) { _ in }.cancel() }
+                },
                 Subject(count: max(2, 2000 / slowness(size, type))) {
                     for _ in 0..<$0 { storage.remove(storage.add(last.rawValue) { _ in }) }
                 })
@@ -39,7 +49,10 @@ extension Benchmark {
     ) -> (ObserverCenter, [NotificationObserver], any ReferenceStorage) {
         let (center, storage) = (ObserverCenter(), type.init())
         for number in 0..<size { _ = storage.add("name \(number)") { _ in } }
-        return (center, (0..<size).map { center.observe(Notification.Name("name \($0)")) { _ in } }, storage)
+        return (
+            center, (0..<size).map { center.observe(Notification.Name("name \($0)")) { _ in } },
+            storage
+        )
     }
 
     /// How many times slower than an index a storage is, roughly, so that its rounds take as long.

@@ -5,36 +5,43 @@ extension Benchmark {
     static let threads =
         [
             Benchmark(
-                "posting one name from 2 threads, x threads", size: "2", reference: "1 thread", goal: 1.15,
+                "posting one name from 2 threads, x threads", size: "2", reference: "1 thread",
+                goal: 1.15,
                 clock: .elapsed, hasStableInstructions: false
             ) {
-                // Counted by one thread's posts: elapsed time x threads / posts, for threads that each have a core.
+                // Counted by one thread's posts: elapsed time x threads / posts, for threads that
+                // each have a core.
                 .timed(posts(threads: 2, counted: 1), posts(threads: 1, counted: 1))
             }
         ]
         + [4, 8, 16, 32].map { threads in
             Benchmark(
-                "posting one name from n threads", size: "\(threads)", reference: "1 thread", goal: 2, clock: .elapsed,
+                "posting one name from n threads", size: "\(threads)", reference: "1 thread",
+                goal: 2, clock: .elapsed,
                 hasStableInstructions: false
             ) {
                 .timed(posts(threads: threads, counted: threads), posts(threads: 1, counted: 1))
             }
         } + waiting + longHandler + idleThreads
 
-    /// Many who wait at once, each for another observer's handler: one costs the same, however many there are.
+    /// Many who wait at once, each for another observer's handler: one costs the same, however many
+    /// there are.
     private static let waiting = [
         Benchmark(
-            "n calls of await cancelAndWait() at once, each", size: "n = 4000", reference: "n = 100", goal: 3,
+            "n calls of await cancelAndWait() at once, each", size: "n = 4000",
+            reference: "n = 100", goal: 3,
             clock: .elapsed, isLarge: true, hasStableInstructions: false
         ) {
             .timed(waits(4000), waits(100))
         }
     ]
 
-    /// Posts while the handler of an observer that has ended still runs on another thread, until the process ends.
+    /// Posts while the handler of an observer that has ended still runs on another thread, until
+    /// the process ends.
     private static let longHandler = [
         Benchmark(
-            "post while another thread's long handler has ended its observer", reference: "without", goal: 1.5,
+            "post while another thread's long handler has ended its observer", reference: "without",
+            goal: 1.5,
             hasStableInstructions: false
         ) {
             .timed(posts(besideLongHandler: true), posts(besideLongHandler: false))
@@ -54,7 +61,9 @@ extension Benchmark {
             Thread.detachNewThread { center.post(name: .unobserved, object: nil) }
             hasEnded.wait()
         }
-        return Subject(count: 50_000, keeping: token) { for _ in 0..<$0 { center.post(name: .measured, object: nil) } }
+        return Subject(count: 50_000, keeping: token) {
+            for _ in 0..<$0 { center.post(name: .measured, object: nil) }
+        }
     }
 
     /// The token of an observer, for its own handler.
@@ -65,7 +74,8 @@ extension Benchmark {
     /// A removal reads the guards of all threads that have posted and still run.
     private static let idleThreads = [
         Benchmark(
-            "add + remove beside n threads that once posted", size: "n = 1000", reference: "n = 0", goal: 10,
+            "add + remove beside n threads that once posted", size: "n = 1000", reference: "n = 0",
+            goal: 10,
             hasStableInstructions: false
         ) {
             let center = ObserverCenter()
@@ -99,7 +109,9 @@ extension Benchmark {
                 let (mayReturn, opening) = AsyncStream.makeStream(of: Void.self)
                 // A task of no observer's, so that it is not cancelled when they stop.
                 let opened = Task { for await _ in mayReturn {} }
-                let tokens = (0..<size).map { _ in center.observe(.measured) { _ in await opened.value } }
+                let tokens = (0..<size).map { _ in
+                    center.observe(.measured) { _ in await opened.value }
+                }
                 center.post(name: .measured, object: nil)
                 Task {
                     await withTaskGroup { group in

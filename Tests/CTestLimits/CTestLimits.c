@@ -37,7 +37,8 @@ static void answer(int signal) {
 int32_t tether_current_thread(void) { return (int32_t)syscall(SYS_gettid); }
 
 size_t tether_thread_stack(int32_t thread, uintptr_t *frames, size_t count) {
-    // The one signal that Dispatch does not keep from its threads and that means nothing to a debugger or a sanitizer.
+    // The one signal that Dispatch does not keep from its threads and that means nothing to a
+    // debugger or a sanitizer.
     int number = SIGPROF;
     struct sigaction action = {.sa_handler = answer, .sa_flags = SA_RESTART};
     sigaction(number, &action, NULL);
@@ -72,7 +73,8 @@ struct tether_place tether_place_of(uintptr_t address) {
 extern void tether_watch_tests(bool is_swift_testing, int32_t event_pipe);
 
 #if defined(__linux__)
-// Of Swift's standard library: what `CommandLine.arguments` reads instead of what the process was given.
+// Of Swift's standard library: what `CommandLine.arguments` reads instead of what the process was
+// given.
 extern void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count);
 
 static const char option[] = "--event-stream-output-path";
@@ -85,7 +87,8 @@ static int event_path(int count, char **arguments) {
     return 0;
 }
 
-// Asks Swift Testing to write its events, for tools, into a pipe of this process; returns the end that is read.
+// Asks Swift Testing to write its events, for tools, into a pipe of this process; returns the end
+// that is read.
 static int32_t open_events(int count, char **arguments) {
     int ends[2];
     char **all = calloc((size_t)count + 5, sizeof(char *));
@@ -99,7 +102,8 @@ static int32_t open_events(int count, char **arguments) {
     return ends[0];
 }
 
-// Runs before the test runner does, which looks at its arguments and asks nobody else what it should do.
+// Runs before the test runner does, which looks at its arguments and asks nobody else what it
+// should do.
 __attribute__((constructor)) static void start(int count, char **arguments) {
     bool is_swift_testing = false;
     for (int index = 1; index < count; index++) is_swift_testing |= strcmp(arguments[index], "swift-testing") == 0;

@@ -31,7 +31,8 @@ final class Checks {
         }
     }
 
-    /// Attaches to an object, posts, and lets the object go: its observer must be called before, and gone after.
+    /// Attaches to an object, posts, and lets the object go: its observer must be called before,
+    /// and gone after.
     @inline(never)
     func check(_ name: String, make: () -> AnyObject) {
         let center = ObserverCenter()
@@ -50,12 +51,17 @@ final class Checks {
 
     @inline(never)
     private func attachAndPost(
-        _ center: ObserverCenter, _ capture: Capture, _ make: () -> AnyObject, _ count: @escaping @Sendable () -> Void
+        _ center: ObserverCenter, _ capture: Capture, _ make: () -> AnyObject,
+        _ count: @escaping @Sendable () -> Void
     ) -> NotificationObserver {
         let object = make()
         escape(object)
-        expect(OwnerLifetime.isExact(for: type(of: object)), "\(type(of: object)): its end cannot be seen")
-        let token = center.observe(.checked, owner: object) { _, _ in withExtendedLifetime(capture) { count() } }
+        expect(
+            OwnerLifetime.isExact(for: type(of: object)),
+            "\(type(of: object)): its end cannot be seen")
+        let token = center.observe(.checked, owner: object) { _, _ in
+            withExtendedLifetime(capture) { count() }
+        }
         center.post(name: .checked, object: nil)
         return token
     }

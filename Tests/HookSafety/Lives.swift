@@ -69,28 +69,39 @@ extension Checks {
         init(_ object: Watched) { self.object = object }
     }
 
-    /// Owners whose `deinit` is sent to an actor: their observers end when their last reference goes.
+    /// Owners whose `deinit` is sent to an actor: their observers end when their last reference
+    /// goes.
     func isolatedDeinits() {
-        guard #available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *) else { return }
+        guard #available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *) else {
+            return
+        }
         for isSender in [true, false] {
             let (center, order) = (ObserverCenter(), Order())
             let token = attach(to: EndsElsewhere(order), on: center, asSender: isSender)
             letGo()
-            if !isSender { expect(!token.isActive, "an observer outlived an owner with an isolated deinit") }
+            if !isSender {
+                expect(!token.isActive, "an observer outlived an owner with an isolated deinit")
+            }
             let deadline = DispatchTime.now() + 30
-            expect(order.hasEnded.wait(timeout: deadline) == .success, "an isolated deinit never ran")
+            expect(
+                order.hasEnded.wait(timeout: deadline) == .success, "an isolated deinit never ran")
             // It may take a moment to return.
             while token.isActive, DispatchTime.now() < deadline { usleep(100) }
             expect(order.all == ["deinit"], "an isolated deinit ran as \(order.all)")
-            expect(!token.isActive && center.audit().isEmpty, "an isolated deinit left observers behind")
+            expect(
+                !token.isActive && center.audit().isEmpty,
+                "an isolated deinit left observers behind")
         }
     }
 
     @inline(never)
-    private func attach(to object: AnyObject, on center: ObserverCenter, asSender: Bool) -> NotificationObserver {
+    private func attach(to object: AnyObject, on center: ObserverCenter, asSender: Bool)
+        -> NotificationObserver
+    {
         escape(object)
         return asSender
-            ? center.observe(.checked, from: object) { _ in } : center.observe(.checked, owner: object) { _, _ in }
+            ? center.observe(.checked, from: object) { _ in }
+            : center.observe(.checked, owner: object) { _, _ in }
     }
 
     // MARK: Many classes
@@ -135,7 +146,9 @@ extension Checks {
             DispatchQueue.concurrentPerform(iterations: 4) { index in
                 for number in 0..<200 {
                     let object = Generic<Value, Order>()
-                    if index == 0, number == 100 { center.observe(.checked, owner: object) { _, _ in } }
+                    if index == 0, number == 100 {
+                        center.observe(.checked, owner: object) { _, _ in }
+                    }
                     withExtendedLifetime(object) {}
                 }
             }
@@ -149,14 +162,19 @@ extension Checks {
 
     /// A class that this program does not know, from a library that it opens.
     func anotherLibrary(at path: String) {
-        guard let library = unsafe dlopen(path, RTLD_NOW), let symbol = unsafe dlsym(library, "make_library_owner")
+        guard let library = unsafe dlopen(path, RTLD_NOW),
+            let symbol = unsafe dlsym(library, "make_library_owner")
         else {
             return expect(false, "the library \(path) cannot be opened")
         }
         typealias Make = @convention(c) () -> UnsafeMutableRawPointer
         // SAFETY: the library's function returns an object with one reference for the caller.
         let make = unsafe unsafeBitCast(symbol, to: Make.self)
-        check("a class of another library") { unsafe Unmanaged<AnyObject>.fromOpaque(make()).takeRetainedValue() }
-        check("the same class again") { unsafe Unmanaged<AnyObject>.fromOpaque(make()).takeRetainedValue() }
+        check("a class of another library") {
+            unsafe Unmanaged<AnyObject>.fromOpaque(make()).takeRetainedValue()
+        }
+        check("the same class again") {
+            unsafe Unmanaged<AnyObject>.fromOpaque(make()).takeRetainedValue()
+        }
     }
 }

@@ -13,12 +13,16 @@ private final class Jobs: DeliveryScheduler {
 
 extension Smoke {
     private func post(_ numbers: ClosedRange<Int>, on center: ObserverCenter) {
-        for number in numbers { center.post(name: .smoke, object: nil, userInfo: ["number": number]) }
+        for number in numbers {
+            center.post(name: .smoke, object: nil, userInfo: ["number": number])
+        }
     }
 
     mutating func queues() {
         let (center, log, queue) = (ObserverCenter(), Log(), DispatchQueue(label: "Smoke.queues"))
-        @Sendable func name(_ note: Notification) -> String { "\(note.userInfo?["number"] ?? "none")" }
+        @Sendable func name(_ note: Notification) -> String {
+            "\(note.userInfo?["number"] ?? "none")"
+        }
         queue.suspend()
         let one = center.observe(.smoke, on: .dispatchQueue(queue)) { log.add("one " + name($0)) }
         let two = center.observe(.smoke, on: .dispatchQueue(queue)) { log.add("two " + name($0)) }
@@ -44,7 +48,9 @@ extension Smoke {
         one.target = .operationQueue(operations)
         post(5...7, on: center)
         operations.waitUntilAllOperationsAreFinished()
-        expect("D2, D4", "an operation queue", Array(log.all.dropFirst(6)), is: ["one 5", "one 6", "one 7"])
+        expect(
+            "D2, D4", "an operation queue", Array(log.all.dropFirst(6)),
+            is: ["one 5", "one 6", "one 7"])
     }
 
     mutating func bursts() {
@@ -63,7 +69,8 @@ extension Smoke {
         let operations = OperationQueue()
         operations.maxConcurrentOperationCount = 1
         operations.isSuspended = true
-        let batched = center.observe(.smoke, on: .operationQueue(operations, batching: true)) { _ in log.add("batched")
+        let batched = center.observe(.smoke, on: .operationQueue(operations, batching: true)) { _ in
+            log.add("batched")
         }
         post(1...100, on: center)
         expect("D7", "operations of a burst with batching", operations.operationCount, is: 1)
@@ -75,7 +82,9 @@ extension Smoke {
 
     mutating func threads() {
         let (center, log) = (ObserverCenter(), Log())
-        let main = center.observe(.smoke, on: .main) { _ in log.add(Thread.isMainThread ? "main" : "elsewhere") }
+        let main = center.observe(.smoke, on: .main) { _ in
+            log.add(Thread.isMainThread ? "main" : "elsewhere")
+        }
         center.post(name: .smoke, object: nil)
         expect("D3", "main, from the main thread", log.all, is: ["main"])
         Thread.detachNewThread { center.post(name: .smoke, object: nil) }
@@ -84,7 +93,9 @@ extension Smoke {
         main.cancel()
 
         let thread = RunLoopThread(name: "smoke")
-        let token = center.observe(.smoke, on: .thread(thread)) { _ in log.add(Thread.current.name ?? "nobody") }
+        let token = center.observe(.smoke, on: .thread(thread)) { _ in
+            log.add(Thread.current.name ?? "nobody")
+        }
         post(1...2, on: center)
         thread.start()
         wait("D5") { log.all.count == 4 }
@@ -95,11 +106,17 @@ extension Smoke {
 
     mutating func postingQueues() {
         let (center, log) = (ObserverCenter(), Log())
-        let token = center.observe(nil) { log.add($0.name == .smoke ? "smoke" : $0.object as? String ?? "other") }
+        let token = center.observe(nil) {
+            log.add($0.name == .smoke ? "smoke" : $0.object as? String ?? "other")
+        }
         let queue = PostingQueue(notificationCenter: center)
-        expect("Q2", "one queue for each thread", PostingQueue.current === PostingQueue.default, is: true)
+        expect(
+            "Q2", "one queue for each thread", PostingQueue.current === PostingQueue.default,
+            is: true)
         func enqueue(_ object: String?, _ style: PostingQueue.PostingStyle) {
-            queue.enqueue(Notification(name: object == nil ? .smoke : .other, object: object), postingStyle: style)
+            queue.enqueue(
+                Notification(name: object == nil ? .smoke : .other, object: object),
+                postingStyle: style)
         }
         enqueue("idle", .whenIdle)
         enqueue("soon", .asap)
@@ -125,8 +142,8 @@ extension Smoke {
         hasPosted.wait()
     }
 
-    /// Runs the main run loop for a pass, and goes on without: the main queue has to deliver the rest, and what comes then. Calls
-    /// `finish` with the result, and never returns.
+    /// Runs the main run loop for a pass, and goes on without: the main queue has to deliver the
+    /// rest, and what comes then. Calls `finish` with the result, and never returns.
     func mainLoopThatEnds(_ finish: @escaping @MainActor (Smoke) -> Void) -> Never {
         let (center, log) = (ObserverCenter(), Log())
         let tokens = [
@@ -155,8 +172,9 @@ extension Smoke {
                 withExtendedLifetime((tokens, queue)) { finish(smoke) }
             }
         }
-        // AddressSanitizer takes what is left of these frames for in use, where the main thread's exit runs.
-        // SAFETY: the function takes nothing and returns nothing; only builds with that sanitizer have it.
+        // AddressSanitizer takes what is left of these frames for in use, where the main thread's
+        // exit runs. SAFETY: the function takes nothing and returns nothing; only builds with that
+        // sanitizer have it.
         if let unpoison = unsafe dlsym(nil, "__asan_handle_no_return") {
             unsafe unsafeBitCast(unpoison, to: (@convention(c) () -> Void).self)()
         }

@@ -60,7 +60,9 @@ extension Smoke {
         expect("T1, T3", "a message of the main actor", view.calls, is: 50)
         expect("T2", "a plain observer of it", log.all, is: ["plain"])
 
-        let token = center.observe(for: .type(Done.self)) { message in await collector.add(message.number) }
+        let token = center.observe(for: .type(Done.self)) { message in
+            await collector.add(message.number)
+        }
         for number in 1...20 { center.post(Done(number: number), subject: thing) }
         let numbers = Outcome {
             while await collector.all.count < 20 { await Task.yield() }

@@ -15,7 +15,9 @@ extension Smoke {
 
         queue.suspend()
         var capture: Capture? = Capture(log)
-        let pending = center.observe(.smoke, on: .dispatchQueue(queue)) { [capture] _ in capture?.add("pending") }
+        let pending = center.observe(.smoke, on: .dispatchQueue(queue)) { [capture] _ in
+            capture?.add("pending")
+        }
         capture = nil
         center.post(name: .smoke, object: nil)
         pending.cancel()
@@ -49,7 +51,9 @@ extension Smoke {
             })
         weak let seen = owner.held
         let capture = Holder(Capture(log))
-        let token = center.observe(.smoke, owner: owner.held) { [capture = capture.held] _, _ in capture.add("called") }
+        let token = center.observe(.smoke, owner: owner.held) { [capture = capture.held] _, _ in
+            capture.add("called")
+        }
         capture.letGo()
         center.post(name: .smoke, object: nil)
         owner.letGo()

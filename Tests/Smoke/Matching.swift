@@ -9,7 +9,9 @@ private final class Equal: Thing, Hashable, @unchecked Sendable {
 
 extension Smoke {
     mutating func matching() {
-        let (center, log, sender, stranger) = (ObserverCenter(), Log(), Holder(Equal()), Holder(Equal()))
+        let (center, log, sender, stranger) = (
+            ObserverCenter(), Log(), Holder(Equal()), Holder(Equal())
+        )
         var tokens = [center.observe(.smoke, from: sender.held) { _ in log.add("name, sender") }]
         tokens.append(center.observe(.smoke) { _ in log.add("name") })
         tokens.append(center.observe(nil, from: sender.held) { _ in log.add("sender") })
@@ -19,24 +21,34 @@ extension Smoke {
             center.post(name: name, object: object)
             return Array(log.all.dropFirst(before))
         }
-        expect("M1, M3", "all four kinds", reached(.smoke, sender.held), is: ["name, sender", "name", "sender", "all"])
+        expect(
+            "M1, M3", "all four kinds", reached(.smoke, sender.held),
+            is: ["name, sender", "name", "sender", "all"])
         expect("M1", "another name", reached(.other, sender.held), is: ["sender", "all"])
         expect("M2, M4", "another sender", reached(.smoke, stranger.held), is: ["name", "all"])
         expect("M2, M5", "no sender", reached(.smoke, nil), is: ["name", "all"])
         tokens[1].cancel()
         tokens.append(center.observe(.smoke) { _ in log.add("late") })
-        expect("M3", "after removal", reached(.smoke, sender.held), is: ["name, sender", "sender", "all", "late"])
+        expect(
+            "M3", "after removal", reached(.smoke, sender.held),
+            is: ["name, sender", "sender", "all", "late"])
 
-        tokens.append(center.addObserver(forName: .smoke, object: "text", queue: nil) { _ in log.add("text") })
+        tokens.append(
+            center.addObserver(forName: .smoke, object: "text", queue: nil) { _ in log.add("text") }
+        )
         let text = ["te", "xt"].joined()
         expect("M4", "an equal value", reached(.smoke, text), is: ["all", "late", "text"])
         expect("M4", "another value", reached(.smoke, "other"), is: ["all", "late"])
-        expect("M4", "a value of another type", reached(.smoke, Substring(text)), is: ["all", "late"])
+        expect(
+            "M4", "a value of another type", reached(.smoke, Substring(text)), is: ["all", "late"])
         sender.letGo()
-        expect("M5", "the end of a sender", tokens.map(\.isActive), is: [false, false, false, true, true, true])
+        expect(
+            "M5", "the end of a sender", tokens.map(\.isActive),
+            is: [false, false, false, true, true, true])
     }
 
-    /// Between the library and a program of its own, each of which an optimiser could give a center.
+    /// Between the library and a program of its own, each of which an optimiser could give a
+    /// center.
     mutating func defaultCenter() {
         let log = Log()
         let token = ObserverCenter.default.observe(.smoke) { _ in log.add("called") }

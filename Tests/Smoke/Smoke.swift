@@ -66,16 +66,19 @@ final class Holder<Object: AnyObject> {
     }
 
     mutating func expect<Value: Equatable>(
-        _ line: String, _ what: String, _ value: Value, is expected: Value, fileID: String = #fileID,
+        _ line: String, _ what: String, _ value: Value, is expected: Value,
+        fileID: String = #fileID,
         number: Int = #line
     ) {
         count += 1
         if value != expected {
-            failures.append("\(line) \(what): \(value) instead of \(expected), at \(fileID):\(number)")
+            failures.append(
+                "\(line) \(what): \(value) instead of \(expected), at \(fileID):\(number)")
         }
     }
 
-    /// Runs the main run loop, and with it the main queue and the main actor, until a condition holds.
+    /// Runs the main run loop, and with it the main queue and the main actor, until a condition
+    /// holds.
     func wait(_ line: String, until condition: () -> Bool) {
         let deadline = Date(timeIntervalSinceNow: 60)
         while !condition() {

@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 import Tether
 
-// A million owners are attached to, posted to and let go, and the memory of the process must not grow after the first
-// tenth of them.
+// A million owners are attached to, posted to and let go, and the memory of the process must not
+// grow after the first tenth of them.
 //
 //     Soak [NUMBER OF OWNERS]
 
@@ -27,8 +27,9 @@ private final class Capture: Sendable {
     deinit { ended.wrappingAdd(1, ordering: .relaxed) }
 }
 
-/// Foundation's center, which tells when an observer has been taken off it: after the owner's end, on a queue (F2). Without
-/// a wait for it, a queue that gets no processor for a while would be taken for memory that grows.
+/// Foundation's center, which tells when an observer has been taken off it: after the owner's end,
+/// on a queue (F2). Without a wait for it, a queue that gets no processor for a while would be
+/// taken for memory that grows.
 private final class TellingCenter: NotifyingCenter {
     struct Registration: NotifyingRegistration {
         let registration: any NotifyingRegistration
@@ -44,9 +45,12 @@ private final class TellingCenter: NotifyingCenter {
     let removed = DispatchSemaphore(value: 0)
 
     func register(
-        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
+        name: Notification.Name?, sender: AnyObject?,
+        handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
-        Registration(registration: center.register(name: name, sender: sender, handler: handler), removed: removed)
+        Registration(
+            registration: center.register(name: name, sender: sender, handler: handler),
+            removed: removed)
     }
 }
 
@@ -67,7 +71,8 @@ private struct Soak {
     let foundation = TellingCenter()
     let queue = DispatchQueue(label: "Soak")
 
-    /// One owner's life, of one of eight kinds; what is posted is delivered before it ends, or on the main queue dropped.
+    /// One owner's life, of one of eight kinds; what is posted is delivered before it ends, or on
+    /// the main queue dropped.
     func live(_ number: Int) {
         let capture = Capture()
         switch number % 8 {
@@ -78,7 +83,9 @@ private struct Soak {
         case 4: live(Worker(), capture)
         case 5:
             let (owner, source) = (Owner(), Source())
-            center.observe(.tick, from: source, owner: owner, on: .dispatchQueue(queue), key: number % 3) { _, _ in
+            center.observe(
+                .tick, from: source, owner: owner, on: .dispatchQueue(queue), key: number % 3
+            ) { _, _ in
                 capture.count()
             }
             center.post(name: .tick, object: source)
@@ -87,7 +94,9 @@ private struct Soak {
         case 6:
             observeFoundation(capture)
             guard foundation.removed.wait(timeout: .now() + 60) == .success else {
-                print("Owner \(number) ended, and its observer was not taken off Foundation's center within a minute.")
+                print(
+                    "Owner \(number) ended, and its observer was not taken off Foundation's center within a minute."
+                )
                 exit(1)
             }
         default:
@@ -114,7 +123,9 @@ private struct Soak {
 }
 
 private let arguments = CommandLine.arguments.dropFirst()
-guard arguments.count <= 1, let owners = arguments.first.map({ Int($0) }) ?? 1_000_000, owners >= 1000 else {
+guard arguments.count <= 1, let owners = arguments.first.map({ Int($0) }) ?? 1_000_000,
+    owners >= 1000
+else {
     print("Soak: give the number of owners, 1000 or more, or nothing for a million.")
     exit(1)
 }
@@ -138,18 +149,22 @@ for number in 0..<tenth * 10 {
     if (number + 1) % (tenth / 10) == 0 { show(number + 1) }
     if (number + 1) % tenth == 0 {
         show(nil)
-        print("\(number + 1) owners, \(ended.load(ordering: .relaxed)) captures gone, at most \(peakMemory) KiB")
+        print(
+            "\(number + 1) owners, \(ended.load(ordering: .relaxed)) captures gone, at most \(peakMemory) KiB"
+        )
         if afterWarmUp == 0 { afterWarmUp = peakMemory }
     }
 }
 
-// The smallest block of the allocator, 32 bytes, lost by one kind of the eight makes 3.4 MiB of 900,000 owners. What grows
-// besides, and comes to an end: a thread of Dispatch's keeps up to 1024 blocks to use again, about 96 KiB, and there are
-// more of them the busier the machine is.
+// The smallest block of the allocator, 32 bytes, lost by one kind of the eight makes 3.4 MiB of
+// 900,000 owners. What grows besides, and comes to an end: a thread of Dispatch's keeps up to 1024
+// blocks to use again, about 96 KiB, and there are more of them the busier the machine is.
 private let limit = 3 * 1024
 
 private let growth = peakMemory - afterWarmUp
 private let left = tenth * 10 - ended.load(ordering: .relaxed)
 private let observers = soak.center.audit().count
-print("Grew by \(growth) KiB of \(limit) after the first tenth; \(left) captures and \(observers) observers are left.")
+print(
+    "Grew by \(growth) KiB of \(limit) after the first tenth; \(left) captures and \(observers) observers are left."
+)
 exit(growth <= limit && left == 0 && observers == 0 ? 0 : 1)

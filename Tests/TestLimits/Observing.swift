@@ -3,11 +3,13 @@ import XCTest
 
 /// Hears of the tests that begin and end, of both frameworks, without a word in the tests.
 ///
-/// Called when the process starts, with the end of the pipe into which Swift Testing writes its events, if it does.
+/// Called when the process starts, with the end of the pipe into which Swift Testing writes its
+/// events, if it does.
 @_cdecl("tether_watch_tests")
 public func watchTests(_ isSwiftTesting: Bool, _ eventPipe: Int32) {
     if ProcessInfo.processInfo.environment["SWT_EXIT_TEST_ID"] != nil {
-        // A process that ends as its test says, whose parent has a limit: this only sees to it that none is left behind.
+        // A process that ends as its test says, whose parent has a limit: this only sees to it that
+        // none is left behind.
         if Watchdog.shared.limit > 0 { _ = alarm(UInt32(clamping: Int(Watchdog.shared.limit) * 2)) }
         return
     }
@@ -31,7 +33,8 @@ private final class Observer: NSObject, XCTestObservation {
     }
 }
 
-/// The events that Swift Testing writes for tools, one JSON object a line, into a pipe of this very process.
+/// The events that Swift Testing writes for tools, one JSON object a line, into a pipe of this very
+/// process.
 private enum EventStream {
     static func read(_ pipe: Int32) {
         let thread = Thread { read(FileHandle(fileDescriptor: pipe)) }

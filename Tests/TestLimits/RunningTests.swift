@@ -26,7 +26,8 @@ struct RunningTests {
     /// The names, if all of these tests have been running for so long without anything happening.
     func overdue(after limit: TimeInterval) -> [String]? {
         guard !names.isEmpty else { return nil }
-        let passed = Double(DispatchTime.now().uptimeNanoseconds - lastEvent.uptimeNanoseconds) / 1e9
+        let passed =
+            Double(DispatchTime.now().uptimeNanoseconds - lastEvent.uptimeNanoseconds) / 1e9
         return passed > limit ? running : nil
     }
 }

@@ -3,9 +3,9 @@ import Foundation
 
 /// Ends the process when a test has run for too long, with the test's name and all threads' stacks.
 ///
-/// Tests share the processors, so the limit of each begins anew whenever one of them begins or ends: it is reached by the
-/// tests that are left when no other makes progress. `TETHER_TEST_LIMIT` is the limit in seconds; 0 is none, for a
-/// debugger.
+/// Tests share the processors, so the limit of each begins anew whenever one of them begins or
+/// ends: it is reached by the tests that are left when no other makes progress. `TETHER_TEST_LIMIT`
+/// is the limit in seconds; 0 is none, for a debugger.
 ///
 /// SAFETY: what changes is changed under the lock.
 final class Watchdog: @unchecked Sendable {
@@ -28,7 +28,9 @@ final class Watchdog: @unchecked Sendable {
 
     private static var usualLimit: TimeInterval {
         let environment = ProcessInfo.processInfo.environment
-        if let seconds = environment["TETHER_TEST_LIMIT"].flatMap(TimeInterval.init) { return seconds }
+        if let seconds = environment["TETHER_TEST_LIMIT"].flatMap(TimeInterval.init) {
+            return seconds
+        }
         if environment["LD_PRELOAD"]?.contains("vgpreload") == true { return 3600 }
         return 600
     }

@@ -20,7 +20,9 @@ import TetherTesting
             keep.add(center.observe(.modelDidChange) { _ in })
         }
         #expect(found.count == 1)
-        #expect(found.first?.description.hasPrefix("the observer of modelDidChange registered at ") == true)
+        #expect(
+            found.first?.description.hasPrefix("the observer of modelDidChange registered at ")
+                == true)
         keep.drop()
         #expect(await findLeaks { _ = center.observe(.modelDidChange) { _ in } }.isEmpty)
     }

@@ -40,19 +40,26 @@ import TetherVerification
             withExtendedLifetime(center) {}
         }
         #expect(messages.count == 1)
-        #expect(messages.first?.contains("which captures it. With a center that stays") == true, "\(messages)")
+        #expect(
+            messages.first?.contains("which captures it. With a center that stays") == true,
+            "\(messages)")
     }
 
     private static func values() -> (Int, @Sendable () -> Void) { (Int.random(in: 0..<5), {}) }
 
     @Test(arguments: ["pending", "handler", "token", "call", "async call"])
-    func `L2 an owner that something else of the center keeps is no leak, whatever its handler captures`(
-        keeper: String
-    ) async {
+    func
+        `L2 an owner that something else of the center keeps is no leak, whatever its handler captures`(
+            keeper: String
+        ) async
+    {
         // What is under way returns; how soon is for whoever else has the processors to say.
-        await verifyNoLeaks(limits: .init(deliveryWait: .seconds(300), releaseWait: .seconds(300))) {
+        await verifyNoLeaks(limits: .init(deliveryWait: .seconds(300), releaseWait: .seconds(300)))
+        {
             let (center, target, other) = (ObserverCenter(), ManualTarget(), Sidebar())
-            let (isRunning, mayReturn) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+            let (isRunning, mayReturn) = (
+                AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0)
+            )
             var token: NotificationObserver?
             func attach() async {
                 let (sidebar, tuple) = (Sidebar(), CenterEndTests.values())
@@ -64,7 +71,8 @@ import TetherVerification
                 case "pending":
                     center.observe(.modelDidClose, owner: other, on: target.target) { _, _ in }
                     center.post(name: .modelDidClose, object: sidebar)
-                case "handler": center.observe(.modelDidClose, owner: other) { _, _ in sidebar.touch() }
+                case "handler":
+                    center.observe(.modelDidClose, owner: other) { _, _ in sidebar.touch() }
                 case "call":
                     center.observe(.modelDidClose, owner: sidebar) { _, _ in
                         isRunning.continuation.yield()
@@ -90,21 +98,26 @@ import TetherVerification
     }
 
     @Test(arguments: ["once", "stopping", "stopping all"])
-    func `L2 an owner that its handler captures until a delivery that the center's end drops is no leak`(
-        kind: String
-    ) async {
+    func
+        `L2 an owner that its handler captures until a delivery that the center's end drops is no leak`(
+            kind: String
+        ) async
+    {
         await verifyNoLeaks {
             let (center, target) = (ObserverCenter(), ManualTarget())
             func attach() {
                 let sidebar = Sidebar()
                 if kind == "stopping all" {
                     center.observe(.modelDidClose, owner: sidebar) { _, _ in sidebar.touch() }
-                    center.observe(.modelDidChange, owner: sidebar, on: target.target) { sidebar, _ in
+                    center.observe(.modelDidChange, owner: sidebar, on: target.target) {
+                        sidebar, _ in
                         OwnerObservers(of: sidebar).cancel()
                     }
                     return
                 }
-                center.observe(.modelDidChange, owner: sidebar, on: target.target, once: kind == "once") { _, _ in
+                center.observe(
+                    .modelDidChange, owner: sidebar, on: target.target, once: kind == "once"
+                ) { _, _ in
                     if kind == "stopping" { OwnerObservers(of: sidebar).cancel() }
                     sidebar.touch()
                 }
@@ -115,12 +128,16 @@ import TetherVerification
         }
     }
 
-    @Test func `L2 an owner that a handler's variable held, until the test set it, is no leak`() async {
+    @Test func `L2 an owner that a handler's variable held, until the test set it, is no leak`()
+        async
+    {
         await verifyNoLeaks {
             nonisolated(unsafe) var sidebar: Sidebar? = Sidebar()
             do {
                 let center = ObserverCenter()
-                unsafe center.observe(.modelDidChange, owner: sidebar!) { _, _ in unsafe sidebar?.touch() }
+                unsafe center.observe(.modelDidChange, owner: sidebar!) { _, _ in
+                    unsafe sidebar?.touch()
+                }
             }
             unsafe sidebar = nil
         }

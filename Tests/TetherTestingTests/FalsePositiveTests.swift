@@ -11,7 +11,10 @@ import TetherVerification
 
     private let center = ObserverCenter()
 
-    @Test func `L2 an owner that the test keeps on purpose is no leak, nor is what is attached to it`() async {
+    @Test
+    func `L2 an owner that the test keeps on purpose is no leak, nor is what is attached to it`()
+        async
+    {
         let (center, owner) = (center, Owner())
         await verifyNoLeaks {
             LeakTracker.current?.keep(owner)
@@ -20,7 +23,8 @@ import TetherVerification
         #expect(center.audit().count == 1)
     }
 
-    @Test(.verifiesNoLeaks) func `L2 an owner that lives to the last line of the test is no leak`() {
+    @Test(.verifiesNoLeaks) func `L2 an owner that lives to the last line of the test is no leak`()
+    {
         let owner = track(Owner())
         center.observe(.modelDidChange, owner: owner) { _, _ in }
         let token = center.observe(.modelDidChange) { _ in }
@@ -28,7 +32,9 @@ import TetherVerification
         withExtendedLifetime((owner, token)) {}
     }
 
-    @Test func `L2 an object of a delivery that ended with its observer is no leak, though the target never runs`()
+    @Test
+    func
+        `L2 an object of a delivery that ended with its observer is no leak, though the target never runs`()
         async
     {
         let center = center
@@ -37,7 +43,9 @@ import TetherVerification
             center.observe(.modelDidChange, owner: owner, on: target.target) { _, _ in }
             center.post(name: .modelDidChange, object: nil)
             // Mostly while the delivery is waited for.
-            DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) { withExtendedLifetime(owner) {} }
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) {
+                withExtendedLifetime(owner) {}
+            }
         }
     }
 
@@ -83,13 +91,16 @@ import TetherVerification
         }
         #expect(
             messages.contains {
-                $0.hasPrefix("still waiting for the handler registered at ") && $0.contains("running on another thread")
+                $0.hasPrefix("still waiting for the handler registered at ")
+                    && $0.contains("running on another thread")
             })
         leave.signal()
         keep.drop()
     }
 
-    @Test func `L2 objects that a thread of the test's own is about to release are all waited for`() async {
+    @Test func `L2 objects that a thread of the test's own is about to release are all waited for`()
+        async
+    {
         let keeps = (0..<5).map { _ in Keep() }
         await verifyNoLeaks {
             for keep in keeps { keep.add(track(Owner())) }
@@ -97,7 +108,10 @@ import TetherVerification
         }
     }
 
-    @Test func `L2 a check waits out its limit for an object that is left, also when another is released meanwhile`() {
+    @Test
+    func
+        `L2 a check waits out its limit for an object that is left, also when another is released meanwhile`()
+    {
         let (early, late, began) = (Keep(), Keep(), DispatchTime.now())
         let leaks = findLeaks(limits: .init(releaseWait: .seconds(1), holderSearch: .zero)) {
             early.add(track(Owner()))

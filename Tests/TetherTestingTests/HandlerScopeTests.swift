@@ -28,24 +28,35 @@ import Tether
         var task: Task<Void, Never>? { lastTask.withLock(\.self) }
     }
 
-    private func post(_ name: Notification.Name = .modelDidChange) { center.post(name: name, object: nil) }
+    private func post(_ name: Notification.Name = .modelDidChange) {
+        center.post(name: name, object: nil)
+    }
 
-    @Test func `L2 L4 a handler that another test's post calls leaves what it registers to its own test`() async {
+    @Test
+    func `L2 L4 a handler that another test's post calls leaves what it registers to its own test`()
+        async
+    {
         let (center, keep) = (center, keep)
         let token = first.adopt {
-            center.observe(.modelDidChange) { _ in keep.add(center.observe(.modelDidClose) { _ in }) }
+            center.observe(.modelDidChange) { _ in keep.add(center.observe(.modelDidClose) { _ in })
+            }
         }
         second.adopt { post() }
         let limits = LeakTracker.Limits(deliveryWait: .zero, holderSearch: .seconds(300))
         #expect(await second.verify(limits).map(\.message) == [])
-        #expect(await first.verify(limits).count { $0.message.contains("the observer of modelDidClose") } == 1)
+        #expect(
+            await first.verify(limits).count {
+                $0.message.contains("the observer of modelDidClose")
+            } == 1)
         #expect(second.unattributed().isEmpty && first.unattributed().isEmpty)
         token.cancel()
         keep.drop()
     }
 
     @Test
-    func `L4 the scope of a handler is its observer's, and that of its posting thread is so again behind the post`() {
+    func
+        `L4 the scope of a handler is its observer's, and that of its posting thread is so again behind the post`()
+    {
         let (seen, foreign) = (Seen(), NotificationCenter())
         let tokens = first.adopt {
             [
@@ -64,7 +75,10 @@ import Tether
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `L4 a task that a handler starts with a scope has that handler around it on no thread`() async {
+    @Test
+    func `L4 a task that a handler starts with a scope has that handler around it on no thread`()
+        async
+    {
         let (center, second, seen) = (center, second, Seen())
         let tokens = first.adopt {
             [

@@ -5,8 +5,8 @@ import Tether
 
 @testable import TetherTesting
 
-/// Objects that the main actor releases while another thread looks for leaks. A registration is different: a search uses it,
-/// and may release its captures (R8).
+/// Objects that the main actor releases while another thread looks for leaks. A registration is
+/// different: a search uses it, and may release its captures (R8).
 @Suite struct LastReleaseTests {
     /// The ends of objects, by whether each came on the main queue.
     final class Ends: Sendable {
@@ -52,9 +52,11 @@ import Tether
         }
     }
 
-    /// Has the main actor let go of models, one after the other, while a body looks for them on another thread, and
-    /// returns how many ended elsewhere than on the main queue.
-    private func endsElsewhere(_ role: Role, whileLooking look: (LeakTracker) async -> Void) async -> Int {
+    /// Has the main actor let go of models, one after the other, while a body looks for them on
+    /// another thread, and returns how many ended elsewhere than on the main queue.
+    private func endsElsewhere(_ role: Role, whileLooking look: (LeakTracker) async -> Void) async
+        -> Int
+    {
         let (center, ends, rounds) = (ObserverCenter(), Ends(), 1000)
         for round in 0..<rounds {
             let (scope, keep) = (LeakTracker(), Keep())
@@ -71,7 +73,8 @@ import Tether
     }
 
     private func verify(_ scope: LeakTracker, within limit: Duration) async {
-        _ = await scope.verify(.init(deliveryWait: limit, releaseWait: limit, holderSearch: .seconds(300)))
+        _ = await scope.verify(
+            .init(deliveryWait: limit, releaseWait: limit, holderSearch: .seconds(300)))
     }
 
     @Test(arguments: Role.allCases)
@@ -82,7 +85,9 @@ import Tether
     }
 
     @Test(arguments: Role.allCases)
-    func `L3 R8 a search for the reason never releases the last reference to an object`(_ role: Role) async {
+    func `L3 R8 a search for the reason never releases the last reference to an object`(
+        _ role: Role
+    ) async {
         #expect(await endsElsewhere(role) { await verify($0, within: .zero) } == 0)
     }
 }

@@ -21,7 +21,8 @@ import TetherTesting
         /// The tutorial's.
         init(model: Model, center: ObserverCenter) {
             model.delegate = self
-            center.observe(.modelDidChange, owner: self, fileID: "App/Sidebar.swift", line: 6) { _, _ in
+            center.observe(.modelDidChange, owner: self, fileID: "App/Sidebar.swift", line: 6) {
+                _, _ in
                 model.delegate?.reload()
             }
         }
@@ -38,22 +39,28 @@ import TetherTesting
 
     /// The boxes and arrows of the first leak's flow chart.
     private func chart(_ plant: () -> Void) async -> [String] {
-        let lines = await leaks(plant).first?.mermaid().split(separator: "\n").map { $0.dropFirst(4) } ?? []
+        let lines =
+            await leaks(plant).first?.mermaid().split(separator: "\n").map { $0.dropFirst(4) } ?? []
         return lines.filter { $0.hasPrefix("box") }.map(String.init)
     }
 
     @discardableResult
     private func observe(
-        owner: Sidebar, on target: DeliveryTarget = .postingThread, _ handler: @escaping @Sendable () -> Void
+        owner: Sidebar, on target: DeliveryTarget = .postingThread,
+        _ handler: @escaping @Sendable () -> Void
     ) -> NotificationObserver {
-        center.observe(.modelDidChange, owner: owner, on: target, fileID: "App/Sidebar.swift", line: 5) { _, _ in
+        center.observe(
+            .modelDidChange, owner: owner, on: target, fileID: "App/Sidebar.swift", line: 5
+        ) { _, _ in
             handler()
         }
     }
 
     // MARK: The tutorial's leak
 
-    @Test func `L3 a leak is drawn from the handler that holds it, over the properties on the way, and back to it`()
+    @Test
+    func
+        `L3 a leak is drawn from the handler that holds it, over the properties on the way, and back to it`()
         async
     {
         let model = Model()
@@ -95,30 +102,39 @@ import TetherTesting
         let model = Model()
         let leaks = await leaks { _ = Sidebar(model: model, center: center) }
         model.delegate = nil
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/TetherTesting")
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Sources/TetherTesting")
         let file = folder.appending(path: "TetherTesting.docc/leak.svg")
         // For who renews it.
         if let folder = ProcessInfo.processInfo.environment["TETHER_PICTURES"] {
-            try leaks[0].svg().write(toFile: "\(folder)/leak.svg", atomically: true, encoding: .utf8)
+            try leaks[0].svg().write(
+                toFile: "\(folder)/leak.svg", atomically: true, encoding: .utf8)
         }
         #expect(try String(contentsOf: file, encoding: .utf8) == leaks[0].svg())
-        let page = try String(contentsOf: folder.appending(path: "TetherTesting.docc/FindingALeak.md"), encoding: .utf8)
+        let page = try String(
+            contentsOf: folder.appending(path: "TetherTesting.docc/FindingALeak.md"),
+            encoding: .utf8)
         #expect(page.replacing("\n", with: " ").contains(leaks[0].description))
     }
 
     // MARK: Every kind
 
-    @Test func `L3 a token is drawn that its own handler holds, and one that another handler or an object holds`() async
+    @Test
+    func
+        `L3 a token is drawn that its own handler holds, and one that another handler or an object holds`()
+        async
     {
         let own = await chart {
             let sidebar = Sidebar()
-            sidebar.token = center.observe(.modelDidChange, fileID: "App/Sidebar.swift", line: 5) { _ in
+            sidebar.token = center.observe(.modelDidChange, fileID: "App/Sidebar.swift", line: 5) {
+                _ in
                 sidebar.reload()
             }
         }
         #expect(
             own == [
-                "box0[\"handler of modelDidChange<br/>App/Sidebar.swift:5\"]:::red", "box1[\"Sidebar\"]:::white",
+                "box0[\"handler of modelDidChange<br/>App/Sidebar.swift:5\"]:::red",
+                "box1[\"Sidebar\"]:::white",
                 "box2[\"token for modelDidChange<br/>App/Sidebar.swift:5\"]:::yellow",
                 "box0 -->|\"captures\"| box1", "box1 -->|\"token\"| box2",
                 "box2 -->|\"keeps, while it lives\"| box0",
@@ -126,12 +142,20 @@ import TetherTesting
         let others = await leaks {
             let (sidebar, tracked) = (Sidebar(), track(Sidebar(), "the tracked one"))
             sidebar.token = center.observe(nil, fileID: "App/Other.swift", line: 7) { _ in }
-            tracked.token = center.observe(.modelDidClose, fileID: "App/Tracked.swift", line: 8) { _ in }
+            tracked.token = center.observe(.modelDidClose, fileID: "App/Tracked.swift", line: 8) {
+                _ in
+            }
             observe(owner: sidebar) { [sidebar] in withExtendedLifetime((sidebar, tracked)) {} }
         }.map { $0.mermaid() }
         #expect(others.count == 4)
-        #expect(others.contains { $0.contains("box2[\"token for any name<br/>App/Other.swift:7\"]:::yellow") })
-        #expect(others.contains { $0.contains("box1[\"Sidebar\"]:::white") && $0.contains("App/Tracked.swift:8") })
+        #expect(
+            others.contains {
+                $0.contains("box2[\"token for any name<br/>App/Other.swift:7\"]:::yellow")
+            })
+        #expect(
+            others.contains {
+                $0.contains("box1[\"Sidebar\"]:::white") && $0.contains("App/Tracked.swift:8")
+            })
     }
 
     @Test func `L3 a pending notification is drawn with its object and its target`() async {
@@ -146,18 +170,23 @@ import TetherTesting
         #expect(leaks.count == 3)
         #expect(
             leaks.contains {
-                $0.contains("box1([\"modelDidChange\"]):::green") && $0.contains("box2[\"Model<br/>tracked at ")
-                    && $0.contains("box0 -->|\"pending on dispatch queue never\"| box1\n    box1 -->|\"object\"| box2")
+                $0.contains("box1([\"modelDidChange\"]):::green")
+                    && $0.contains("box2[\"Model<br/>tracked at ")
+                    && $0.contains(
+                        "box0 -->|\"pending on dispatch queue never\"| box1\n    box1 -->|\"object\"| box2"
+                    )
             })
         #expect(
             leaks.contains {
-                $0.contains("box1[(\"dispatch queue never\")]:::violet") && $0.contains("box0 -->|\"1 delivery\"| box1")
+                $0.contains("box1[(\"dispatch queue never\")]:::violet")
+                    && $0.contains("box0 -->|\"1 delivery\"| box1")
             })
         // Nothing is known of what a local variable holds.
         #expect(
             leaks.contains {
                 $0.contains("box0[\"1 strong reference<br/>not found\"]:::grey")
-                    && $0.contains("box1[\"token for modelDidClose<br/>App/Other.swift:7\"]:::yellow")
+                    && $0.contains(
+                        "box1[\"token for modelDidClose<br/>App/Other.swift:7\"]:::yellow")
             })
         keep.drop()
         queue.activate()

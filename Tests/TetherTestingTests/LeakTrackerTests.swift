@@ -15,18 +15,24 @@ import TetherVerification
     @Test func `L2 a tracked object that lives is a leak, a deallocated one is none`() {
         let line = #line + 1
         var kept: Sidebar? = leaks.track(Sidebar(), "the sidebar")
-        #expect(found == ["the sidebar is still alive, tracked at TetherTestingTests/LeakTrackerTests.swift:\(line)"])
+        #expect(
+            found == [
+                "the sidebar is still alive, tracked at TetherTestingTests/LeakTrackerTests.swift:\(line)"
+            ])
         withExtendedLifetime(kept) {}
         kept = nil
         #expect(found == [])
     }
 
     @Test func `X1 L2 an object that is tracked in no scope is refused`() async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
             _ = track(Sidebar())
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(sentence.contains("track(_:): there is no scope in which Sidebar could be tracked at"))
+        #expect(
+            sentence.contains("track(_:): there is no scope in which Sidebar could be tracked at"))
         #expect(sentence.contains("call it in a test with .verifiesNoLeaks"))
     }
 
@@ -35,16 +41,20 @@ import TetherVerification
         #expect(sidebar == nil && found == [])
     }
 
-    @Test func `L2 leaks are reported in the order of tracking, objects before observers, center by center`() {
+    @Test
+    func
+        `L2 leaks are reported in the order of tracking, objects before observers, center by center`()
+    {
         let other = ObserverCenter()
         let (first, second) = (leaks.probe("first"), leaks.probe("second"))
         let tokens = [center.observe(.one) { _ in }, other.observe(.two) { _ in }]
         let told = leaks.leaks(in: other, center).map(\.description)
         #expect(told.count == 4)
         #expect(
-            zip(told, ["first is", "second is", "still observing: two", "still observing: one"]).allSatisfy {
-                $0.hasPrefix($1)
-            })
+            zip(told, ["first is", "second is", "still observing: two", "still observing: one"])
+                .allSatisfy {
+                    $0.hasPrefix($1)
+                })
         #expect(leaks.leaks().count == 2)
         withExtendedLifetime((first, second, tokens)) {}
     }
@@ -61,7 +71,9 @@ import TetherVerification
 
     private struct Value { let number = 41 }
 
-    @Test func `X1 L2 a value that was cast to AnyObject is refused where it is tracked`() async throws {
+    @Test func `X1 L2 a value that was cast to AnyObject is refused where it is tracked`()
+        async throws
+    {
         let results = [
             try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = await findLeaks { track(Value() as AnyObject) }
@@ -72,12 +84,18 @@ import TetherVerification
         ]
         for result in results {
             let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
-            #expect(sentence.contains("track(_:): Value(number: 41) is a value in a box, and each cast to AnyObject"))
-            #expect(sentence.contains("makes another box; track an object that holds it, or pass a class instance."))
+            #expect(
+                sentence.contains(
+                    "track(_:): Value(number: 41) is a value in a box, and each cast to AnyObject"))
+            #expect(
+                sentence.contains(
+                    "makes another box; track an object that holds it, or pass a class instance."))
         }
     }
 
-    @Test func `L2 an object that a cast to AnyObject made of a value is tracked like any other`() async {
+    @Test func `L2 an object that a cast to AnyObject made of a value is tracked like any other`()
+        async
+    {
         let keep = Keep()
         // On two lines, because like leaks of one line are one message.
         let messages = await planted {

@@ -5,7 +5,8 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// Verifications in tests that are a turn of the main queue themselves, as those on the main actor are.
+/// Verifications in tests that are a turn of the main queue themselves, as those on the main actor
+/// are.
 @MainActor @Suite struct MainActorVerificationTests {
     /// How an observer's deliveries come to wait for the main queue.
     nonisolated enum Form: CaseIterable {
@@ -32,7 +33,9 @@ import TetherVerification
     }
 
     @Test(arguments: Form.allCases)
-    func `L2 a delivery to the main queue that a verification blocks is reported with the remedy`(_ form: Form) {
+    func `L2 a delivery to the main queue that a verification blocks is reported with the remedy`(
+        _ form: Form
+    ) {
         let (center, keep, issues) = (ObserverCenter(), Keep(), Issues())
         withKnownIssue {
             verifyNoLeaks(limits: .init(deliveryWait: .zero)) {
@@ -44,14 +47,19 @@ import TetherVerification
             return true
         }
         #expect(issues.messages.contains { $0.contains("still waiting for 1 delivery pending on") })
-        #expect(issues.messages.contains { $0.contains("which this very call blocks") && $0.contains("'await'") })
+        #expect(
+            issues.messages.contains {
+                $0.contains("which this very call blocks") && $0.contains("'await'")
+            })
         keep.drop()
     }
 
     @Test(arguments: Form.allCases)
-    func `L2 a delivery to the main queue is made while an async verification in a test on the main actor waits`(
-        _ form: Form
-    ) async {
+    func
+        `L2 a delivery to the main queue is made while an async verification in a test on the main actor waits`(
+            _ form: Form
+        ) async
+    {
         let (center, keep) = (ObserverCenter(), Keep())
         let received = Keep()
         await verifyNoLeaks {

@@ -70,7 +70,8 @@ import TetherVerification
     }
 
     @Test func `a recorder waits for a number of deliveries, by event`() async {
-        let recorder = NotificationRecorder(center, nil, on: .dispatchQueue(DispatchQueue(label: "work")))
+        let recorder = NotificationRecorder(
+            center, nil, on: .dispatchQueue(DispatchQueue(label: "work")))
         post("a", "b", "c")
         #expect(await recorder.wait(for: 3, within: .seconds(300)))
         #expect(recorder.names.map(\.rawValue) == ["a", "b", "c"])

@@ -17,7 +17,9 @@ import Tether
     }
 
     @Test(arguments: [false, true])
-    func `M6 a wait ends when its task is cancelled, and leaves nothing`(isCancelledFirst: Bool) async {
+    func `M6 a wait ends when its task is cancelled, and leaves nothing`(isCancelledFirst: Bool)
+        async
+    {
         let changes = NotificationRecorder(ObserverCenter(), .modelDidChange)
         let task = Task {
             if isCancelledFirst { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }

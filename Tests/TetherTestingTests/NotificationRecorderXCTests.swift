@@ -6,7 +6,9 @@ import XCTest
 @testable import Tether
 
 /// Waits for one notification, which comes before the limit.
-private func assertEnds(_ recorder: NotificationRecorder, _ message: String = "", line: UInt = #line) {
+private func assertEnds(
+    _ recorder: NotificationRecorder, _ message: String = "", line: UInt = #line
+) {
     let limit = Duration.seconds(20)
     let duration = ContinuousClock().measure {
         XCTAssertTrue(recorder.wait(for: 1, within: limit), message, line: line)
@@ -37,7 +39,8 @@ final class NotificationRecorderXCTests: XCTestCase {
         wait(for: [isDelivered], timeout: 300)
     }
 
-    /// L2: what a wait is for comes while the loop is run inside it; that run goes on, and then the wait ends.
+    /// L2: what a wait is for comes while the loop is run inside it; that run goes on, and then the
+    /// wait ends.
     func testL2AWaitEndsAfterARunOfTheLoopInsideIt() {
         let center = center
         let changes = NotificationRecorder(center, .modelDidChange)

@@ -44,8 +44,12 @@ import TetherVerification
         final class Ring: @unchecked Sendable { weak var node: Node? }
 
         /// An observer of a sidebar that it owns.
-        func attach(_ sidebar: Sidebar, line: UInt = #line, _ handler: @escaping @Sendable (Sidebar) -> Void) {
-            center.observe(.modelDidChange, owner: sidebar, line: line) { sidebar, _ in handler(sidebar) }
+        func attach(
+            _ sidebar: Sidebar, line: UInt = #line, _ handler: @escaping @Sendable (Sidebar) -> Void
+        ) {
+            center.observe(.modelDidChange, owner: sidebar, line: line) { sidebar, _ in
+                handler(sidebar)
+            }
         }
 
         func end() {
@@ -61,7 +65,9 @@ import TetherVerification
         let findings: [String]
         let body: @Sendable (Scene) -> Void
 
-        init(_ description: String, _ findings: String..., body: @escaping @Sendable (Scene) -> Void) {
+        init(
+            _ description: String, _ findings: String..., body: @escaping @Sendable (Scene) -> Void
+        ) {
             testDescription = description
             self.findings = findings
             self.body = body
@@ -90,7 +96,10 @@ import TetherVerification
 
     /// The way to the owner, and the remedy where the center stays.
     static let captures = [
-        Program("the owner", "which captures it. ", "Use the owner that the handler is handed, or capture it") {
+        Program(
+            "the owner", "which captures it. ",
+            "Use the owner that the handler is handed, or capture it"
+        ) {
             scene in
             let sidebar = Sidebar()
             scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in sidebar.touch() }
@@ -100,40 +109,53 @@ import TetherVerification
             let any: any Touched = sidebar
             scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in any.touch() }
         },
-        Program("an object that holds the owner", "which captures Model, whose `sidebar` is it. ") { scene in
+        Program("an object that holds the owner", "which captures Model, whose `sidebar` is it. ") {
+            scene in
             let (sidebar, model) = (Sidebar(), Model())
             model.sidebar = sidebar
-            scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in withExtendedLifetime(model) {} }
+            scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in
+                withExtendedLifetime(model) {}
+            }
         },
         Program(
             "an array", "which captures a collection, whose `[1]` is it. ",
             "Capture the collection's elements weakly there, "
         ) { scene in
             let sidebars = [Sidebar(), Sidebar()]
-            scene.center.observe(.modelDidChange, owner: sidebars[1]) { _, _ in withExtendedLifetime(sidebars) {} }
+            scene.center.observe(.modelDidChange, owner: sidebars[1]) { _, _ in
+                withExtendedLifetime(sidebars) {}
+            }
         },
         // Made at run time, because the compiler lays literals out as constants of another class.
         Program("a set", "a collection, whose `[…]` is it. ") { scene in
             let sidebar = Sidebar()
             let set = Set([sidebar])
-            scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in withExtendedLifetime(set) {} }
+            scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in
+                withExtendedLifetime(set) {}
+            }
         },
         Program("a dictionary's keys", "a collection, whose `[…]` is it. ") { scene in
             let sidebar = Sidebar()
             let keys = Dictionary(uniqueKeysWithValues: [(sidebar, 1)])
-            scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in withExtendedLifetime(keys) {} }
+            scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in
+                withExtendedLifetime(keys) {}
+            }
         },
         Program("a dictionary's values", "a collection, whose `[…]` is it. ") { scene in
             let sidebar = Sidebar()
             let values = Dictionary(uniqueKeysWithValues: [(1, sidebar)])
-            scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in withExtendedLifetime(values) {} }
+            scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in
+                withExtendedLifetime(values) {}
+            }
         },
     ]
 
     @Test(arguments: captures, Place.allCases)
-    func `L2 L3 F1 a handler that captures its owner is named, with the way to the owner and the remedy`(
-        program: Program, place: Place
-    ) async {
+    func
+        `L2 L3 F1 a handler that captures its owner is named, with the way to the owner and the remedy`(
+            program: Program, place: Place
+        ) async
+    {
         let staying = place.isGoing ? nil : Scene(center: place.makeCenter())
         let messages = await planted {
             let scene = staying ?? Scene(center: place.makeCenter())
@@ -141,10 +163,14 @@ import TetherVerification
             withExtendedLifetime(scene) {}
         }
         let begin = "Sidebar, an owner, observed for at TetherTestingTests/PlantedLeakTests.swift:"
-        let reason = place.isGoing ? "went only because its center did: until then it was" : "is still alive: it is"
+        let reason =
+            place.isGoing
+            ? "went only because its center did: until then it was" : "is still alive: it is"
         #expect(messages.count == 1)
         #expect(messages.first?.hasPrefix(begin) == true, "\(messages)")
-        #expect(messages.first?.contains("\(reason) kept by the handler registered at ") == true, "\(messages)")
+        #expect(
+            messages.first?.contains("\(reason) kept by the handler registered at ") == true,
+            "\(messages)")
         let parts = place.isGoing ? [program.findings[0], Self.remedyOfEnd] : program.findings
         for part in parts { #expect(messages.first?.contains(part) == true, "\(messages)") }
         staying?.end()
@@ -168,7 +194,9 @@ import TetherVerification
         Program("a mutex") { scene in
             let sidebar = Sidebar()
             let locked = Locked(sidebar)
-            scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in withExtendedLifetime(locked) {} }
+            scene.center.observe(.modelDidChange, owner: sidebar) { _, _ in
+                withExtendedLifetime(locked) {}
+            }
         },
         Program("a stream") { scene in
             let sidebar = Sidebar()
@@ -183,9 +211,11 @@ import TetherVerification
     private static func values() -> (Int, @Sendable () -> Void) { (Int.random(in: 0..<5), {}) }
 
     @Test(arguments: hiddenCaptures)
-    func `L2 L3 an owner captured behind what cannot be looked into is named when its center is deallocated`(
-        program: Program
-    ) async {
+    func
+        `L2 L3 an owner captured behind what cannot be looked into is named when its center is deallocated`(
+            program: Program
+        ) async
+    {
         let messages = await planted { program.body(Scene(center: ObserverCenter())) }
         #expect(messages.count == 1)
         // An optimised build captures the parts.
@@ -210,22 +240,29 @@ import TetherVerification
             let sidebar = track(Sidebar())
             sidebar.token = scene.center.observe(.modelDidChange) { _ in sidebar.touch() }
         },
-        Program("a token outside", "its token has 1 strong reference, which nothing of this scope holds.") { scene in
+        Program(
+            "a token outside",
+            "its token has 1 strong reference, which nothing of this scope holds."
+        ) { scene in
             scene.keep.add(scene.center.observe(.modelDidChange) { _ in })
         },
-        Program("an owner outside", ": it has 1 strong reference, and none of them was found in ") { scene in
+        Program("an owner outside", ": it has 1 strong reference, and none of them was found in ") {
+            scene in
             let sidebar = Sidebar()
             scene.keep.add(sidebar)
             scene.attach(sidebar) { $0.touch() }
         },
-        Program("a ring of two", ": it keeps itself: its `next.next` is it. Make one of these weak.") { scene in
+        Program(
+            "a ring of two", ": it keeps itself: its `next.next` is it. Make one of these weak."
+        ) { scene in
             let (first, second) = (track(Node()), Node())
             first.next = second
             second.next = first
             scene.ring.node = first
         },
         Program(
-            "an object of another that is left", "which captures Sidebar, whose `model` is it.", "which captures it. "
+            "an object of another that is left", "which captures Sidebar, whose `model` is it.",
+            "which captures it. "
         ) { scene in
             let sidebar = Sidebar()
             sidebar.model = track(Model())
@@ -234,7 +271,9 @@ import TetherVerification
     ]
 
     @Test(arguments: holders)
-    func `L2 L3 each object and observer that is left is named once, with its holder`(program: Program) async {
+    func `L2 L3 each object and observer that is left is named once, with its holder`(
+        program: Program
+    ) async {
         let scene = Scene(center: ObserverCenter())
         let messages = await planted { program.body(scene) }
         #expect(messages.count == program.findings.count)
@@ -243,7 +282,9 @@ import TetherVerification
         #expect(scene.center.audit().isEmpty)
     }
 
-    @Test func `L2 L3 a delivery on a queue that never runs is named, with queue and handler`() async {
+    @Test func `L2 L3 a delivery on a queue that never runs is named, with queue and handler`()
+        async
+    {
         let (center, keep) = (ObserverCenter(), Keep())
         let queue = DispatchQueue(label: "never", attributes: .initiallyInactive)
         let line = #line + 2
@@ -251,23 +292,32 @@ import TetherVerification
             keep.add(center.observe(.modelDidChange, on: .dispatchQueue(queue)) { _ in })
             center.post(name: .modelDidChange, object: track(Model()))
         }
-        let handler = "the handler registered at TetherTestingTests/PlantedLeakTests.swift:\(line) (modelDidChange)"
+        let handler =
+            "the handler registered at TetherTestingTests/PlantedLeakTests.swift:\(line) (modelDidChange)"
         let pending = "pending on dispatch queue never for \(handler)"
         #expect(messages.count == 3)
         #expect(messages.contains { $0.hasPrefix("still waiting for 1 delivery \(pending)") })
-        #expect(messages.first?.contains("kept by a notification, modelDidChange, that is \(pending)") == true)
+        #expect(
+            messages.first?.contains("kept by a notification, modelDidChange, that is \(pending)")
+                == true)
         keep.drop()
         queue.activate()
     }
 
-    @Test func `L3 an object that a local variable of the test keeps is said to be kept by one, possibly`() async {
+    @Test
+    func
+        `L3 an object that a local variable of the test keeps is said to be kept by one, possibly`()
+        async
+    {
         let (center, sidebar) = (ObserverCenter(), Sidebar())
         let messages = await planted {
             track(sidebar)
             sidebar.token = center.observe(.modelDidChange) { _ in }
         }
         #expect(messages.count == 2)
-        #expect(messages.first?.contains("Look for it in a local variable outside of what is verified, ") == true)
+        #expect(
+            messages.first?.contains(
+                "Look for it in a local variable outside of what is verified, ") == true)
         sidebar.token = nil
     }
 
@@ -290,7 +340,9 @@ import TetherVerification
         },
         Program("weak capture of the object that holds the token") { scene in
             let sidebar = track(Sidebar())
-            sidebar.token = scene.center.observe(.modelDidChange) { [weak sidebar] _ in sidebar?.touch() }
+            sidebar.token = scene.center.observe(.modelDidChange) { [weak sidebar] _ in
+                sidebar?.touch()
+            }
         },
         Program("a ring with a weak link") { _ in
             let (first, second) = (track(Node()), track(Node()))
@@ -326,7 +378,8 @@ private final class ForgetfulCenter: NotifyingCenter {
     private let handlers = Locked<[@Sendable (Notification) -> Void]>([])
 
     func register(
-        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
+        name: Notification.Name?, sender: AnyObject?,
+        handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
         handlers.withLock { $0.append(handler) }
         return Registration()

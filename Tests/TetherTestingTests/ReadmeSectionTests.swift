@@ -16,7 +16,8 @@ private let model = ReadmeSectionTests.Model()
         private(set) var reloads = 0
 
         init(model: Model, center: ObserverCenter = .default) {
-            center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) { sidebar, note in
+            center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) {
+                sidebar, note in
                 sidebar.reloads += 1
             }
             center.connect(.modelDidClose, to: Sidebar.clear, of: self)

@@ -5,7 +5,8 @@ import Tether
 
 @testable import TetherTesting
 
-/// What a scope leaves behind after its verdict, and verdicts that do not depend on the order of releases.
+/// What a scope leaves behind after its verdict, and verdicts that do not depend on the order of
+/// releases.
 @Suite struct ScopeEndTests {
     final class Sidebar: Sendable {
         func touch() {}
@@ -27,7 +28,8 @@ import Tether
         gate.continuation.yield()
         await task.value
         let isEmpty = scope.state.withLock { state in
-            state.tracked.isEmpty && state.objects.isEmpty && state.registrations.isEmpty && state.centers.isEmpty
+            state.tracked.isEmpty && state.objects.isEmpty && state.registrations.isEmpty
+                && state.centers.isEmpty
         }
         #expect(isEmpty)
     }
@@ -52,7 +54,9 @@ import Tether
         }
     }
 
-    @Test func `L4 a handler whose scope and listening have ended registers for no later scope`() async {
+    @Test func `L4 a handler whose scope and listening have ended registers for no later scope`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let center = ObserverCenter()
             let calls = Locked(0)
@@ -86,7 +90,11 @@ import Tether
         }
     }
 
-    @Test func `L2 L3 owners that capture each other are found, also if the center ends before their last use`() async {
+    @Test
+    func
+        `L2 L3 owners that capture each other are found, also if the center ends before their last use`()
+        async
+    {
         let messages = await planted {
             let (first, second, third) = (Sidebar(), Sidebar(), Sidebar())
             do {
@@ -100,26 +108,35 @@ import Tether
         }
         #expect(messages.count == 2)
         for message in messages {
-            #expect(message.contains("went only because its center did: until then it was kept by the handler "))
+            #expect(
+                message.contains(
+                    "went only because its center did: until then it was kept by the handler "))
             #expect(message.contains("which captures it, and whose owner is kept, too"))
         }
     }
 
     @Test(arguments: ["async", "queue", "once"])
-    func `L3 an owner that a running handler holds is said to be held by the handler`(kind: String) async {
-        let (center, entered, leave) = (center, AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+    func `L3 an owner that a running handler holds is said to be held by the handler`(kind: String)
+        async
+    {
+        let (center, entered, leave) = (
+            center, AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0)
+        )
         let calls = AsyncStream<Void>.makeStream()
         let messages = await planted {
             func start() async {
                 let sidebar = Sidebar()
                 if kind == "async" {
-                    center.observe(.modelDidChange, owner: sidebar, fileID: "App/Sidebar.swift", line: 5) { _, _ in
+                    center.observe(
+                        .modelDidChange, owner: sidebar, fileID: "App/Sidebar.swift", line: 5
+                    ) { _, _ in
                         entered.continuation.yield()
                         for await _ in calls.stream {}
                     }
                 } else {
                     center.observe(
-                        .modelDidChange, owner: sidebar, on: .dispatchQueue(DispatchQueue(label: "busy")),
+                        .modelDidChange, owner: sidebar,
+                        on: .dispatchQueue(DispatchQueue(label: "busy")),
                         once: kind == "once", fileID: "App/Sidebar.swift", line: 5
                     ) { _, _ in
                         entered.continuation.yield()

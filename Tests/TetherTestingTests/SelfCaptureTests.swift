@@ -15,11 +15,14 @@ import Tether
 
     final class Helper: @unchecked Sendable { var owner: Owner? }
 
-    /// Registers with the warning on, and returns what was reported. Owners whose handlers capture them end here too.
+    /// Registers with the warning on, and returns what was reported. Owners whose handlers capture
+    /// them end here too.
     private func reports(
         _ register: @Sendable (ObserverCenter, Owner) -> Void
     ) -> (messages: [String], places: [String]) {
-        let (listening, center, owner, issues) = (LeakTracker(), ObserverCenter(), Owner(), Issues())
+        let (listening, center, owner, issues) = (
+            LeakTracker(), ObserverCenter(), Owner(), Issues()
+        )
         withKnownIssue(isIntermittent: true) {
             SelfCapture.$isReportedHere.withValue(true) { register(center, owner) }
         } matching: { issue in
@@ -32,15 +35,25 @@ import Tether
         return (issues.messages, issues.places)
     }
 
-    @Test func `L3 a finding that cannot be printed, because the standard error is closed, stops nothing`() async {
+    @Test
+    func
+        `L3 a finding that cannot be printed, because the standard error is closed, stops nothing`()
+        async
+    {
         await #expect(processExitsWith: .exitCode(7)) {
             close(STDERR_FILENO)
-            Finding(message: "a finding", site: Site(file: "Module/File.swift", line: 1), picture: Diagram()).print()
+            Finding(
+                message: "a finding", site: Site(file: "Module/File.swift", line: 1),
+                picture: Diagram()
+            ).print()
             exit(7)
         }
     }
 
-    @Test func `L3 a handler that captures its owner is reported at its own line, before anything has leaked`() {
+    @Test
+    func
+        `L3 a handler that captures its owner is reported at its own line, before anything has leaked`()
+    {
         let line = #line + 2
         let (messages, places) = reports { center, owner in
             center.observe(.modelDidChange, owner: owner) { _, _ in owner.changes += 1 }
@@ -59,14 +72,19 @@ import Tether
     }
 
     private struct Message: Foundation.NotificationCenter.AsyncMessage { typealias Subject = Owner }
-    private struct MainMessage: Foundation.NotificationCenter.MainActorMessage { typealias Subject = Owner }
+    private struct MainMessage: Foundation.NotificationCenter.MainActorMessage {
+        typealias Subject = Owner
+    }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `L3 T1 handlers of messages that capture their owner are reported`() {
         let (messages, _) = reports { center, owner in
             center.observe(for: .type(Message.self), owner: owner) { _, _ in owner.changes += 1 }
-            center.observe(for: .type(Message.self), owner: owner, on: .postingThread) { _, _ in owner.changes += 1 }
-            center.observe(for: .type(MainMessage.self), owner: owner) { _, _ in owner.changes += 1 }
+            center.observe(for: .type(Message.self), owner: owner, on: .postingThread) { _, _ in
+                owner.changes += 1
+            }
+            center.observe(for: .type(MainMessage.self), owner: owner) { _, _ in owner.changes += 1
+            }
         }
         #if DEBUG
         #expect(messages.count == 3)
@@ -85,10 +103,14 @@ import Tether
     @Test func `L3 handlers that do not capture their owner are not reported`() {
         let (messages, _) = reports { center, owner in
             center.observe(.modelDidChange, owner: owner) { owner, _ in owner.changes += 1 }
-            center.observe(.modelDidChange, owner: owner) { [weak owner] _, _ in owner?.changes += 1 }
-            center.observe(.modelDidChange, owner: owner) { [unowned owner] _, _ in owner.changes += 1 }
+            center.observe(.modelDidChange, owner: owner) { [weak owner] _, _ in owner?.changes += 1
+            }
+            center.observe(.modelDidChange, owner: owner) { [unowned owner] _, _ in
+                owner.changes += 1
+            }
             center.connect(.modelDidChange, to: Owner.change, of: owner)
-            center.observe(.modelDidChange, from: owner, owner: owner, on: .mainActor) { owner, note in
+            center.observe(.modelDidChange, from: owner, owner: owner, on: .mainActor) {
+                owner, note in
                 owner.change(note)
             }
             // Not its own owner.

@@ -8,11 +8,17 @@ import TetherVerification
 @Suite struct SequenceLeakTests {
     private let center = ObserverCenter()
 
-    @Test func `L2 L3 S2 a loop that does not end is reported with its sequence and the line that made it`() async {
+    @Test
+    func
+        `L2 L3 S2 a loop that does not end is reported with its sequence and the line that made it`()
+        async
+    {
         let (center, tasks) = (center, Tasks())
         let messages = await planted {
             tasks.add {
-                for await _ in center.notifications(named: .modelDidChange, fileID: "App/Sidebar.swift", line: 5) {}
+                for await _ in center.notifications(
+                    named: .modelDidChange, fileID: "App/Sidebar.swift", line: 5)
+                {}
             }
             while center.audit().isEmpty { await Task.yield() }
         }
@@ -26,9 +32,14 @@ import TetherVerification
         #expect(center.audit().isEmpty)
     }
 
-    @Test func `L2 L3 S2 an owner that such a loop holds is reported with the line that made the sequence`() async {
+    @Test
+    func
+        `L2 L3 S2 an owner that such a loop holds is reported with the line that made the sequence`()
+        async
+    {
         let (center, tasks) = (center, Tasks())
-        let leaks = await findLeaks(limits: .init(deliveryWait: .zero, holderSearch: .seconds(300))) {
+        let leaks = await findLeaks(limits: .init(deliveryWait: .zero, holderSearch: .seconds(300)))
+        {
             let owner = Keep()
             let notes = center.notifications(
                 named: .modelDidChange, owner: owner, fileID: "App/Sidebar.swift", line: 5)
@@ -38,7 +49,8 @@ import TetherVerification
         #expect(
             leaks.first?.description.contains(
                 ", a task, a thread or a closure of the test's own, such as the loop over the sequence of modelDidChange made "
-                    + "at App/Sidebar.swift:5, or in a value that a handler captures and that cannot be looked into, ")
+                    + "at App/Sidebar.swift:5, or in a value that a handler captures and that cannot be looked into, "
+            )
                 == true)
         await tasks.end()
         #expect(center.audit().isEmpty)

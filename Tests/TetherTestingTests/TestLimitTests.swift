@@ -32,8 +32,13 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func `a test that hangs ends the process with its name, and with where all threads stand`() async throws {
-        let result = try await #require(processExitsWith: .exitCode(70), observing: [\.standardErrorContent]) {
+    @Test
+    func `a test that hangs ends the process with its name, and with where all threads stand`()
+        async throws
+    {
+        let result = try await #require(
+            processExitsWith: .exitCode(70), observing: [\.standardErrorContent]
+        ) {
             let watchdog = Watchdog(limit: 0.5)
             watchdog.update { $0.begin("the test that hangs") }
             Thread.detachNewThread { standStill() }

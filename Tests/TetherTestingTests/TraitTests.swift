@@ -17,7 +17,9 @@ import TetherVerification
     }
 
     @Test(arguments: 0..<50)
-    func `L4 tests that use the shared center at the same time do not see each other's observers`(number: Int) async {
+    func `L4 tests that use the shared center at the same time do not see each other's observers`(
+        number: Int
+    ) async {
         let owner = track(Owner(), "owner \(number)")
         let name = Notification.Name("TraitTests \(number)")
         ObserverCenter.default.observe(name, owner: owner) { _, _ in }
@@ -36,11 +38,16 @@ import TetherVerification
             await Task.yield()
         }
         #expect(messages.count == 1)
-        #expect(messages.first?.hasPrefix("the observer of TraitTests leak \(number) registered at ") == true)
+        #expect(
+            messages.first?.hasPrefix("the observer of TraitTests leak \(number) registered at ")
+                == true)
         keep.drop()
     }
 
-    @Test func `L2 a leak is reported once, where it was registered, with the path that opens the file`() async throws {
+    @Test
+    func `L2 a leak is reported once, where it was registered, with the path that opens the file`()
+        async throws
+    {
         let test = try #require(Test.current)
         let issues = Issues()
         let keep = Keep()
@@ -59,13 +66,16 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test func `L2 a leak in a file that is not there is reported where the test is`() async throws {
+    @Test func `L2 a leak in a file that is not there is reported where the test is`() async throws
+    {
         let (issues, keep) = (Issues(), Keep())
         let line = #line + 2
         await withKnownIssue {
             await verifyNoLeaks(limits: .init(deliveryWait: .zero)) {
                 keep.add(
-                    ObserverCenter.default.observe(.modelDidChange, fileID: "Elsewhere/None.swift", line: 7) { _ in })
+                    ObserverCenter.default.observe(
+                        .modelDidChange, fileID: "Elsewhere/None.swift", line: 7
+                    ) { _ in })
             }
         } matching: { issue in
             if issue.severity == .error { issues.add(issue) }
@@ -81,7 +91,9 @@ import TetherVerification
         let messages = await planted {
             await withTaskGroup { group in
                 for _ in 0..<3 {
-                    group.addTask { keep.add(ObserverCenter.default.observe(.modelDidChange) { _ in }) }
+                    group.addTask {
+                        keep.add(ObserverCenter.default.observe(.modelDidChange) { _ in })
+                    }
                 }
             }
         }
@@ -101,7 +113,9 @@ import TetherVerification
         }
     }
 
-    @Test func `L2 work that is handed over with adopt belongs to the scope that was current then`() async {
+    @Test func `L2 work that is handed over with adopt belongs to the scope that was current then`()
+        async
+    {
         let keep = Keep()
         let messages = await planted {
             let scope = LeakTracker.current
@@ -113,7 +127,9 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test func `L4 an observer without a scope on a shared center is reported as nobody's, once, and is no error`()
+    @Test
+    func
+        `L4 an observer without a scope on a shared center is reported as nobody's, once, and is no error`()
         async
     {
         let (keep, center) = (Keep(), ObserverCenter())
@@ -139,7 +155,9 @@ import TetherVerification
     @Test func `L2 an inner scope takes what is registered in it, and reports it alone`() async {
         let keep = Keep()
         await verifyNoLeaks {
-            let messages = await planted { keep.add(ObserverCenter.default.observe(.modelDidChange) { _ in }) }
+            let messages = await planted {
+                keep.add(ObserverCenter.default.observe(.modelDidChange) { _ in })
+            }
             #expect(messages.count == 1)
         }
         keep.drop()

@@ -15,13 +15,15 @@ final class VerifyNoLeaksXCTests: XCTestCase {
     private var expected: [(description: String, place: String)]?
 
     override func recordFailure(
-        withDescription description: String, inFile file: String, atLine line: Int, expected isExpected: Bool
+        withDescription description: String, inFile file: String, atLine line: Int,
+        expected isExpected: Bool
     ) {
         guard expected == nil else {
             expected?.append((description, "\(file):\(line)"))
             return
         }
-        super.recordFailure(withDescription: description, inFile: file, atLine: line, expected: isExpected)
+        super.recordFailure(
+            withDescription: description, inFile: file, atLine: line, expected: isExpected)
     }
 
     func testL2ALeakFailsOnceWhereItWasRegisteredWithThePathThatOpensTheFile() throws {
@@ -37,7 +39,8 @@ final class VerifyNoLeaksXCTests: XCTestCase {
         XCTAssertEqual(failures.map(\.place), ["\(#filePath):\(line + 1)"])
         XCTAssertTrue(
             failures[0].description.contains(
-                "the observer of modelDidChange registered at TetherTestingTests/\(file):\(line + 1) is still active"))
+                "the observer of modelDidChange registered at TetherTestingTests/\(file):\(line + 1) is still active"
+            ))
         keep.drop()
     }
 
@@ -85,7 +88,8 @@ final class VerifyNoLeaksXCTests: XCTestCase {
         let center = center
         await verifyNoLeaks {
             let owner = track(Owner())
-            center.observe(.modelDidChange, owner: owner, on: .dispatchQueue(.global())) { owner, _ in owner.calls += 1
+            center.observe(.modelDidChange, owner: owner, on: .dispatchQueue(.global())) {
+                owner, _ in owner.calls += 1
             }
             center.post(name: .modelDidChange, object: nil)
             await Task.yield()

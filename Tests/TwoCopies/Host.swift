@@ -1,6 +1,7 @@
 import Foundation
 
-// A program with two copies of Tether, each in a library that links it, and classes that both watch.
+// A program with two copies of Tether, each in a library that links it, and classes that both
+// watch.
 //
 //     Host local|global PLUGIN PLUGIN
 
@@ -29,7 +30,9 @@ final class Library {
     let handle: UnsafeMutableRawPointer
 
     init(_ path: String, _ flags: Int32) {
-        guard let handle = unsafe dlopen(path, RTLD_NOW | flags) else { fatalError(unsafe String(cString: dlerror())) }
+        guard let handle = unsafe dlopen(path, RTLD_NOW | flags) else {
+            fatalError(unsafe String(cString: dlerror()))
+        }
         unsafe self.handle = unsafe handle
     }
 
@@ -43,19 +46,23 @@ struct Plugin {
     let library: Library
 
     func attach(_ object: AnyObject) {
-        library.function("plugin_attach", as: (@convention(c) (UnsafeRawPointer, Report) -> Void).self)(
-            unsafe Unmanaged.passUnretained(object).toOpaque(), report)
+        library.function(
+            "plugin_attach", as: (@convention(c) (UnsafeRawPointer, Report) -> Void).self)(
+                unsafe Unmanaged.passUnretained(object).toOpaque(), report)
     }
     func observe(_ object: AnyObject) {
-        library.function("plugin_observe", as: (@convention(c) (UnsafeRawPointer, Report) -> Void).self)(
-            unsafe Unmanaged.passUnretained(object).toOpaque(), report)
+        library.function(
+            "plugin_observe", as: (@convention(c) (UnsafeRawPointer, Report) -> Void).self)(
+                unsafe Unmanaged.passUnretained(object).toOpaque(), report)
     }
     func post(_ object: AnyObject) {
         library.function("plugin_post", as: (@convention(c) (UnsafeRawPointer) -> Void).self)(
             unsafe Unmanaged.passUnretained(object).toOpaque())
     }
     var count: Int { library.function("plugin_count", as: (@convention(c) () -> Int).self)() }
-    var isExact: Bool { library.function("plugin_is_exact", as: (@convention(c) () -> Bool).self)() }
+    var isExact: Bool {
+        library.function("plugin_is_exact", as: (@convention(c) () -> Bool).self)()
+    }
 }
 
 final class Owner {
@@ -76,7 +83,9 @@ unsafe setvbuf(stdout, nil, _IOLBF, 0)
 
 let arguments = CommandLine.arguments
 let scope = arguments[1] == "local" ? RTLD_LOCAL : RTLD_GLOBAL
-let (a, b) = (Plugin(library: Library(arguments[2], scope)), Plugin(library: Library(arguments[3], scope)))
+let (a, b) = (
+    Plugin(library: Library(arguments[2], scope)), Plugin(library: Library(arguments[3], scope))
+)
 expect(["\(a.isExact)", "\(b.isExact)"], ["true", "true"], "both see ends")
 
 /// Has one object after the other watched by one of the plugins, and lets them go in order.
@@ -110,7 +119,10 @@ func sender() {
 }
 expect(
     reports(sender),
-    ["deinit", "post delivered", "post delivered", "sender's observer ended", "sender's observer ended"],
+    [
+        "deinit", "post delivered", "post delivered", "sender's observer ended",
+        "sender's observer ended",
+    ],
     "a sender of both")
 expect(["\(a.count)", "\(b.count)"], ["0", "0"], "what is left")
 

@@ -1,7 +1,8 @@
 import Foundation
 import Tether
 
-// A library that has a copy of Tether of its own; what its callers give it are objects of classes that it does not know.
+// A library that has a copy of Tether of its own; what its callers give it are objects of classes
+// that it does not know.
 
 extension Notification.Name {
     fileprivate static let sample = Notification.Name("Plugin.sample")
@@ -26,7 +27,9 @@ private final class Ending: Sendable {
 
 /// Observes for an owner.
 @_cdecl("plugin_attach")
-public func attach(_ owner: UnsafeRawPointer, _ report: @escaping @convention(c) (UnsafePointer<CChar>) -> Void) {
+public func attach(
+    _ owner: UnsafeRawPointer, _ report: @escaping @convention(c) (UnsafePointer<CChar>) -> Void
+) {
     let owner = unsafe Unmanaged<AnyObject>.fromOpaque(owner).takeUnretainedValue()
     let capture = Ending("observer ended", report)
     center.observe(.sample, owner: owner) { _, _ in capture.touch() }
@@ -34,7 +37,9 @@ public func attach(_ owner: UnsafeRawPointer, _ report: @escaping @convention(c)
 
 /// Observes a sender, with a token that stays.
 @_cdecl("plugin_observe")
-public func observe(_ sender: UnsafeRawPointer, _ report: @escaping @convention(c) (UnsafePointer<CChar>) -> Void) {
+public func observe(
+    _ sender: UnsafeRawPointer, _ report: @escaping @convention(c) (UnsafePointer<CChar>) -> Void
+) {
     let sender = unsafe Unmanaged<AnyObject>.fromOpaque(sender).takeUnretainedValue()
     let capture = Ending("sender's observer ended", report)
     let token = center.observe(.sample, from: sender) { _ in
@@ -46,7 +51,8 @@ public func observe(_ sender: UnsafeRawPointer, _ report: @escaping @convention(
 
 @_cdecl("plugin_post")
 public func post(_ sender: UnsafeRawPointer) {
-    center.post(name: .sample, object: unsafe Unmanaged<AnyObject>.fromOpaque(sender).takeUnretainedValue())
+    center.post(
+        name: .sample, object: unsafe Unmanaged<AnyObject>.fromOpaque(sender).takeUnretainedValue())
 }
 
 /// How many observers there are.

@@ -6,7 +6,8 @@ import TetherVerification
 
 /// Every test fails if a view, a window or an observer is left when it has returned.
 @Suite(.verifiesNoLeaks, .timeLimit(.minutes(5))) @MainActor struct NotesTests {
-    // One that outlives the tests, as in the app: a center that goes ends its observers, leaks and all.
+    // One that outlives the tests, as in the app: a center that goes ends its observers, leaks and
+    // all.
     private let center = ObserverCenter.default
 
     @Test func `views show what was added`() async {
@@ -14,7 +15,8 @@ import TetherVerification
         let window = track(Window(notebook, center: center))
         notebook.add("Buy milk")
         notebook.add("Write a test")
-        // At once, unless other tests have something pending on the main queue, behind which this comes (D3).
+        // At once, unless other tests have something pending on the main queue, behind which this
+        // comes (D3).
         while window.count.count < 2 { await Task.yield() }
         #expect(window.list.text == "1. Buy milk\n2. Write a test")
         #expect(window.count.count == 2)

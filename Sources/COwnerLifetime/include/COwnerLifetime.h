@@ -1,5 +1,6 @@
-/// The C parts of `OwnerLifetime` and `ThreadRecord`, which Swift cannot express: a function with Swift's calling
-/// convention in a class's metadata, the runtime's unowned references, and a thread-local slot.
+/// The C parts of `OwnerLifetime` and `ThreadRecord`, which Swift cannot express: a function with
+/// Swift's calling convention in a class's metadata, the runtime's unowned references, and a
+/// thread-local slot.
 #ifndef TETHER_C_OWNER_LIFETIME_H
 #define TETHER_C_OWNER_LIFETIME_H
 
@@ -16,19 +17,22 @@ extern "C" {
 
 // MARK: The deallocator hook
 
-/// Called before the deallocating function of an object with unowned references. The result is passed to
-/// `tether_did_end` after the function has returned; after `NULL`, `tether_did_end` is not called.
+/// Called before the deallocating function of an object with unowned references. The result is
+/// passed to `tether_did_end` after the function has returned; after `NULL`, `tether_did_end` is
+/// not called.
 typedef void *_Nullable (*tether_will_end)(void *_Nonnull object);
 typedef void (*tether_did_end)(void *_Nonnull context);
 
-/// Sets the hook's callbacks. May be called again; a call under way may still use the previous callbacks.
+/// Sets the hook's callbacks. May be called again; a call under way may still use the previous
+/// callbacks.
 void tether_hook_set_callbacks(tether_will_end _Nonnull will_end, tether_did_end _Nonnull did_end);
 
-/// Installs the hook in a class's metadata, for good. The caller holds a lock, so installations are exclusive. Returns
-/// false if the word cannot be written, or if the metadata is not a class's.
+/// Installs the hook in a class's metadata, for good. The caller holds a lock, so installations are
+/// exclusive. Returns false if the word cannot be written, or if the metadata is not a class's.
 bool tether_hook_install(void *_Nonnull metadata);
 
-/// Whether a class's metadata has the hook; takes no lock. Also false after another copy has replaced the hook.
+/// Whether a class's metadata has the hook; takes no lock. Also false after another copy has
+/// replaced the hook.
 bool tether_hook_is_installed(const void *_Nonnull metadata);
 
 // MARK: Unowned references (the Swift runtime's)
@@ -59,7 +63,8 @@ extern _Thread_local uint32_t tether_lock_ranks;
 static inline uint32_t tether_held_lock_ranks(void) { return tether_lock_ranks; }
 static inline void tether_set_held_lock_ranks(uint32_t ranks) { tether_lock_ranks = ranks; }
 
-/// Sets the calling thread's record. When the thread exits, the thread calls `on_exit` with the record.
+/// Sets the calling thread's record. When the thread exits, the thread calls `on_exit` with the
+/// record.
 void tether_set_thread_record(void *_Nonnull record, void (*_Nonnull on_exit)(void *_Nonnull record));
 
 /// Whether the calling thread's destructors have begun. A record set from then on may stay.
@@ -75,18 +80,19 @@ uint64_t tether_thread_number(void);
 
 // MARK: The word that posting threads read
 
-/// A bit for each registration whose handlers a thread waits for; several registrations may share a bit. Without
-/// waiters, all bits are cleared. `TETHER_POSTERS_FENCE` is set where posting threads must fence their hazard pointers,
-/// which is known before the program's first line.
+/// A bit for each registration whose handlers a thread waits for; several registrations may share a
+/// bit. Without waiters, all bits are cleared. `TETHER_POSTERS_FENCE` is set where posting threads
+/// must fence their hazard pointers, which is known before the program's first line.
 extern uintptr_t tether_awaited;
 
 #define TETHER_POSTERS_FENCE ((uintptr_t)1)
 
 /// Whether a posting thread must do more than store its hazard pointer.
 ///
-/// A posting thread stores its hazard pointer, then loads this word. A waiter sets a bit, then loads the hazard
-/// pointers. On ARM64 the load stays behind the store. On x86 the load may pass the store, so the waiter fences all
-/// threads (`membarrier`), or, without that fence, the result is always true and the posting thread fences.
+/// A posting thread stores its hazard pointer, then loads this word. A waiter sets a bit, then
+/// loads the hazard pointers. On ARM64 the load stays behind the store. On x86 the load may pass
+/// the store, so the waiter fences all threads (`membarrier`), or, without that fence, the result
+/// is always true and the posting thread fences.
 static inline bool tether_needs_attention(void) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return __builtin_expect(__atomic_load_n(&tether_awaited, __ATOMIC_SEQ_CST) != 0, 0);
@@ -116,8 +122,9 @@ static inline void tether_end_awaiting(void) {
     __atomic_fetch_and(&tether_awaited, TETHER_POSTERS_FENCE, __ATOMIC_SEQ_CST);
 }
 
-/// A full memory fence on this thread, and on every thread of this process unless posting threads need none or fence
-/// themselves. False if the system refuses a fence which it allowed at the program's start.
+/// A full memory fence on this thread, and on every thread of this process unless posting threads
+/// need none or fence themselves. False if the system refuses a fence which it allowed at the
+/// program's start.
 bool tether_fence_all_threads(void);
 
 /// Tries the system's fence of all threads; true if the fence worked.

@@ -1,4 +1,5 @@
-/// The one system call under `TetherTesting`'s diagnoses without a Swift declaration in the Glibc module.
+/// The one system call under `TetherTesting`'s diagnoses without a Swift declaration in the Glibc
+/// module.
 #ifndef TETHER_C_PROCESS_MEMORY_H
 #define TETHER_C_PROCESS_MEMORY_H
 

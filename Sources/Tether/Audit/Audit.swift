@@ -7,13 +7,14 @@ public import Foundation
 /// #expect(center.audit().isEmpty)
 /// ```
 ///
-/// With `TETHER_AUDIT=exit` in the environment a program prints the audit of the process when the program ends by
-/// itself: see [Watching a program](doc:WatchingAProgram).
+/// With `TETHER_AUDIT=exit` in the environment a program prints the audit of the process when the
+/// program ends by itself: see [Watching a program](doc:WatchingAProgram).
 ///
-/// *Representation*: a row of texts and numbers for each observer. Descriptions of your types run without a lock. An
-/// audit retains no object.
+/// *Representation*: a row of texts and numbers for each observer. Descriptions of your types run
+/// without a lock. An audit retains no object.
 ///
-/// *Cost*: O(n log n) for n observers, under a lock of the center. So audits are for tests and diagnosis.
+/// *Cost*: O(n log n) for n observers, under a lock of the center. So audits are for tests and
+/// diagnosis.
 public struct Audit: Sendable, RandomAccessCollection {
     /// One observer.
     public struct Row: Sendable, Hashable {
@@ -23,7 +24,8 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let name: Notification.Name?
         /// The observed sender, by type and address or by value; `nil` for any.
         public let sender: String?
-        /// The observer's owner, by type and address; `nil` if a token or a sequence holds the observer.
+        /// The observer's owner, by type and address; `nil` if a token or a sequence holds the
+        /// observer.
         public let owner: String?
         /// The file of the registering line, as `Module/File.swift`.
         public let file: String
@@ -31,10 +33,11 @@ public struct Audit: Sendable, RandomAccessCollection {
         public let line: Int
         /// The target; for an async sequence the buffering policy, as "sequence, newest 2".
         public let target: String
-        /// The number of pending deliveries, including a notification kept while the observer is muted.
+        /// The number of pending deliveries, including a notification kept while the observer is
+        /// muted.
         public let pending: Int
-        /// The number of deliveries dropped by the target, by the backlog or a sequence's buffer, or while muted.
-        /// `description` has the number for each reason.
+        /// The number of deliveries dropped by the target, by the backlog or a sequence's buffer,
+        /// or while muted. `description` has the number for each reason.
         public var dropped: Int { drops.values.reduce(0, +) }
         let drops: [DropReason: Int]
         /// The number of mutings by the token and by the owner in force; 0 if not muted.
@@ -77,12 +80,14 @@ public struct Audit: Sendable, RandomAccessCollection {
 
     init(_ registrations: [Unowned<Registration>], ledgers: [PostingLedger] = []) {
         rows = registrations.compactMap { $0.live.flatMap { Row($0) } }
-        waitingPosts = ledgers.flatMap(\.waiting).map { .init(place: $0.place, asap: $0.asap, whenIdle: $0.whenIdle) }
+        waitingPosts = ledgers.flatMap(\.waiting).map {
+            .init(place: $0.place, asap: $0.asap, whenIdle: $0.whenIdle)
+        }
         droppedPosts = ledgers.reduce(0) { $0 + $1.droppedPosts }
     }
 
-    /// The observers of all centers of the process: Tether's own, and the foreign centers with observers through
-    /// Tether; center after center, in registration order.
+    /// The observers of all centers of the process: Tether's own, and the foreign centers with
+    /// observers through Tether; center after center, in registration order.
     public static func process() -> Audit {
         let cores = CenterCore.ofOwnCenters + ForeignCenters.shared.cores
         return Audit(cores.flatMap { $0.registrations() }, ledgers: cores.map(\.ledger))
@@ -90,10 +95,12 @@ public struct Audit: Sendable, RandomAccessCollection {
 }
 
 extension Audit.Row {
-    /// `nil` for an observer that is not registered, or ends meanwhile: the values would be of different moments.
+    /// `nil` for an observer that is not registered, or ends meanwhile: the values would be of
+    /// different moments.
     fileprivate init?(_ registration: Registration) {
         guard let subject = registration.center.subject(of: registration) else { return nil }
-        // In one step: a notification on the way from the pending deliveries to a sequence is then counted once.
+        // In one step: a notification on the way from the pending deliveries to a sequence is then
+        // counted once.
         let keeper = registration.keeper
         let (report, kept) =
             registration.pending?.report(with: keeper)
@@ -124,7 +131,9 @@ extension Audit.Row {
     private static func description(of core: CenterCore) -> String {
         switch core.face {
         case .shared: "ObserverCenter.default"
-        case .own: core.ownCenter.map { describeInstance(of: "ObserverCenter", at: $0) } ?? "a center that has gone"
+        case .own:
+            core.ownCenter.map { describeInstance(of: "ObserverCenter", at: $0) }
+                ?? "a center that has gone"
         case .foreign: ForeignCenters.shared.description(of: core)
         }
     }
@@ -143,13 +152,15 @@ extension Audit.Row: CustomStringConvertible {
 // MARK: JSON
 
 extension Audit {
-    /// The audit as JSON: an object with `observers`, `waitingPosts` and `droppedPosts`. An observer's absent `name`,
-    /// `sender`, `owner` or `key` is left out.
+    /// The audit as JSON: an object with `observers`, `waitingPosts` and `droppedPosts`. An
+    /// observer's absent `name`, `sender`, `owner` or `key` is left out.
     public func json() -> String {
         let observers = rows.map { row in
             let values: [String: Any?] = [
-                "center": row.center, "name": row.name?.rawValue, "sender": row.sender, "owner": row.owner,
-                "key": row.key, "target": row.target, "file": row.file, "line": row.line, "pending": row.pending,
+                "center": row.center, "name": row.name?.rawValue, "sender": row.sender,
+                "owner": row.owner,
+                "key": row.key, "target": row.target, "file": row.file, "line": row.line,
+                "pending": row.pending,
                 "dropped": row.dropped, "muteCount": row.muteCount, "isOnce": row.isOnce,
             ]
             return values.compactMapValues(\.self)
@@ -157,9 +168,14 @@ extension Audit {
         let waiting = waitingPosts.map {
             ["place": $0.place, "asap": $0.asap, "whenIdle": $0.whenIdle] as [String: Any]
         }
-        let document: [String: Any] = ["observers": observers, "waitingPosts": waiting, "droppedPosts": droppedPosts]
-        let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? JSONSerialization.data(withJSONObject: document, options: options) else {
+        let document: [String: Any] = [
+            "observers": observers, "waitingPosts": waiting, "droppedPosts": droppedPosts,
+        ]
+        let options: JSONSerialization.WritingOptions = [
+            .prettyPrinted, .sortedKeys, .withoutEscapingSlashes,
+        ]
+        guard let data = try? JSONSerialization.data(withJSONObject: document, options: options)
+        else {
             preconditionFailure("Strings and numbers are always encodable.")
         }
         return String(decoding: data, as: UTF8.self)
@@ -169,13 +185,14 @@ extension Audit {
 // MARK: The table
 
 extension Audit: CustomStringConvertible {
-    /// The rows as an aligned table, a line each, under column names, without empty columns. The pending and dropped
-    /// posts of posting queues follow.
+    /// The rows as an aligned table, a line each, under column names, without empty columns. The
+    /// pending and dropped posts of posting queues follow.
     public var description: String {
         let waiting = waitingPosts.map {
             "waiting on \($0.place): \($0.asap) as soon as possible, \($0.whenIdle) when idle"
         }
-        let dropped = droppedPosts > 0 ? ["dropped with their queue or thread: \(droppedPosts) posts"] : []
+        let dropped =
+            droppedPosts > 0 ? ["dropped with their queue or thread: \(droppedPosts) posts"] : []
         return ((isEmpty ? ["no observers"] : table) + waiting + dropped).joined(separator: "\n")
     }
 
@@ -183,18 +200,24 @@ extension Audit: CustomStringConvertible {
         let titles = ["center", "name", "sender", "owner", "target", "registered at", "notes"]
         let cells = rows.map { row in
             [
-                row.center, row.name?.rawValue ?? "any", row.sender ?? "any", row.owner ?? "its \(row.holder)",
+                row.center, row.name?.rawValue ?? "any", row.sender ?? "any",
+                row.owner ?? "its \(row.holder)",
                 row.target, "\(row.file):\(row.line)", row.notes.joined(separator: ", "),
             ].map(Audit.escaped)
         }
         let first = Set(rows.map(\.center)).count > 1 ? 0 : 1
-        let columns = (first..<titles.count).filter { column in cells.contains { !$0[column].isEmpty } }
+        let columns = (first..<titles.count).filter { column in
+            cells.contains { !$0[column].isEmpty }
+        }
         let lines = [titles] + cells
         // A cell of more than 60 characters widens its own line only.
-        let widths = columns.map { column in lines.reduce(0) { Swift.max($0, Swift.min($1[column].count, 60)) } }
+        let widths = columns.map { column in
+            lines.reduce(0) { Swift.max($0, Swift.min($1[column].count, 60)) }
+        }
         return lines.map { line in
             var text = zip(columns, widths).map { column, width in
-                line[column] + String(repeating: " ", count: Swift.max(0, width - line[column].count))
+                line[column]
+                    + String(repeating: " ", count: Swift.max(0, width - line[column].count))
             }.joined(separator: "  ")
             while text.last == " " { text.removeLast() }
             return text
@@ -203,12 +226,16 @@ extension Audit: CustomStringConvertible {
 
     /// A text with escaped control characters, such as line breaks.
     private static func escaped(_ text: String) -> String {
-        // Most texts are printable ASCII, for which a look at each character's properties would take longest.
+        // Most texts are printable ASCII, for which a look at each character's properties would
+        // take longest.
         if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return text }
         return text.unicodeScalars.reduce(into: "") { escaped, scalar in
             let properties = scalar.properties
-            let isControl = [.control, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
-            escaped += isControl || properties.isBidiControl ? scalar.escaped(asASCII: true) : String(scalar)
+            let isControl = [.control, .lineSeparator, .paragraphSeparator].contains(
+                properties.generalCategory)
+            escaped +=
+                isControl || properties.isBidiControl
+                ? scalar.escaped(asASCII: true) : String(scalar)
         }
     }
 }
@@ -220,7 +247,9 @@ extension Audit.Row {
         if isOnce { notes.append("once") }
         if let key { notes.append("key \(key)") }
         if pending > 0 { notes.append("\(pending) pending") }
-        notes += DropReason.allCases.compactMap { reason in drops[reason].map { "\($0) dropped: \(reason.rawValue)" } }
+        notes += DropReason.allCases.compactMap { reason in
+            drops[reason].map { "\($0) dropped: \(reason.rawValue)" }
+        }
         if muteCount > 0 { notes.append(muteCount == 1 ? "muted" : "muted \(muteCount) times") }
         return notes
     }

@@ -7,12 +7,14 @@ internal import Synchronization
 
 /// How exactly Tether sees the end of an owner.
 ///
-/// Where Tether can watch a class's deallocation, observers of an instance end *before* the first line of the
-/// instance's `deinit` runs. On Linux the *deallocator hook* replaces the deallocating function in the class's
-/// metadata. The hook calls Tether, then the original function. On Apple platforms an associated object calls Tether.
-/// Where neither works, observers of deallocated owners still never run, and end at the next post.
+/// Where Tether can watch a class's deallocation, observers of an instance end *before* the first
+/// line of the instance's `deinit` runs. On Linux the *deallocator hook* replaces the deallocating
+/// function in the class's metadata. The hook calls Tether, then the original function. On Apple
+/// platforms an associated object calls Tether. Where neither works, observers of deallocated
+/// owners still never run, and end at the next post.
 ///
-/// The observers of a sender end after the sender's `deinit`; if the `deinit` is postponed, with the last reference.
+/// The observers of a sender end after the sender's `deinit`; if the `deinit` is postponed, with
+/// the last reference.
 public enum OwnerLifetime {
     /// Whether Tether sees the ends of owners at once, in this process.
     ///
@@ -22,14 +24,15 @@ public enum OwnerLifetime {
 
     /// Whether Tether sees the end of an instance of exactly this class at once.
     ///
-    /// Installs the watch if the class has none. Each subclass has its own answer. Complexity: O(1); a lock, the first
-    /// time for each class. Any thread.
+    /// Installs the watch if the class has none. Each subclass has its own answer. Complexity:
+    /// O(1); a lock, the first time for each class. Any thread.
     public static func isExact(for type: AnyClass) -> Bool { isExact && install(on: type) }
 
     /// The callbacks for the ends of watched objects. The thread of each end calls them.
     /// SAFETY: plain functions, which stay as long as the process.
     @safe struct Listener: Sendable {
-        /// Called before an object's `deinit`. The result is passed to `didEnd`; after `nil`, `didEnd` is not called.
+        /// Called before an object's `deinit`. The result is passed to `didEnd`; after `nil`,
+        /// `didEnd` is not called.
         let willEnd: @convention(c) (_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
         /// Called after the deallocating function has returned.
         let didEnd: @convention(c) (_ context: UnsafeMutableRawPointer) -> Void
@@ -40,10 +43,11 @@ public enum OwnerLifetime {
 
 #if !canImport(ObjectiveC)
 
-// The hook (COwnerLifetime/DeallocatorHook.c) replaces the word with the address of the deallocating function in the
-// metadata of each class with owners or senders. An object without unowned references has the count 1, and the hook
-// calls the original function at once. A record of the owner table has an unowned reference to its object, so an owner
-// has a higher count. Then the hook calls the listener, the original function, and the listener once more.
+// The hook (COwnerLifetime/DeallocatorHook.c) replaces the word with the address of the
+// deallocating function in the metadata of each class with owners or senders. An object without
+// unowned references has the count 1, and the hook calls the original function at once. A record of
+// the owner table has an unowned reference to its object, so an owner has a higher count. Then the
+// hook calls the listener, the original function, and the listener once more.
 
 extension OwnerLifetime {
     /// Makes writers of metadata exclusive. The value is not used.
@@ -66,7 +70,8 @@ extension OwnerLifetime {
         unsafe tether_hook_set_callbacks(listener.willEnd, listener.didEnd)
     }
 
-    /// Whether the hook works: Tether has seen one call for a private object, before the object's `deinit`.
+    /// Whether the hook works: Tether has seen one call for a private object, before the object's
+    /// `deinit`.
     private static func prove() -> Bool {
         // SAFETY: the callbacks are plain functions, which live as long as the process.
         unsafe tether_hook_set_callbacks(
@@ -84,7 +89,8 @@ extension OwnerLifetime {
     }
 }
 
-/// The only object of a hooked class at the proof of the hook: the callback must come first, the `deinit` second.
+/// The only object of a hooked class at the proof of the hook: the callback must come first, the
+/// `deinit` second.
 private final class Canary {
     static let steps = Atomic<Int>(0)
 
@@ -111,17 +117,19 @@ extension OwnerLifetime {
 
     /// Begins to watch an object. The caller retains the object.
     static func watch(_ object: AnyObject) {
-        // The sentinel stays until its object ends, and may find no record. A replacement would take the table's lock.
-        // An atomic policy would autorelease the sentinel at each read, so the sentinel could outlive its object.
-        // SAFETY: the key is an address and is only compared; the association retains its value.
+        // The sentinel stays until its object ends, and may find no record. A replacement would
+        // take the table's lock. An atomic policy would autorelease the sentinel at each read, so
+        // the sentinel could outlive its object. SAFETY: the key is an address and is only
+        // compared; the association retains its value.
         if unsafe objc_getAssociatedObject(object, Sentinel.key) == nil {
-            unsafe objc_setAssociatedObject(object, Sentinel.key, Sentinel(object), .OBJC_ASSOCIATION_RETAIN_NONATOMIC)
+            unsafe objc_setAssociatedObject(
+                object, Sentinel.key, Sentinel(object), .OBJC_ASSOCIATION_RETAIN_NONATOMIC)
         }
     }
 }
 
-/// Lives exactly as long as its associated object: `deinit` runs after the body of the object's `deinit`, and before
-/// the object's memory is freed (O3).
+/// Lives exactly as long as its associated object: `deinit` runs after the body of the object's
+/// `deinit`, and before the object's memory is freed (O3).
 @safe private final class Sentinel {
     /// The key of the association: the address of this class.
     static var key: UnsafeRawPointer {
@@ -132,13 +140,16 @@ extension OwnerLifetime {
     private let address: UnsafeMutableRawPointer
 
     init(_ object: AnyObject) {
-        // SAFETY: the address is a key and is not read through; the record is removed with the object.
+        // SAFETY: the address is a key and is not read through; the record is removed with the
+        // object.
         unsafe address = unsafe Unmanaged.passUnretained(object).toOpaque()
     }
 
     deinit {
         // SAFETY: the address is only a key; the object's memory still exists.
-        if let listener = OwnerLifetime.listener.withLock(\.self), let context = unsafe listener.willEnd(address) {
+        if let listener = OwnerLifetime.listener.withLock(\.self),
+            let context = unsafe listener.willEnd(address)
+        {
             unsafe listener.didEnd(context)
         }
     }

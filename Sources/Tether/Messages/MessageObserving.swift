@@ -13,8 +13,10 @@ public import Foundation
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.MessageIdentifier {
-    /// Main-actor messages of a type, with or without an identifier of their own: `for: .type(ModelDidChange.self)`.
-    public static func type<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type) -> Self
+    /// Main-actor messages of a type, with or without an identifier of their own: `for:
+    /// .type(ModelDidChange.self)`.
+    public static func type<Message: NotificationCenter.MainActorMessage>(_ type: Message.Type)
+        -> Self
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }
 
     /// Async messages of a type, with or without an identifier of their own.
@@ -22,15 +24,17 @@ extension NotificationCenter.MessageIdentifier {
     where Self == NotificationCenter.BaseMessageIdentifier<Message> { Self() }
 }
 
-/// Stands for an omitted subject: any subject. An optional subject does not compile, so a `nil` never widens to any
-/// subject (M5).
+/// Stands for an omitted subject: any subject. An optional subject does not compile, so a `nil`
+/// never widens to any subject (M5).
 @_documentation(visibility: internal)
 public struct AnySubject: Error {
     /// Throws in the place of an omitted subject.
     public static func subject<Subject>() throws(AnySubject) -> Subject { throw AnySubject() }
 
     /// The filter of a subject; any sender if the subject was omitted.
-    static func filter<Subject>(_ subject: () throws(AnySubject) -> Subject, at site: CallSite) -> SenderFilter {
+    static func filter<Subject>(_ subject: () throws(AnySubject) -> Subject, at site: CallSite)
+        -> SenderFilter
+    {
         do { return SenderFilter(any: try subject(), at: site) } catch { return .any }
     }
 }
@@ -47,25 +51,31 @@ extension ObserverCenter {
     /// }
     /// ```
     ///
-    /// *Delivery*: on the main actor. A message is posted there, so the handler has run when the post returns, also if
-    /// other work is pending on the main queue. A plain notification of the message's name may make a message
-    /// (`BridgedMainActorMessage`). Complexity: O(1) amortised. Any thread.
+    /// *Delivery*: on the main actor. A message is posted there, so the handler has run when the
+    /// post returns, also if other work is pending on the main queue. A plain notification of the
+    /// message's name may make a message (`BridgedMainActorMessage`). Complexity: O(1) amortised.
+    /// Any thread.
     /// - Parameters:
-    ///   - subject: An object, matched by identity and not retained, whose end ends the observer, or a `Hashable`
-    ///     value; any subject if omitted.
+    ///   - subject: An object, matched by identity and not retained, whose end ends the observer,
+    ///     or a `Hashable` value; any subject if omitted.
     ///   - identifier: An identifier of the messages, or `.type(…)`.
-    ///   - once: Whether the observer ends after one message, but not after a notification that makes no message.
+    ///   - once: Whether the observer ends after one message, but not after a notification that
+    ///     makes no message.
     ///   - key: The key; the new observer replaces the center's live observer with an equal key.
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     ///   - handler: The code to run on the main actor, released when the observer ends.
     /// - Returns: The token, inactive if `subject` is being deinitialised.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
-        for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
+        for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID,
         line: UInt = #line, _ handler: @escaping @MainActor (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
-        observe(ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line)) {
+        observe(
+            ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line)
+        ) {
             [handler = withoutIsolation(handler)] in $0.pass(to: handler)
         }
     }
@@ -75,19 +85,25 @@ extension ObserverCenter {
     /// The owner is retained only while the handler runs. The caller need not keep the token.
     @discardableResult
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
         for identifier: Identifier, owner: Owner, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
-        observe(ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line), for: owner) {
-            [handler = withoutIsolation(handler)] owner, delivery in delivery.pass { handler(owner, $0) }
+        observe(
+            ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
+            for: owner
+        ) {
+            [handler = withoutIsolation(handler)] owner, delivery in
+            delivery.pass { handler(owner, $0) }
         }
     }
 
     // MARK: Async messages
 
-    /// Observes async messages with an async handler until the returned token is released or cancelled.
+    /// Observes async messages with an async handler until the returned token is released or
+    /// cancelled.
     ///
     /// ```swift
     /// let token = center.observe(of: download, for: .didEnd) {
@@ -95,35 +111,42 @@ extension ObserverCenter {
     /// }
     /// ```
     ///
-    /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in posting order, one
-    /// call at a time. Messages pending at the observer's end are dropped, and a call under way is cancelled. A plain
-    /// notification of the message's name may make a message, inside the post (`BridgedAsyncMessage`). All else is as
-    /// for main-actor messages.
+    /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in
+    /// posting order, one call at a time. Messages pending at the observer's end are dropped, and a
+    /// call under way is cancelled. A plain notification of the message's name may make a message,
+    /// inside the post (`BridgedAsyncMessage`). All else is as for main-actor messages.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
-        for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil, fileID: StaticString = #fileID,
-        line: UInt = #line, _ handler: @escaping @Sendable @isolated(any) (Identifier.MessageType) async -> Void
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
+        for identifier: Identifier, once: Bool = false, key: (any Hashable)? = nil,
+        fileID: StaticString = #fileID,
+        line: UInt = #line,
+        _ handler: @escaping @Sendable @isolated(any) (Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let hook = AsyncHandlerHook(on: handler.isolation)
-        let request = ObservationRequest(.of(Identifier.MessageType.self), subject, by: hook, once, key, fileID, line)
+        let request = ObservationRequest(
+            .of(Identifier.MessageType.self), subject, by: hook, once, key, fileID, line)
         return observe(request) { $0.pass { message in hook.call { _ in await handler(message) } } }
     }
 
     /// Observes async messages with an async handler as long as an object, the owner, lives.
     ///
-    /// The owner is retained from the handler's call to the return. An owner that is not `Sendable` passes to another
-    /// thread, and the caller answers for the transfer.
+    /// The owner is retained from the handler's call to the return. An owner that is not `Sendable`
+    /// passes to another thread, and the caller answers for the transfer.
     @discardableResult
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
         for identifier: Identifier, owner: Owner, once: Bool = false, key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable @isolated(any) (Owner, Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let hook = AsyncHandlerHook(on: handler.isolation)
-        let request = ObservationRequest(.of(Identifier.MessageType.self), subject, by: hook, once, key, fileID, line)
+        let request = ObservationRequest(
+            .of(Identifier.MessageType.self), subject, by: hook, once, key, fileID, line)
         return observe(request, for: owner) { owner, delivery in
-            // SAFETY: the owner passes to the handler's task, as to any target's thread; the caller answers for that.
+            // SAFETY: the owner passes to the handler's task, as to any target's thread; the caller
+            // answers for that.
             nonisolated(unsafe) let owner = owner
             delivery.pass { message in hook.call { _ in unsafe await handler(owner, message) } }
         }
@@ -131,14 +154,19 @@ extension ObserverCenter {
 
     /// Observes async messages on the main actor until the returned token is released or cancelled.
     ///
-    /// A post on the main queue calls the handler inline, unless a delivery of the observer is pending.
+    /// A post on the main queue calls the handler inline, unless a delivery of the observer is
+    /// pending.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
-        for identifier: Identifier, on target: MainActorTarget, once: Bool = false, key: (any Hashable)? = nil,
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
+        for identifier: Identifier, on target: MainActorTarget, once: Bool = false,
+        key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line)) {
+        observe(
+            ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line)
+        ) {
             [handler = withoutIsolation(handler)] in $0.pass(to: handler)
         }
     }
@@ -146,13 +174,18 @@ extension ObserverCenter {
     /// Observes async messages on the main actor as long as an object, the owner, lives.
     @discardableResult
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
         for identifier: Identifier, owner: Owner, on target: MainActorTarget, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line), for: owner) {
-            [handler = withoutIsolation(handler)] owner, delivery in delivery.pass { handler(owner, $0) }
+        observe(
+            ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
+            for: owner
+        ) {
+            [handler = withoutIsolation(handler)] owner, delivery in
+            delivery.pass { handler(owner, $0) }
         }
     }
 
@@ -160,12 +193,17 @@ extension ObserverCenter {
     ///
     /// The target can be switched; see ``DeliveryTarget``.
     public func observe<Identifier: NotificationCenter.MessageIdentifier>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
-        for identifier: Identifier, on target: DeliveryTarget, once: Bool = false, key: (any Hashable)? = nil,
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
+        for identifier: Identifier, on target: DeliveryTarget, once: Bool = false,
+        key: (any Hashable)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        observe(ObservationRequest(.of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line)) {
+        observe(
+            ObservationRequest(
+                .of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line)
+        ) {
             $0.pass(to: handler)
         }
     }
@@ -173,31 +211,40 @@ extension ObserverCenter {
     /// Observes async messages on a target as long as an object, the owner, lives.
     @discardableResult
     public func observe<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
         for identifier: Identifier, owner: Owner, on target: DeliveryTarget, once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
-        let request = ObservationRequest(.of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line)
-        return observe(request, for: owner) { owner, delivery in delivery.pass { handler(owner, $0) } }
+        let request = ObservationRequest(
+            .of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line)
+        return observe(request, for: owner) { owner, delivery in
+            delivery.pass { handler(owner, $0) }
+        }
     }
 
     // MARK: Foundation's calls
 
-    /// Adds an observer of main-actor messages, as in Foundation; see `observe(of:for:once:key:fileID:line:_:)`.
+    /// Adds an observer of main-actor messages, as in Foundation; see
+    /// `observe(of:for:once:key:fileID:line:_:)`.
     ///
-    /// Two things differ from Foundation: the token's release ends the observer, and an optional subject does not compile.
+    /// Two things differ from Foundation: the token's release ends the observer, and an optional
+    /// subject does not compile.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @MainActor (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
         observe(of: try subject(), for: identifier, fileID: fileID, line: line, observer)
     }
 
-    /// Adds an observer of async messages, as in Foundation; see `observe(of:for:once:key:fileID:line:_:)`.
+    /// Adds an observer of async messages, as in Foundation; see
+    /// `observe(of:for:once:key:fileID:line:_:)`.
     public func addObserver<Identifier: NotificationCenter.MessageIdentifier>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
         for identifier: Identifier, fileID: StaticString = #fileID, line: UInt = #line,
         using observer: @escaping @Sendable (Identifier.MessageType) async -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
@@ -213,19 +260,23 @@ extension ObserverCenter {
     /// for await message in ends { … }
     /// ```
     ///
-    /// A plain notification of the message's name counts if it makes a message (`BridgedAsyncMessage`). Without a policy,
-    /// Foundation keeps the newest 10 messages, and Tether keeps all messages. All else is as for
-    /// `notifications(named:from:owner:buffering:)`.
+    /// A plain notification of the message's name counts if it makes a message
+    /// (`BridgedAsyncMessage`). Without a policy, Foundation keeps the newest 10 messages, and
+    /// Tether keeps all messages. All else is as for `notifications(named:from:owner:buffering:)`.
     public func messages<Identifier: NotificationCenter.MessageIdentifier, Owner: AnyObject>(
-        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject = try AnySubject.subject(),
-        for identifier: Identifier, owner: Owner = Omitted.argument, buffering policy: BufferingPolicy = .unbounded,
+        of subject: @autoclosure () throws(AnySubject) -> Identifier.MessageType.Subject =
+            try AnySubject.subject(),
+        for identifier: Identifier, owner: Owner = Omitted.argument,
+        buffering policy: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line
-    ) -> NotificationSequence<Identifier.MessageType> where Identifier.MessageType: NotificationCenter.AsyncMessage {
+    ) -> NotificationSequence<Identifier.MessageType>
+    where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let kind = MessageKind.of(Identifier.MessageType.self)
         let site = CallSite(fileID, line)
         return NotificationSequence(
             SequenceSource(
-                self, kind.name, from: AnySubject.filter(subject, at: site), owner: owner, policy, at: site,
+                self, kind.name, from: AnySubject.filter(subject, at: site), owner: owner, policy,
+                at: site,
                 hook: { MessageHook(kind) })
         ) { $0.carriedMessage?.box(of: Identifier.MessageType.self)?.message }
     }
@@ -235,11 +286,14 @@ extension ObserverCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension ObservationRequest {
-    /// A request for messages of a kind. The handler runs on the target, or in its task, or else on the main actor: a
-    /// main-actor message is delivered inside the post (T3), an async message as `.main` delivers.
+    /// A request for messages of a kind. The handler runs on the target, or in its task, or else on
+    /// the main actor: a main-actor message is delivered inside the post (T3), an async message as
+    /// `.main` delivers.
     fileprivate init<Subject>(
-        _ kind: MessageKind, _ subject: () throws(AnySubject) -> Subject, on target: DeliveryTarget? = nil,
-        by hook: AsyncHandlerHook? = nil, _ once: Bool, _ key: (any Hashable)?, _ file: StaticString, _ line: UInt,
+        _ kind: MessageKind, _ subject: () throws(AnySubject) -> Subject,
+        on target: DeliveryTarget? = nil,
+        by hook: AsyncHandlerHook? = nil, _ once: Bool, _ key: (any Hashable)?,
+        _ file: StaticString, _ line: UInt,
         call: StaticString = #function
     ) {
         let site = CallSite(file, line, call: call)
@@ -260,14 +314,16 @@ extension Notification {
     }
 }
 
-/// SAFETY: the isolation does not change how a function is called; the request's target is the main actor.
+/// SAFETY: the isolation does not change how a function is called; the request's target is the main
+/// actor.
 private func withoutIsolation<Message>(
     _ handler: @escaping @MainActor (Message) -> Void
 ) -> @Sendable (Message) -> Void {
     unsafe unsafeBitCast(handler, to: (@Sendable (Message) -> Void).self)
 }
 
-/// SAFETY: the isolation does not change how a function is called; the request's target is the main actor.
+/// SAFETY: the isolation does not change how a function is called; the request's target is the main
+/// actor.
 private func withoutIsolation<Owner, Message>(
     _ handler: @escaping @MainActor (Owner, Message) -> Void
 ) -> @Sendable (Owner, Message) -> Void {

@@ -3,7 +3,8 @@ public import Foundation
 // Observing by the method of an object: target/action without selectors.
 
 extension NotifyingCenter {
-    /// Observes by calling a method of an object, as long as the object lives: target/action without selectors.
+    /// Observes by calling a method of an object, as long as the object lives: target/action
+    /// without selectors.
     ///
     /// ```swift
     /// center.connect(.modelDidClose, to: Sidebar.clear, of: self)
@@ -12,25 +13,32 @@ extension NotifyingCenter {
     ///     of: sidebar, owner: document)
     /// ```
     ///
-    /// The method takes the notification or nothing; a result is discarded. `object` and `owner` are retained only
-    /// while the method runs. Without an owner, the observer ends with `object`. With an owner, the observer ends with
-    /// the owner, or at the latest at the first post after `object` was deallocated.
+    /// The method takes the notification or nothing; a result is discarded. `object` and `owner`
+    /// are retained only while the method runs. Without an owner, the observer ends with `object`.
+    /// With an owner, the observer ends with the owner, or at the latest at the first post after
+    /// `object` was deallocated.
     ///
-    /// The compiler chooses the target by the method's isolation, a part of the method's type. A main-actor method runs
-    /// on the main actor, on any posting thread. A nonisolated method runs on `target`.
+    /// The compiler chooses the target by the method's isolation, a part of the method's type. A
+    /// main-actor method runs on the main actor, on any posting thread. A nonisolated method runs
+    /// on `target`.
     ///
-    /// A method of another actor does not compile here, and in Swift 5 mode no method does: its type need not name its
-    /// actor there. The compiler also hides the actor of a `@preconcurrency` declaration, and the main actor of default
-    /// isolation. Call such a method in a closure of `observe`, where the compiler knows the method's isolation.
+    /// A method of another actor does not compile here, and in Swift 5 mode no method does: its
+    /// type need not name its actor there. The compiler also hides the actor of a `@preconcurrency`
+    /// declaration, and the main actor of default isolation. Call such a method in a closure of
+    /// `observe`, where the compiler knows the method's isolation.
     ///
     /// All else is as for `observe(_:from:owner:on:once:key:backlog:fileID:line:_:)`.
-    /// - Returns: The token, inactive if one of the objects is being deinitialised; the caller need not keep the token.
+    /// - Returns: The token, inactive if one of the objects is being deinitialised; the caller need
+    ///   not keep the token.
     @discardableResult
-    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    @available(
+        swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'"
+    )
     public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> (Notification) -> Result, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
@@ -41,11 +49,14 @@ extension NotifyingCenter {
 
     /// Observes by calling a method without a parameter.
     @discardableResult
-    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    @available(
+        swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'"
+    )
     public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> () -> Result, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
@@ -56,30 +67,41 @@ extension NotifyingCenter {
 
     /// Observes by calling a method of the main actor, on the main actor.
     @discardableResult
-    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    @available(
+        swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'"
+    )
     public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
-        to method: @escaping @Sendable (Object) -> @MainActor (Notification) -> Result, of object: Object,
-        owner: Owner = Omitted.argument, on target: MainActorTarget = .mainActor, once: Bool = false,
+        to method: @escaping @Sendable (Object) -> @MainActor (Notification) -> Result,
+        of object: Object,
+        owner: Owner = Omitted.argument, on target: MainActorTarget = .mainActor,
+        once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
-            ObservationRequest(name, from: sender, on: .main, isIsolated: true, once, key, .unbounded, fileID, line),
+            ObservationRequest(
+                name, from: sender, on: .main, isIsolated: true, once, key, .unbounded, fileID, line
+            ),
             of: object, owner: owner
         ) { onMainActor($0, $1) { _ = method($0)($1) } }
     }
 
     /// Observes by calling a main-actor method without a parameter, on the main actor.
     @discardableResult
-    @available(swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'")
+    @available(
+        swift, introduced: 6, message: "in Swift 5 mode, call the method in a closure of 'observe'"
+    )
     public func connect<Object: AnyObject, Result, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> @MainActor () -> Result, of object: Object,
-        owner: Owner = Omitted.argument, on target: MainActorTarget = .mainActor, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: MainActorTarget = .mainActor,
+        once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
-            ObservationRequest(name, from: sender, on: .main, isIsolated: true, once, key, .unbounded, fileID, line),
+            ObservationRequest(
+                name, from: sender, on: .main, isIsolated: true, once, key, .unbounded, fileID, line
+            ),
             of: object, owner: owner
         ) { onMainActor($0, $1) { object, _ in _ = method(object)() } }
     }
@@ -103,60 +125,75 @@ extension NotifyingCenter {
 
 // Calls that do not compile.
 //
-// Swift converts a global actor's method, given as `Type.method`, to a function type without the actor, and reports
-// nothing. Such a method fits the two generic methods below without a conversion, so the compiler prefers both and finds
-// them ambiguous. A method that throws, or takes other parameters, fits only these two. The error names the label of the
-// last parameter, which is the remedy.
+// Swift converts a global actor's method, given as `Type.method`, to a function type without the
+// actor, and reports nothing. Such a method fits the two generic methods below without a
+// conversion, so the compiler prefers both and finds them ambiguous. A method that throws, or takes
+// other parameters, fits only these two. The error names the label of the last parameter, which is
+// the remedy.
 //
-// Keep these methods below the methods that they protect, in the same file. The compiler tries overloads in declaration
-// order, and across files in the order of the build. When the compiler tried these methods first, and the name was
-// `.init("…")`, the compiler chose the conversion.
+// Keep these methods below the methods that they protect, in the same file. The compiler tries
+// overloads in declaration order, and across files in the order of the build. When the compiler
+// tried these methods first, and the name was `.init("…")`, the compiler chose the conversion.
 
 @_documentation(visibility: internal)
 extension NotifyingCenter {
-    @discardableResult public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
+    @discardableResult
+    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         callTheMethodInAClosureOfObserveIfItThrowsOrHasAnotherActor _: Never? = nil
     ) -> NotificationObserver { NotificationObserver() }
 
-    @discardableResult public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
+    @discardableResult
+    public func connect<Object: AnyObject, Method, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (Object) -> Method, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        once: Bool = false,
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         callTheMethodInAClosureOfObserveIfItThrowsOrHasAnotherActor _: () = ()
     ) -> NotificationObserver { NotificationObserver() }
 
     @available(
         *, unavailable,
-        message: "call an actor's method in a closure: 'observe(name, owner: cache) { cache, note in cache.clear() }'"
+        message:
+            "call an actor's method in a closure: 'observe(name, owner: cache) { cache, note in cache.clear() }'"
     )
-    @discardableResult public func connect<Object: Actor, Method, Owner: AnyObject, Sender: AnyObject>(
+    @discardableResult
+    public func connect<Object: Actor, Method, Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         to method: @escaping @Sendable (isolated Object) -> Method, of object: Object,
-        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        once: Bool = false,
         key: (any Hashable)? = nil
     ) -> NotificationObserver { NotificationObserver() }
 
     @available(
         *, unavailable,
-        message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
+        message:
+            "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
     )
     @discardableResult public func connect<Object: AnyObject, Method, Owner: AnyObject>(
-        _ name: Notification.Name?, from sender: Any?, to method: @escaping @Sendable (Object) -> Method,
-        of object: Object, owner: Owner = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        _ name: Notification.Name?, from sender: Any?,
+        to method: @escaping @Sendable (Object) -> Method,
+        of object: Object, owner: Owner = Omitted.argument,
+        on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil
     ) -> NotificationObserver { NotificationObserver() }
 
     @available(
-        *, unavailable, message: "name the method by its type, and its object apart: 'to: Sidebar.reload, of: sidebar'"
+        *, unavailable,
+        message:
+            "name the method by its type, and its object apart: 'to: Sidebar.reload, of: sidebar'"
     )
     @discardableResult public func connect<Object: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, to method: (Notification) -> Void,
-        of object: Object, owner: Any? = nil, on target: DeliveryTarget = .postingThread, once: Bool = false,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        to method: (Notification) -> Void,
+        of object: Object, owner: Any? = nil, on target: DeliveryTarget = .postingThread,
+        once: Bool = false,
         key: (any Hashable)? = nil
     ) -> NotificationObserver { NotificationObserver() }
 }

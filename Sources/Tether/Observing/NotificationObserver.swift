@@ -1,9 +1,11 @@
 public import Foundation
 internal import Synchronization
 
-// SAFETY: `reference` is set before the token is shared, and never afterwards; the registering call upholds that.
+// SAFETY: `reference` is set before the token is shared, and never afterwards; the registering call
+// upholds that.
 
-/// A registration with a center, and the token for the registration. The observer ends when the token is deallocated.
+/// A registration with a center, and the token for the registration. The observer ends when the
+/// token is deallocated.
 ///
 /// ```swift
 /// // Ends with `token`.
@@ -12,15 +14,18 @@ internal import Synchronization
 /// token.cancel()                                // or ends now
 /// ```
 ///
-/// An owner's side table retains the tokens of the owner's observers, so the caller need not keep them. A token in a
-/// property is replaced by assignment, `token = center.observe(…)`, or in one step with `key:`.
+/// An owner's side table retains the tokens of the owner's observers, so the caller need not keep
+/// them. A token in a property is replaced by assignment, `token = center.observe(…)`, or in one
+/// step with `key:`.
 ///
-/// *Thread safety*: any thread, also inside a handler; only `cancelAndWait()` waits. A token can be stored as
-/// `NSObjectProtocol`.
-@safe public final class NotificationObserver: NSObject, NotifyingRegistration, @unchecked Sendable {
+/// *Thread safety*: any thread, also inside a handler; only `cancelAndWait()` waits. A token can be
+/// stored as `NSObjectProtocol`.
+@safe public final class NotificationObserver: NSObject, NotifyingRegistration, @unchecked Sendable
+{
     /// The registration; `nil` in a refused observer. Written once, before the object is shared.
     ///
-    /// Not retained, so a handler's captures are released when the observer ends, also while the token stays (O11).
+    /// Not retained, so a handler's captures are released when the observer ends, also while the
+    /// token stays (O11).
     private(set) var reference: Unowned<Registration>?
 
     override init() { super.init() }
@@ -34,16 +39,18 @@ internal import Synchronization
 
     // MARK: Ending
 
-    /// Whether the observer is registered. False after `cancel()`, after the end of the owner, the sender or the
-    /// center, and after the run of a `once` observer. Complexity: O(1).
+    /// Whether the observer is registered. False after `cancel()`, after the end of the owner, the
+    /// sender or the center, and after the run of a `once` observer. Complexity: O(1).
     public var isActive: Bool { live != nil }
 
-    /// Ends the observer: no handler of the observer starts any more, and the handler's captures are released.
+    /// Ends the observer: no handler of the observer starts any more, and the handler's captures
+    /// are released.
     ///
-    /// A handler that had begun on another thread may still run when `cancel()` returns, but not when
-    /// `cancelAndWait()` returns. Complexity: O(1) amortised, O(p) for p pending deliveries.
+    /// A handler that had begun on another thread may still run when `cancel()` returns, but not
+    /// when `cancelAndWait()` returns. Complexity: O(1) amortised, O(p) for p pending deliveries.
     public func cancel() {
-        // SAFETY: the reference keeps the memory, and the center any open registration. A copy would be counted.
+        // SAFETY: the reference keeps the memory, and the center any open registration. A copy
+        // would be counted.
         unsafe reference?.unmanaged._withUnsafeGuaranteedRef { $0.end() }
     }
 
@@ -51,14 +58,16 @@ internal import Synchronization
     public enum WaitResult: Sendable {
         /// No handler of the observer runs on another thread any more.
         case finished
-        /// A handler of the observer waits, in turn, for a handler of the caller. The observer has ended all the same.
+        /// A handler of the observer waits, in turn, for a handler of the caller. The observer has
+        /// ended all the same.
         case wouldDeadlock
     }
 
     /// Ends the observer and waits until its handlers on other threads have returned.
     ///
-    /// The call does not wait for handlers on the calling thread's own stack, or for the handler whose task makes the
-    /// call. Do not call `cancelAndWait()` where a handler of the observer needs something that the caller has:
+    /// The call does not wait for handlers on the calling thread's own stack, or for the handler
+    /// whose task makes the call. Do not call `cancelAndWait()` where a handler of the observer
+    /// needs something that the caller has:
     /// - a lock that the handler takes;
     /// - the main thread, for a handler on the main thread or the main actor;
     /// - an actor, for an async handler of the actor;
@@ -79,8 +88,9 @@ internal import Synchronization
 
     /// Ends the observer and suspends until no handler of the observer runs.
     ///
-    /// A call in an async handler of the observer, or in a task that the handler started, does not wait for that
-    /// handler. A handler must not await a detached task that waits for the handler's observer.
+    /// A call in an async handler of the observer, or in a task that the handler started, does not
+    /// wait for that handler. A handler must not await a detached task that waits for the handler's
+    /// observer.
     /// - Returns: `.wouldDeadlock`, at once, if async handlers would wait for each other.
     @discardableResult
     public func cancelAndWait() async -> WaitResult {
@@ -88,16 +98,20 @@ internal import Synchronization
         // Keeps the memory, so that no other registration gets the address.
         defer { withExtendedLifetime(self) {} }
         return await withCheckedContinuation { continuation in
-            let canEnd = HandlerWait.whenReturned(address) { continuation.resume(returning: .finished) }
+            let canEnd = HandlerWait.whenReturned(address) {
+                continuation.resume(returning: .finished)
+            }
             if !canEnd { continuation.resume(returning: .wouldDeadlock) }
         }
     }
 
-    /// Ends the observer. Returns what to wait for; `nil` if the registration was deallocated, after its handlers.
+    /// Ends the observer. Returns what to wait for; `nil` if the registration was deallocated,
+    /// after its handlers.
     private func cancelled() -> UInt? {
         cancel()
         if let reference, !reference.hasEnded { return reference.address }
-        // Makes the handlers' stores visible, because the runtime reads the reference count without an order.
+        // Makes the handlers' stores visible, because the runtime reads the reference count without
+        // an order.
         atomicMemoryFence(ordering: .acquiring)
         return nil
     }
@@ -106,12 +120,12 @@ internal import Synchronization
 
     /// Where the handler runs. Setting the target switches a live observer.
     ///
-    /// Pending deliveries move to the new target in order, and a running call finishes first. A switch to
-    /// `.postingThread` takes effect when no delivery is pending; until then posts join the old target. The setter runs
-    /// no handler. An ended observer's target is `.postingThread`.
+    /// Pending deliveries move to the new target in order, and a running call finishes first. A
+    /// switch to `.postingThread` takes effect when no delivery is pending; until then posts join
+    /// the old target. The setter runs no handler. An ended observer's target is `.postingThread`.
     ///
-    /// The target is fixed for an isolated handler (`.mainActor` too), an async handler, and the observer of an async
-    /// sequence. Setting a fixed target stops the program with a sentence.
+    /// The target is fixed for an isolated handler (`.mainActor` too), an async handler, and the
+    /// observer of an async sequence. Setting a fixed target stops the program with a sentence.
     public var target: DeliveryTarget {
         get { live?.pending?.target ?? .postingThread }
         set {
@@ -134,9 +148,10 @@ internal import Synchronization
 
     /// How many deliveries may wait for the observer on the target. The default is no limit.
     ///
-    /// Setting a limit drops the deliveries beyond the limit at once, counted in the audit. A `once` observer is not
-    /// affected, because the first delivery is the only delivery. An ended observer's backlog is `.unbounded`.
-    /// Complexity: O(1), plus O(p) if some of p pending deliveries are dropped.
+    /// Setting a limit drops the deliveries beyond the limit at once, counted in the audit. A
+    /// `once` observer is not affected, because the first delivery is the only delivery. An ended
+    /// observer's backlog is `.unbounded`. Complexity: O(1), plus O(p) if some of p pending
+    /// deliveries are dropped.
     public var backlog: BufferingPolicy {
         get { live?.pending?.backlog ?? .unbounded }
         set { live?.madePending.setBacklog(newValue) }
@@ -147,15 +162,18 @@ internal import Synchronization
     /// Whether the token or the owner mutes the observer. Complexity: O(1).
     public var isMuted: Bool { live?.pending?.isMuted ?? false }
 
-    /// Mutes the observer: posts do not reach it until `unmute()` was called as often as `mute(keepingNewest:)`.
+    /// Mutes the observer: posts do not reach it until `unmute()` was called as often as
+    /// `mute(keepingNewest:)`.
     ///
-    /// Notifications posted meanwhile are dropped, and counted in the audit. With `keepingNewest` the newest
-    /// notification is kept, and delivered at the last `unmute()`. The kept notification is pending until then, and
-    /// retains its object. If mutings overlap, keeping begins with the first `keepingNewest`.
+    /// Notifications posted meanwhile are dropped, and counted in the audit. With `keepingNewest`
+    /// the newest notification is kept, and delivered at the last `unmute()`. The kept notification
+    /// is pending until then, and retains its object. If mutings overlap, keeping begins with the
+    /// first `keepingNewest`.
     ///
-    /// *Delivery*: notifications posted before the muting are delivered also while muted. A handler that a post on
-    /// another thread has begun to call may still run. A dropped or displaced notification does not use up a `once`
-    /// observer. Muting works on every target, and survives a switch. Complexity: O(1).
+    /// *Delivery*: notifications posted before the muting are delivered also while muted. A handler
+    /// that a post on another thread has begun to call may still run. A dropped or displaced
+    /// notification does not use up a `once` observer. Muting works on every target, and survives a
+    /// switch. Complexity: O(1).
     public func mute(keepingNewest: Bool = false) {
         live?.madePending.mute(by: .token, keepingNewest: keepingNewest)
     }
@@ -177,9 +195,10 @@ internal import Synchronization
 
     /// Ends one muting; the last `unmute()` delivers the kept notification.
     ///
-    /// *Delivery*: as if the notification were posted now, to the observer alone. On a target that is inline here, the
-    /// handler runs before `unmute()` returns. An `unmute()` without a `mute(keepingNewest:)` stops the program with a
-    /// sentence, unless the observer has ended. Complexity: O(1), plus the handler's time.
+    /// *Delivery*: as if the notification were posted now, to the observer alone. On a target that
+    /// is inline here, the handler runs before `unmute()` returns. An `unmute()` without a
+    /// `mute(keepingNewest:)` stops the program with a sentence, unless the observer has ended.
+    /// Complexity: O(1), plus the handler's time.
     public func unmute() {
         guard let registration = live else { return }
         guard PendingDeliveries.unmute([registration.madePending], by: .token) else {

@@ -12,17 +12,21 @@ struct ObservationRequest {
     let site: CallSite
     private let hooks: [RegistrationHook]
 
-    /// `isIsolated`: whether the handler is isolated or async. The target of such a handler cannot be switched.
+    /// `isIsolated`: whether the handler is isolated or async. The target of such a handler cannot
+    /// be switched.
     @inline(__always)
     init(
-        name: Notification.Name?, sender: SenderFilter, target: borrowing DeliveryTarget, isIsolated: Bool = false,
-        once: Bool = false, key: ObserverKey? = nil, backlog: BufferingPolicy = .unbounded, site: CallSite,
+        name: Notification.Name?, sender: SenderFilter, target: borrowing DeliveryTarget,
+        isIsolated: Bool = false,
+        once: Bool = false, key: ObserverKey? = nil, backlog: BufferingPolicy = .unbounded,
+        site: CallSite,
         hooks: [RegistrationHook] = []
     ) {
         self.name = name
         self.sender = sender
         self.target = target.queue?.copy(forObserver: true)
-        flags = (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
+        flags =
+            (once ? Registration.State.once : 0) | (isIsolated ? Registration.State.isolated : 0)
         self.key = key
         self.backlog = backlog
         self.site = site
@@ -32,15 +36,20 @@ struct ObservationRequest {
     /// A request from the parameters of an `observe` method.
     @inline(__always)
     init<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: borrowing Sender, on target: borrowing DeliveryTarget,
-        isIsolated: Bool = false, _ once: Bool, _ key: borrowing (any Hashable)?, _ backlog: BufferingPolicy,
-        _ file: StaticString, _ line: UInt, hooks: [RegistrationHook] = [], call: StaticString = #function
+        _ name: Notification.Name?, from sender: borrowing Sender,
+        on target: borrowing DeliveryTarget,
+        isIsolated: Bool = false, _ once: Bool, _ key: borrowing (any Hashable)?,
+        _ backlog: BufferingPolicy,
+        _ file: StaticString, _ line: UInt, hooks: [RegistrationHook] = [],
+        call: StaticString = #function
     ) {
         let site = CallSite(file, line, call: call)
         // A copy of `nil` costs a call, too.
-        let observerKey: ObserverKey? = if key == nil { nil } else { ObserverKey((copy key)!, at: site) }
+        let observerKey: ObserverKey? =
+            if key == nil { nil } else { ObserverKey((copy key)!, at: site) }
         self.init(
-            name: name, sender: .given(copy sender, at: site), target: target, isIsolated: isIsolated, once: once,
+            name: name, sender: .given(copy sender, at: site), target: target,
+            isIsolated: isIsolated, once: once,
             key: observerKey, backlog: backlog, site: site, hooks: hooks)
     }
 
@@ -55,13 +64,16 @@ struct ObservationRequest {
         var senderRecord: OwnerRecord?
         if let object = sender.object {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)
-            guard senderRecord != nil else { return core.foreignCenter.map(ForeignCenters.shared.release) ?? () }
+            guard senderRecord != nil else {
+                return core.foreignCenter.map(ForeignCenters.shared.release) ?? ()
+            }
         }
         let hooks = (foreign.map { [$0] } ?? []) + hooks
         let registration = make(
             core,
             senderRecord == nil && key == nil && hooks.isEmpty
-                ? nil : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
+                ? nil
+                : Registration.Details(sender: senderRecord, key: key?.of(owner), hooks: hooks))
         if let target { registration.makePending(on: target) }
         if backlog.limit < .max { registration.madePending.setBacklog(backlog) }
         // Set first, because another thread finds the token as soon as the owner lists the token.
@@ -71,57 +83,72 @@ struct ObservationRequest {
             isAttached = OwnerTable.shared.attach(observer, to: owner, as: owned)
         }
         guard isAttached else { return registration.end() }
-        if RegistrationWatch.isListening { RegistrationWatch.registered(registration, name: name, by: observer) }
+        if RegistrationWatch.isListening {
+            RegistrationWatch.registered(registration, name: name, by: observer)
+        }
         core.add(registration, name: name, sender: sender.key)
         foreign?.connect(Unowned(registration), with: center, name: name, sender: sender.object)
     }
 }
 
 extension NotifyingCenter {
-    /// Registers a handler. An observer of a sender or owner that is being deinitialised stays inactive (M5, O8).
+    /// Registers a handler. An observer of a sender or owner that is being deinitialised stays
+    /// inactive (M5, O8).
     func observe(
         _ request: ObservationRequest, _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
         let observer = NotificationObserver()
         request.register(observer, with: self, owner: nil) { core, details in
             PlainRegistration(
-                center: core, details: details, flags: request.flags, site: request.site.place, handler: handler)
+                center: core, details: details, flags: request.flags, site: request.site.place,
+                handler: handler)
         }
         return observer
     }
 
     func observe<Owner: AnyObject>(
-        _ request: ObservationRequest, for owner: Owner, by observer: NotificationObserver = NotificationObserver(),
+        _ request: ObservationRequest, for owner: Owner,
+        by observer: NotificationObserver = NotificationObserver(),
         _ handler: @escaping OwnedRegistration.Handler<Owner>
     ) -> NotificationObserver {
         ObjectArgument.owner.check(owner, at: request.site)
         request.register(observer, with: self, owner: owner) { core, details in
             OwnedRegistration(
-                center: core, details: details, flags: request.flags, site: request.site.place, handler: handler)
+                center: core, details: details, flags: request.flags, site: request.site.place,
+                handler: handler)
         }
         return observer
     }
 }
 
 extension CenterCore {
-    /// Adds a registration for posts of any sender, without a key, on the posting thread; takes the reference over.
+    /// Adds a registration for posts of any sender, without a key, on the posting thread; takes the
+    /// reference over.
     @inline(__always)
     func observeFastPath(
         _ name: Notification.Name?, _ registration: Unmanaged<Registration>, owner: AnyObject? = nil
     ) -> NotificationObserver {
         let observer = NotificationObserver()
-        // SAFETY: the caller's reference keeps the registration until the end of the observer, or the last line here.
+        // SAFETY: the caller's reference keeps the registration until the end of the observer, or
+        // the last line here.
         let isAttached = unsafe registration._withUnsafeGuaranteedRef { registration in
             observer.set(registration)
             if let owner {
-                // SAFETY: a caller with an owner passes an `OwnedRegistration`. A cast by the state would retain it.
+                // SAFETY: a caller with an owner passes an `OwnedRegistration`. A cast by the state
+                // would retain it.
                 let owned = unsafe unsafeDowncast(registration, to: OwnedRegistration.self)
                 if !OwnerTable.shared.attach(observer, to: owner, as: owned) { return false }
             }
-            if RegistrationWatch.isListening { RegistrationWatch.registered(registration, name: name, by: observer) }
+            if RegistrationWatch.isListening {
+                RegistrationWatch.registered(registration, name: name, by: observer)
+            }
             return true
         }
-        if isAttached { unsafe add(registration, name: name) } else { unsafe registration.takeRetainedValue().end() }
+        if isAttached {
+            unsafe add(registration, name: name)
+        } else {
+            unsafe registration.takeRetainedValue().end()
+        }
         return observer
     }
 }
@@ -151,7 +178,8 @@ enum SenderFilter {
         return .object(sender)
     }
 
-    /// A sender as Foundation passes senders: `nil` for any. Traps on a sender that no post can match (M4, X1).
+    /// A sender as Foundation passes senders: `nil` for any. Traps on a sender that no post can
+    /// match (M4, X1).
     init(any sender: Any?, at site: CallSite) {
         switch sender.map(Unwrapped.init) ?? .nothing {
         case .nothing: self = .any
@@ -178,7 +206,8 @@ enum SenderFilter {
     }
 }
 
-/// The role of an object in a registration or in a test's scope, which refuse a value that looks like an object (X1).
+/// The role of an object in a registration or in a test's scope, which refuse a value that looks
+/// like an object (X1).
 package enum ObjectArgument {
     case sender, owner, receiver, tracked
 
@@ -190,8 +219,9 @@ package enum ObjectArgument {
                     + "pass a class instance.")
         }
         #if canImport(ObjectiveC)
-        // Objective-C's tagged pointers have the highest bit set, or, on a Mac with an Intel processor, the lowest.
-        // SAFETY: only the bits of the reference are read, not the memory; the caller holds the object.
+        // Objective-C's tagged pointers have the highest bit set, or, on a Mac with an Intel
+        // processor, the lowest. SAFETY: only the bits of the reference are read, not the memory;
+        // the caller holds the object.
         let bits = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
         let isTagged = UInt.bitWidth == 64 && (bits & 1 != 0 || bits.leadingZeroBitCount == 0)
         guard self == .sender || !isTagged else {
@@ -217,8 +247,8 @@ package enum ObjectArgument {
     private struct Boxed {}
 }
 
-/// Stands for an omitted sender or owner. An optional argument does not compile, so a `nil` that was meant to be an
-/// object never widens to "any".
+/// Stands for an omitted sender or owner. An optional argument does not compile, so a `nil` that
+/// was meant to be an object never widens to "any".
 @_documentation(visibility: internal)
 public final class Omitted: Sendable {
     /// The omitted argument: any sender, no owner, or any owner and none.
@@ -226,7 +256,8 @@ public final class Omitted: Sendable {
 
     private init() {}
 
-    /// Compares types, because a build with cross-module optimisation gives each module a copy of `argument`.
+    /// Compares types, because a build with cross-module optimisation gives each module a copy of
+    /// `argument`.
     @inline(__always)
     static func stands(for argument: AnyObject) -> Bool { type(of: argument) == Omitted.self }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
-// The forms of `observe`. A form with a token or an owner takes a synchronous, a main-actor or an async handler. The
-// form for an actor as owner takes a handler isolated to the actor.
+// The forms of `observe`. A form with a token or an owner takes a synchronous, a main-actor or an
+// async handler. The form for an actor as owner takes a handler isolated to the actor.
 
 extension NotifyingCenter {
     // MARK: Held by a token
@@ -14,27 +14,33 @@ extension NotifyingCenter {
     /// }
     /// ```
     ///
-    /// The handler receives the posts that begin after the registration. Complexity: O(1) amortised. Any thread.
+    /// The handler receives the posts that begin after the registration. Complexity: O(1)
+    /// amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained, whose end ends the observer; any sender if omitted.
-    ///   - target: Where the handler runs, see ``DeliveryTarget``; on the posting thread, inside the post, if omitted.
+    ///   - sender: The sender to observe, not retained, whose end ends the observer; any sender if
+    ///     omitted.
+    ///   - target: Where the handler runs, see ``DeliveryTarget``; on the posting thread, inside
+    ///     the post, if omitted.
     ///   - once: Whether the observer ends after one run.
-    ///   - key: A key with pure `==` and `hash(into:)`; the new observer replaces the center's live observer with an
-    ///     equal key.
+    ///   - key: A key with pure `==` and `hash(into:)`; the new observer replaces the center's live
+    ///     observer with an equal key.
     ///   - backlog: How many of the observer's deliveries may wait on the target.
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     ///   - handler: The code to run, released when the observer ends.
     /// - Returns: The token, inactive if `sender` is being deinitialised.
     public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
         // The fast path of the usual case: a request would double the cost.
-        if target.isPostingThread, key == nil, backlog.limit == .max, let core = ownCore, Omitted.stands(for: sender) {
+        if target.isPostingThread, key == nil, backlog.limit == .max, let core = ownCore,
+            Omitted.stands(for: sender)
+        {
             return unsafe core.observeFastPath(
                 name,
                 .passRetained(
@@ -42,19 +48,26 @@ extension NotifyingCenter {
                         center: core, flags: once ? Registration.State.once : 0,
                         site: RegistrationSite(file: fileID, line: line), handler: handler)))
         }
-        return observe(ObservationRequest(name, from: sender, on: target, once, key, backlog, fileID, line), handler)
+        return observe(
+            ObservationRequest(name, from: sender, on: target, once, key, backlog, fileID, line),
+            handler)
     }
 
     /// Observes on the main actor until the returned token is released or cancelled.
     ///
-    /// A post on the main queue calls the handler inline, unless a delivery of the observer is pending.
+    /// A post on the main queue calls the handler inline, unless a delivery of the observer is
+    /// pending.
     public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: MainActorTarget,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        on target: MainActorTarget,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @MainActor @Sendable (Notification) -> Void
     ) -> NotificationObserver {
-        observe(ObservationRequest(name, from: sender, on: .main, isIsolated: true, once, key, backlog, fileID, line)) {
+        observe(
+            ObservationRequest(
+                name, from: sender, on: .main, isIsolated: true, once, key, backlog, fileID, line)
+        ) {
             onMainActor($0, handler)
         }
     }
@@ -71,10 +84,11 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
-            name, from: sender, on: hook.target, isIsolated: true, once, key, backlog, fileID, line, hooks: [hook])
+            name, from: sender, on: hook.target, isIsolated: true, once, key, backlog, fileID, line,
+            hooks: [hook])
         return observe(request) { notification in
-            // SAFETY: the notification passes to the handler's task, as to any target's thread; the caller answers for
-            // that.
+            // SAFETY: the notification passes to the handler's task, as to any target's thread; the
+            // caller answers for that.
             nonisolated(unsafe) let notification = notification
             hook.call { _ in unsafe await handler(notification) }
         }
@@ -91,17 +105,19 @@ extension NotifyingCenter {
     /// }                                          // nothing to remove
     /// ```
     ///
-    /// The owner needs no base class, property or removal code, and is retained only while the handler runs. When the
-    /// owner's last strong reference is released, the observer ends before the first line of `deinit`. Where the
-    /// Objective-C runtime gives the signal, the observer ends after the body of `deinit`. The handler receives the
-    /// owner, and needs no `[weak self]`.
+    /// The owner needs no base class, property or removal code, and is retained only while the
+    /// handler runs. When the owner's last strong reference is released, the observer ends before
+    /// the first line of `deinit`. Where the Objective-C runtime gives the signal, the observer
+    /// ends after the body of `deinit`. The handler receives the owner, and needs no `[weak self]`.
     ///
-    /// The handler may receive an owner that is not `Sendable` on another thread. The caller answers for the access, as
-    /// with target/action. The compiler checks `on: .mainActor`, and `connect` with a main-actor method.
+    /// The handler may receive an owner that is not `Sendable` on another thread. The caller
+    /// answers for the access, as with target/action. The compiler checks `on: .mainActor`, and
+    /// `connect` with a main-actor method.
     ///
     /// A key is unique for the owner and the center. All else is as for
     /// `observe(_:from:on:once:key:backlog:fileID:line:_:)`.
-    /// - Returns: The token, which need not be kept; inactive if `owner` or `sender` is being deinitialised.
+    /// - Returns: The token, which need not be kept; inactive if `owner` or `sender` is being
+    ///   deinitialised.
     @discardableResult
     public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
@@ -109,7 +125,9 @@ extension NotifyingCenter {
         backlog: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
-        if target.isPostingThread, key == nil, backlog.limit == .max, let core = ownCore, Omitted.stands(for: sender) {
+        if target.isPostingThread, key == nil, backlog.limit == .max, let core = ownCore,
+            Omitted.stands(for: sender)
+        {
             ObjectArgument.owner.check(owner, at: CallSite(fileID, line))
             return unsafe core.observeFastPath(
                 name,
@@ -133,7 +151,8 @@ extension NotifyingCenter {
         _ handler: @escaping @MainActor @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver {
         observe(
-            ObservationRequest(name, from: sender, on: .main, isIsolated: true, once, key, backlog, fileID, line),
+            ObservationRequest(
+                name, from: sender, on: .main, isIsolated: true, once, key, backlog, fileID, line),
             for: owner
         ) { onMainActor($0, $1, handler) }
     }
@@ -146,13 +165,15 @@ extension NotifyingCenter {
     /// }
     /// ```
     ///
-    /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in posting order. The
-    /// next call begins when the last call has returned. When the observer ends, pending notifications are dropped and
-    /// a call under way is cancelled, unless the call itself, the sender's end or `once` ended the observer.
+    /// *Delivery*: the posting thread never waits. The handler runs in the observer's own task, in
+    /// posting order. The next call begins when the last call has returned. When the observer ends,
+    /// pending notifications are dropped and a call under way is cancelled, unless the call itself,
+    /// the sender's end or `once` ended the observer.
     ///
-    /// A handler isolated to an actor (`{ @MainActor library, note in … }`) runs on that actor. A notification that
-    /// waits for the actor is pending, and never reaches the handler after a stop on the actor. The owner is retained
-    /// from the handler's call to the return, and released on the actor.
+    /// A handler isolated to an actor (`{ @MainActor library, note in … }`) runs on that actor. A
+    /// notification that waits for the actor is pending, and never reaches the handler after a stop
+    /// on the actor. The owner is retained from the handler's call to the return, and released on
+    /// the actor.
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(
@@ -163,9 +184,11 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
-            name, from: sender, on: hook.target, isIsolated: true, once, key, backlog, fileID, line, hooks: [hook])
+            name, from: sender, on: hook.target, isIsolated: true, once, key, backlog, fileID, line,
+            hooks: [hook])
         return observe(request, for: owner) { owner, notification in
-            // SAFETY: both pass to the handler's task, as to any target's thread; the caller answers for the transfer.
+            // SAFETY: both pass to the handler's task, as to any target's thread; the caller
+            // answers for the transfer.
             nonisolated(unsafe) let (owner, notification) = (owner, notification)
             hook.call { _ in unsafe await handler(owner, notification) }
         }
@@ -183,12 +206,13 @@ extension NotifyingCenter {
     /// center.observe(.modelDidClose, owner: index) { $0.close($1) }
     /// ```
     ///
-    /// *Delivery*: on the actor, with any executor, in posting order across all observers isolated to the actor. The
-    /// actor's own posts are delivered later, too. A post makes one task for all observers on the actor.
+    /// *Delivery*: on the actor, with any executor, in posting order across all observers isolated
+    /// to the actor. The actor's own posts are delivered later, too. A post makes one task for all
+    /// observers on the actor.
     ///
-    /// The owner is retained only while a notification waits for the actor or the handler runs. Notifications posted
-    /// before the release of the last other reference are delivered. With a target (`on:`), a closure is not isolated
-    /// and runs on the target.
+    /// The owner is retained only while a notification waits for the actor or the handler runs.
+    /// Notifications posted before the release of the last other reference are delivered. With a
+    /// target (`on:`), a closure is not isolated and runs on the target.
     @discardableResult
     public func observe<Owner: Actor, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
@@ -198,10 +222,12 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         observe(
             ObservationRequest(
-                name, from: sender, on: .actor(owner), isIsolated: true, once, key, backlog, fileID, line),
+                name, from: sender, on: .actor(owner), isIsolated: true, once, key, backlog, fileID,
+                line),
             for: owner
         ) { owner, notification in
-            // SAFETY: the notification stays on the calling thread, which has the actor; `ActorTarget` upholds that.
+            // SAFETY: the notification stays on the calling thread, which has the actor;
+            // `ActorTarget` upholds that.
             nonisolated(unsafe) let notification = notification
             owner.assumeIsolated { unsafe handler($0, notification) }
         }
@@ -209,8 +235,9 @@ extension NotifyingCenter {
 
     // MARK: Async functions that run where they are called
     //
-    // A module with the upcoming feature `NonisolatedNonsendingByDefault` cannot convert its named async functions to
-    // `@isolated(any)`. A closure fits both types, and the compiler prefers the forms above for a closure.
+    // A module with the upcoming feature `NonisolatedNonsendingByDefault` cannot convert its named
+    // async functions to `@isolated(any)`. A closure fits both types, and the compiler prefers the
+    // forms above for a closure.
 
     @_documentation(visibility: internal)
     @_disfavoredOverload
@@ -218,10 +245,13 @@ extension NotifyingCenter {
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         fileID: StaticString = #fileID, line: UInt = #line,
-        nonsending _: Never? = nil, _ handler: nonisolated(nonsending) @escaping @Sendable (Notification) async -> Void
+        nonsending _: Never? = nil,
+        _ handler: nonisolated(nonsending) @escaping @Sendable (Notification) async -> Void
     ) -> NotificationObserver {
         let called: @Sendable @isolated(any) (Notification) async -> Void = { await handler($0) }
-        return observe(name, from: sender, once: once, key: key, backlog: backlog, fileID: fileID, line: line, called)
+        return observe(
+            name, from: sender, once: once, key: key, backlog: backlog, fileID: fileID, line: line,
+            called)
     }
 
     @_documentation(visibility: internal)
@@ -234,9 +264,12 @@ extension NotifyingCenter {
         nonsending _: Never? = nil,
         _ handler: nonisolated(nonsending) @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver {
-        let called: @Sendable @isolated(any) (Owner, Notification) async -> Void = { await handler($0, $1) }
+        let called: @Sendable @isolated(any) (Owner, Notification) async -> Void = {
+            await handler($0, $1)
+        }
         return observe(
-            name, from: sender, owner: owner, once: once, key: key, backlog: backlog, fileID: fileID, line: line, called
+            name, from: sender, owner: owner, once: once, key: key, backlog: backlog,
+            fileID: fileID, line: line, called
         )
     }
 }
@@ -247,7 +280,8 @@ func onMainActor(_ notification: Notification, _ body: @MainActor (Notification)
 }
 
 func onMainActor<Object>(
-    _ object: Object, _ notification: Notification, _ body: @MainActor (Object, Notification) -> Void
+    _ object: Object, _ notification: Notification,
+    _ body: @MainActor (Object, Notification) -> Void
 ) {
     // SAFETY: both stay on the calling thread; `assumeIsolated` checks for the main actor.
     nonisolated(unsafe) let (object, notification) = (object, notification)

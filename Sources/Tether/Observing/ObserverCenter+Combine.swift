@@ -16,9 +16,12 @@ extension ObserverCenter {
     ///     .store(in: &subscriptions)
     /// ```
     ///
-    /// Each subscription is an observer on the posting thread, and ends when cancelled. Notifications without a demand
-    /// are dropped, as by Foundation's publisher. The publisher retains the sender `object`, and a subscription does not.
-    public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> AnyPublisher<Notification, Never> {
+    /// Each subscription is an observer on the posting thread, and ends when cancelled.
+    /// Notifications without a demand are dropped, as by Foundation's publisher. The publisher
+    /// retains the sender `object`, and a subscription does not.
+    public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> AnyPublisher<
+        Notification, Never
+    > {
         Deferred {
             // SAFETY: a subject takes values on any thread.
             nonisolated(unsafe) let subject = PassthroughSubject<Notification, Never>()

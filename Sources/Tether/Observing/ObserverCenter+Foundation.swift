@@ -7,39 +7,48 @@ public import ObjectiveC
 extension ObserverCenter {
     /// Adds a block for a name and a sender, as Foundation's center does.
     ///
-    /// Two things differ from Foundation. The observer ends when the returned token is released, so keep the token. And
-    /// the posting thread never waits for `queue`: the block runs later, or inline on the main queue. A class instance
-    /// as `object` is matched by identity and not retained. A `Hashable` value is matched by equality within its type,
-    /// with pure `==` and `hash(into:)`. Any other value stops the program with a sentence. Without a `queue` the block
-    /// runs on the posting thread, inside the post.
+    /// Two things differ from Foundation. The observer ends when the returned token is released, so
+    /// keep the token. And the posting thread never waits for `queue`: the block runs later, or
+    /// inline on the main queue. A class instance as `object` is matched by identity and not
+    /// retained. A `Hashable` value is matched by equality within its type, with pure `==` and
+    /// `hash(into:)`. Any other value stops the program with a sentence. Without a `queue` the
+    /// block runs on the posting thread, inside the post.
     public func addObserver(
         forName name: Notification.Name?, object: Any?, queue: OperationQueue?,
         fileID: StaticString = #fileID, line: UInt = #line,
         using block: @escaping @Sendable (Notification) -> Void
     ) -> NotificationObserver {
-        let site = CallSite(fileID, line, call: "ObserverCenter.addObserver(forName:object:queue:using:)")
+        let site = CallSite(
+            fileID, line, call: "ObserverCenter.addObserver(forName:object:queue:using:)")
         return observe(
             ObservationRequest(
                 name: name, sender: SenderFilter(any: object, at: site),
-                target: queue.map { DeliveryTarget.operationQueue($0) } ?? .postingThread, site: site),
+                target: queue.map { DeliveryTarget.operationQueue($0) } ?? .postingThread,
+                site: site),
             block)
     }
 
     #if canImport(ObjectiveC)
     /// Adds an object and one of its methods by selector, as Foundation's center does.
     ///
-    /// The object is not retained, and the observer ends with the object. The method runs on the posting thread, inside
-    /// the post. An `observer` that is no `NSObject` stops the program with a sentence.
-    public func addObserver(_ observer: Any, selector: Selector, name: Notification.Name?, object: Any?) {
-        let site = CallSite(#fileID, #line, call: "ObserverCenter.addObserver(_:selector:name:object:)")
+    /// The object is not retained, and the observer ends with the object. The method runs on the
+    /// posting thread, inside the post. An `observer` that is no `NSObject` stops the program with
+    /// a sentence.
+    public func addObserver(
+        _ observer: Any, selector: Selector, name: Notification.Name?, object: Any?
+    ) {
+        let site = CallSite(
+            #fileID, #line, call: "ObserverCenter.addObserver(_:selector:name:object:)")
         guard let observer = observer as? NSObject else {
-            site.refuse("the observer, of \(type(of: observer)), is no NSObject; use connect(_:to:of:).")
+            site.refuse(
+                "the observer, of \(type(of: observer)), is no NSObject; use connect(_:to:of:).")
         }
         // SAFETY: a selector is the address of a name that the Objective-C runtime keeps.
         nonisolated(unsafe) let action = unsafe selector
         _ = observe(
             ObservationRequest(
-                name: name, sender: SenderFilter(any: object, at: site), target: .postingThread, site: site),
+                name: name, sender: SenderFilter(any: object, at: site), target: .postingThread,
+                site: site),
             for: observer
         ) { observer, notification in
             _ = unsafe observer.perform(action, with: notification)
@@ -47,14 +56,21 @@ extension ObserverCenter {
     }
     #else
     @_documentation(visibility: internal)
-    @available(*, unavailable, message: "there are no selectors here: 'connect(name, to: Sidebar.changed, of: self)'")
-    public func addObserver<Selector>(_ observer: Any, selector: Selector, name: Notification.Name?, object: Any?) {}
+    @available(
+        *, unavailable,
+        message: "there are no selectors here: 'connect(name, to: Sidebar.changed, of: self)'"
+    )
+    public func addObserver<Selector>(
+        _ observer: Any, selector: Selector, name: Notification.Name?, object: Any?
+    ) {}
     #endif
 
-    /// Removes the observer of a token of the center, and all observers attached to an object, which may be a token.
+    /// Removes the observer of a token of the center, and all observers attached to an object,
+    /// which may be a token.
     public func removeObserver(_ observer: Any) { removeObserver(observer, name: nil, object: nil) }
 
-    /// Removes the observers of a token or an object that were registered for a name and a sender; `nil` for every one.
+    /// Removes the observers of a token or an object that were registered for a name and a sender;
+    /// `nil` for every one.
     public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
         guard case .object(let instance) = Unwrapped(observer) else { return }
         let sender = object.map(Unwrapped.init) ?? .nothing
@@ -67,8 +83,9 @@ extension ObserverCenter {
 
     // MARK: Exact twins
     //
-    // An app's protocol with Foundation's calls requires declarations of exactly Foundation's types, and a function
-    // value has no default arguments. Direct calls choose the forms above, which know their line and their token.
+    // An app's protocol with Foundation's calls requires declarations of exactly Foundation's
+    // types, and a function value has no default arguments. Direct calls choose the forms above,
+    // which know their line and their token.
 
     @_documentation(visibility: internal)
     @_disfavoredOverload

@@ -9,13 +9,15 @@ public import Foundation
 /// center.post(name: .modelDidChange, object: model)
 /// ```
 ///
-/// `ObserverCenter` has the interface of Foundation's `NotificationCenter`, so moving over is a change of type. The
-/// `observe` methods of ``NotifyingCenter`` come on top, with observers that end by themselves.
+/// `ObserverCenter` has the interface of Foundation's `NotificationCenter`, so moving over is a
+/// change of type. The `observe` methods of ``NotifyingCenter`` come on top, with observers that
+/// end by themselves.
 ///
-/// *Delivery*: a post calls, or enqueues on the targets, all matching observers in registration order, each once.
+/// *Delivery*: a post calls, or enqueues on the targets, all matching observers in registration
+/// order, each once.
 ///
-/// *Thread safety*: any thread, also inside handlers and in a `deinit`. No lock is held while a handler runs or a
-/// user's value is released.
+/// *Thread safety*: any thread, also inside handlers and in a `deinit`. No lock is held while a
+/// handler runs or a user's value is released.
 public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// The process's shared center.
     public static let `default` = ObserverCenter(face: .shared)
@@ -43,16 +45,17 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     /// Posts a notification.
     ///
-    /// Complexity: O(1), plus O(1) for each observer reached, with any number of other observers. Handlers on
-    /// `.postingThread` have returned when `post` returns.
+    /// Complexity: O(1), plus O(1) for each observer reached, with any number of other observers.
+    /// Handlers on `.postingThread` have returned when `post` returns.
     public func post(_ notification: Notification) {
         core.post(
             name: notification.name, isBare: notification.isBare,
-            sender: { notification.object.flatMap(SenderKey.init(any:)) }, notify: { $0(notification) })
+            sender: { notification.object.flatMap(SenderKey.init(any:)) },
+            notify: { $0(notification) })
     }
 
-    /// Makes a notification and posts it. A class instance as `object` matches by identity; a `Hashable` value by
-    /// equality within its type.
+    /// Makes a notification and posts it. A class instance as `object` matches by identity; a
+    /// `Hashable` value by equality within its type.
     public func post(name: Notification.Name, object: Any? = nil) {
         post(name: name, object: object, userInfo: nil)
     }
@@ -61,11 +64,13 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     @inline(__always)
     public func post(name: Notification.Name, object: Any? = nil, userInfo: [AnyHashable: Any]?) {
         core.post(
-            name: name, isBare: object == nil && userInfo == nil, sender: { object.flatMap(SenderKey.init(any:)) },
+            name: name, isBare: object == nil && userInfo == nil,
+            sender: { object.flatMap(SenderKey.init(any:)) },
             notify: { $0(Notification(name: name, object: object, userInfo: userInfo)) })
     }
 
-    /// Whether a post of a name would reach an observer, so that a program makes a costly payload only for observers.
+    /// Whether a post of a name would reach an observer, so that a program makes a costly payload
+    /// only for observers.
     ///
     /// ```swift
     /// if center.hasObservers(of: .modelDidChange, from: model) {
@@ -74,20 +79,25 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
     /// }
     /// ```
     ///
-    /// Observers of any name count, and without a `sender` those of every sender. Complexity: O(1), no allocation.
+    /// Observers of any name count, and without a `sender` those of every sender. Complexity: O(1),
+    /// no allocation.
     public func hasObservers<Sender: AnyObject>(
         of name: Notification.Name, from sender: Sender = Omitted.argument
     ) -> Bool {
         core.hasObservers(of: name, from: Omitted.stands(for: sender) ? nil : SenderKey(sender))
     }
 
-    /// Registers a closure, called on the posting thread, inside the post. Prefer the `observe` methods.
+    /// Registers a closure, called on the posting thread, inside the post. Prefer the `observe`
+    /// methods.
     public func register(
-        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
+        name: Notification.Name?, sender: AnyObject?,
+        handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
         let site = CallSite(#fileID, #line, call: "ObserverCenter.register(name:sender:handler:)")
         let sender = sender.map { SenderFilter.given($0, at: site) } ?? .any
-        return observe(ObservationRequest(name: name, sender: sender, target: .postingThread, site: site), handler)
+        return observe(
+            ObservationRequest(name: name, sender: sender, target: .postingThread, site: site),
+            handler)
     }
 }
 
@@ -98,7 +108,8 @@ extension NotifyingCenter {
     @inline(__always)
     var ownCore: CenterCore? {
         // SAFETY: the class is final, so comparing the type is enough.
-        type(of: self) == ObserverCenter.self ? unsafe unsafeDowncast(self, to: ObserverCenter.self).core : nil
+        type(of: self) == ObserverCenter.self
+            ? unsafe unsafeDowncast(self, to: ObserverCenter.self).core : nil
     }
 
     /// The center's core, or the core beside a foreign center with observers.
@@ -121,7 +132,8 @@ extension NotifyingCenter {
     /// An observer of any name or any sender does not match a given name or sender.
     /// Complexity: O(observers of the narrower of owner and sender, or of the name).
     public func removeObservers<Sender: AnyObject, Owner: AnyObject>(
-        named name: Notification.Name, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument
+        named name: Notification.Name, from sender: Sender = Omitted.argument,
+        owner: Owner = Omitted.argument
     ) {
         removeObservers(name, sender, owner)
     }
@@ -134,12 +146,17 @@ extension NotifyingCenter {
     }
 
     /// Ends every observer of an owner on the center, with any name and sender.
-    public func removeObservers<Owner: AnyObject>(owner: Owner) { removeObservers(nil, Omitted.argument, owner) }
+    public func removeObservers<Owner: AnyObject>(owner: Owner) {
+        removeObservers(nil, Omitted.argument, owner)
+    }
 
-    /// Ends every observer of the center. On a foreign center, only observers registered with Tether end.
+    /// Ends every observer of the center. On a foreign center, only observers registered with
+    /// Tether end.
     public func removeAllObservers() { knownCore?.endAll() }
 
-    private func removeObservers(_ name: Notification.Name?, _ sender: AnyObject, _ owner: AnyObject) {
+    private func removeObservers(
+        _ name: Notification.Name?, _ sender: AnyObject, _ owner: AnyObject
+    ) {
         guard let core = knownCore else { return }
         let key = Omitted.stands(for: sender) ? nil : SenderKey(sender)
         if Omitted.stands(for: owner) { return core.endAll(named: name, from: key) }
@@ -150,10 +167,14 @@ extension NotifyingCenter {
 extension CenterCore {
     /// Ends the owner's observers that are on the center and match the name and the sender.
     func endAll(of owner: AnyObject, named name: Notification.Name?, from sender: SenderKey?) {
-        for observer in OwnerTable.shared.observers(of: owner) { end(observer, named: name, from: sender) }
+        for observer in OwnerTable.shared.observers(of: owner) {
+            end(observer, named: name, from: sender)
+        }
     }
 
-    func end(_ observer: NotificationObserver, named name: Notification.Name?, from sender: SenderKey?) {
+    func end(
+        _ observer: NotificationObserver, named name: Notification.Name?, from sender: SenderKey?
+    ) {
         guard let registration = observer.live, registration.center === self else { return }
         if name != nil || sender != nil {
             guard let subject = subject(of: registration),

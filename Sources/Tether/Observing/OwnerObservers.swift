@@ -8,15 +8,18 @@
 /// print(OwnerObservers(of: sidebar).audit())
 /// ```
 ///
-/// Each call reads the owner's present observers. The owner is not retained. An owner that was deallocated, or is being
-/// deinitialised, has no observers. Complexity: O(observers of the owner), unless the call says otherwise. Any thread.
+/// Each call reads the owner's present observers. The owner is not retained. An owner that was
+/// deallocated, or is being deinitialised, has no observers. Complexity: O(observers of the owner),
+/// unless the call says otherwise. Any thread.
 public struct OwnerObservers: Sequence, Sendable {
     private let owner: OwnerReference<AnyObject>
 
     /// The observers of an owner, perhaps none.
     public init(of owner: AnyObject) { self.owner = OwnerReference(owner) }
 
-    private var attached: [NotificationObserver] { owner.take().map(OwnerTable.shared.observers) ?? [] }
+    private var attached: [NotificationObserver] {
+        owner.take().map(OwnerTable.shared.observers) ?? []
+    }
 
     /// The number of live observers.
     public var count: Int { attached.count(where: \.isActive) }
@@ -29,7 +32,8 @@ public struct OwnerObservers: Sequence, Sendable {
         attached.filter(\.isActive).makeIterator()
     }
 
-    /// The live observers, in order of attachment, each with its name, sender and place of registration.
+    /// The live observers, in order of attachment, each with its name, sender and place of
+    /// registration.
     public func audit() -> Audit { Audit(attached.compactMap(\.reference)) }
 
     /// Ends all observers.
@@ -44,13 +48,17 @@ public struct OwnerObservers: Sequence, Sendable {
     /// Mutings by the owner and by the token are counted apart: either mutes. See
     /// `NotificationObserver.mute(keepingNewest:)`.
     public func mute(keepingNewest: Bool = false) {
-        for observer in attached { observer.live?.madePending.mute(by: .owner, keepingNewest: keepingNewest) }
+        for observer in attached {
+            observer.live?.madePending.mute(by: .owner, keepingNewest: keepingNewest)
+        }
     }
 
-    /// Ends one muting of each observer that the owner muted; the last `unmute()` delivers the kept notification.
+    /// Ends one muting of each observer that the owner muted; the last `unmute()` delivers the kept
+    /// notification.
     ///
-    /// Notifications that several observers kept are delivered in posting order, after all observers are unmuted. An
-    /// observer that the owner did not mute stays unchanged. Complexity: O(n log n) for n observers of the owner.
+    /// Notifications that several observers kept are delivered in posting order, after all
+    /// observers are unmuted. An observer that the owner did not mute stays unchanged. Complexity:
+    /// O(n log n) for n observers of the owner.
     public func unmute() {
         let muted = attached.compactMap(\.live?.pending)
             .map { (number: $0.numberOfKept ?? 0, pending: $0) }
@@ -62,8 +70,8 @@ public struct OwnerObservers: Sequence, Sendable {
 extension OwnerTable {
     /// The observers of an owner, in order of attachment.
     func observers(of owner: AnyObject) -> [NotificationObserver] {
-        // SAFETY: only tokens are attached to an owner; `ObservationRequest.register` and `observeFastPath` uphold
-        // that.
+        // SAFETY: only tokens are attached to an owner; `ObservationRequest.register` and
+        // `observeFastPath` uphold that.
         tokens(of: owner).map { unsafe unsafeDowncast($0, to: NotificationObserver.self) }
     }
 }

@@ -1,11 +1,14 @@
 public import Foundation
 
-// Calls that do not compile, with a sentence that names the right call. An async handler type gives the sentence for
-// synchronous and async closures alike, and a pack of owners for calls with and without an owner.
+// Calls that do not compile, with a sentence that names the right call. An async handler type gives
+// the sentence for synchronous and async closures alike, and a pack of owners for calls with and
+// without an owner.
 
 @_documentation(visibility: internal)
 @available(
-    *, unavailable, message: "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
+    *, unavailable,
+    message:
+        "leave out 'from:' to observe any sender, or pass a class instance that is not optional"
 )
 extension NotifyingCenter {
     @discardableResult public func observe<each Owner: AnyObject>(
@@ -16,80 +19,104 @@ extension NotifyingCenter {
     ) -> NotificationObserver { NotificationObserver() }
 
     public func observe(
-        _ name: Notification.Name?, from sender: Any?, on target: MainActorTarget, once: Bool = false,
+        _ name: Notification.Name?, from sender: Any?, on target: MainActorTarget,
+        once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         _ handler: @escaping @MainActor @Sendable (Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject>(
-        _ name: Notification.Name?, from sender: Any?, owner: Owner, on target: MainActorTarget, once: Bool = false,
+        _ name: Notification.Name?, from sender: Any?, owner: Owner, on target: MainActorTarget,
+        once: Bool = false,
         key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         _ handler: @escaping @MainActor @Sendable (Owner, Notification) -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
 @_documentation(visibility: internal)
-@available(*, unavailable, message: "where a handler runs is 'on:', as in 'on: .dispatchQueue(queue)' or 'on: .main'")
+@available(
+    *, unavailable,
+    message: "where a handler runs is 'on:', as in 'on: .dispatchQueue(queue)' or 'on: .main'"
+)
 extension NotifyingCenter {
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: repeat each Owner,
-        queue: OperationQueue?, _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner,
+        queue: OperationQueue?,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: repeat each Owner,
-        queue: DispatchQueue, _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner,
+        queue: DispatchQueue,
+        _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func connect<Object: AnyObject, Method, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
-        to method: @escaping @Sendable (Object) -> Method, of object: Object, owner: Any? = nil, queue: OperationQueue?
+        to method: @escaping @Sendable (Object) -> Method, of object: Object, owner: Any? = nil,
+        queue: OperationQueue?
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func connect<Object: AnyObject, Method, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
-        to method: @escaping @Sendable (Object) -> Method, of object: Object, owner: Any? = nil, queue: DispatchQueue
+        to method: @escaping @Sendable (Object) -> Method, of object: Object, owner: Any? = nil,
+        queue: DispatchQueue
     ) -> NotificationObserver { NotificationObserver() }
 }
 
 @_documentation(visibility: internal)
-@available(*, unavailable, message: "the order is: name, 'from:', 'owner:', 'on:', 'once:', 'key:', 'backlog:'")
+@available(
+    *, unavailable,
+    message: "the order is: name, 'from:', 'owner:', 'on:', 'once:', 'key:', 'backlog:'"
+)
 extension NotifyingCenter {
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: repeat each Owner,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner,
         on target: DeliveryTarget = .postingThread, key: (any Hashable)?, once: Bool,
         _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Sender: AnyObject, each Owner: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: repeat each Owner, once: Bool,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: repeat each Owner, once: Bool,
         on target: DeliveryTarget, key: (any Hashable)? = nil,
         _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget, owner: Owner,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        on target: DeliveryTarget, owner: Owner,
         once: Bool = false, _ handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func observe<Owner: AnyObject>(
-        _ name: Notification.Name?, owner: Owner, from sender: Any?, on target: DeliveryTarget = .postingThread,
+        _ name: Notification.Name?, owner: Owner, from sender: Any?,
+        on target: DeliveryTarget = .postingThread,
         once: Bool = false, _ handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
 @_documentation(visibility: internal)
-@available(*, unavailable, message: "the sender is 'from:', before 'owner:' and 'to:'; leave it out for any")
+@available(
+    *, unavailable,
+    message: "the sender is 'from:', before 'owner:' and 'to:'; leave it out for any"
+)
 extension NotifyingCenter {
     @discardableResult public func observe<each Owner: AnyObject>(
         _ name: Notification.Name?, object sender: Any?, owner: repeat each Owner,
-        on target: DeliveryTarget = .postingThread, queue: OperationQueue? = nil, once: Bool = false,
+        on target: DeliveryTarget = .postingThread, queue: OperationQueue? = nil,
+        once: Bool = false,
         _ handler: @escaping @Sendable (repeat each Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 
     @discardableResult public func connect<Object: AnyObject, Method>(
-        _ name: Notification.Name?, object sender: Any?, to method: @escaping @Sendable (Object) -> Method,
-        of object: Object, owner: Any? = nil, on target: DeliveryTarget = .postingThread, once: Bool = false
+        _ name: Notification.Name?, object sender: Any?,
+        to method: @escaping @Sendable (Object) -> Method,
+        of object: Object, owner: Any? = nil, on target: DeliveryTarget = .postingThread,
+        once: Bool = false
     ) -> NotificationObserver { NotificationObserver() }
 }
 
@@ -101,7 +128,8 @@ extension NotifyingCenter {
 )
 extension NotifyingCenter {
     public func observe<Sender: AnyObject>(
-        _ name: Notification.Name?, from sender: Sender = Omitted.argument, on target: DeliveryTarget = .postingThread,
+        _ name: Notification.Name?, from sender: Sender = Omitted.argument,
+        on target: DeliveryTarget = .postingThread,
         once: Bool = false, key: (any Hashable)? = nil, backlog: BufferingPolicy = .unbounded,
         _ handler: @escaping @Sendable (Notification) async throws -> Void
     ) -> NotificationObserver { NotificationObserver() }
@@ -109,33 +137,43 @@ extension NotifyingCenter {
     @discardableResult public func observe<Owner: AnyObject, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
-        backlog: BufferingPolicy = .unbounded, _ handler: @escaping @Sendable (Owner, Notification) async throws -> Void
+        backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @Sendable (Owner, Notification) async throws -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
 @_documentation(visibility: internal)
 @available(
-    *, unavailable, message: "an owner is a class instance or an actor, and not optional; or leave out 'owner:'"
+    *, unavailable,
+    message: "an owner is a class instance or an actor, and not optional; or leave out 'owner:'"
 )
 extension NotifyingCenter {
     @_disfavoredOverload
     @discardableResult public func observe<Owner, Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner,
         on target: DeliveryTarget = .postingThread, once: Bool = false, key: (any Hashable)? = nil,
-        backlog: BufferingPolicy = .unbounded, _ handler: @escaping @Sendable (Owner, Notification) async -> Void
+        backlog: BufferingPolicy = .unbounded,
+        _ handler: @escaping @Sendable (Owner, Notification) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
 @_documentation(visibility: internal)
 @available(*, unavailable, message: "write 'post(name: name, object: sender)'")
 extension ObserverCenter {
-    public func post(_ name: Notification.Name, from sender: Any? = nil, userInfo: [AnyHashable: Any]? = nil) {}
-    public func post(name: Notification.Name, from sender: Any?, userInfo: [AnyHashable: Any]? = nil) {}
+    public func post(
+        _ name: Notification.Name, from sender: Any? = nil, userInfo: [AnyHashable: Any]? = nil
+    ) {}
+    public func post(
+        name: Notification.Name, from sender: Any?, userInfo: [AnyHashable: Any]? = nil
+    ) {}
 }
 
-// Not generic over the message. Otherwise a mistyped member in a handler of messages reads 'cannot infer type'.
+// Not generic over the message. Otherwise a mistyped member in a handler of messages reads 'cannot
+// infer type'.
 @_documentation(visibility: internal)
-@available(*, unavailable, message: "a type of messages is given as 'for: .type(ModelDidChange.self)'")
+@available(
+    *, unavailable, message: "a type of messages is given as 'for: .type(ModelDidChange.self)'"
+)
 extension ObserverCenter {
     @discardableResult public func observe<each Owner: AnyObject>(
         of subject: Any? = nil, for type: Any.Type, owner: repeat each Owner,
@@ -158,18 +196,24 @@ extension ObserverCenter {
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 @_documentation(visibility: internal)
 @available(
-    *, unavailable, message: "'of:' takes the subject that the messages are about, not optional; leave it out for any"
+    *, unavailable,
+    message:
+        "'of:' takes the subject that the messages are about, not optional; leave it out for any"
 )
 extension ObserverCenter {
     @discardableResult public func observe<Message, each Owner: AnyObject>(
         of subject: Any?, for identifier: NotificationCenter.BaseMessageIdentifier<Message>,
         owner: repeat each Owner, on target: DeliveryTarget = .postingThread, once: Bool = false,
-        key: (any Hashable)? = nil, _ handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
+        key: (any Hashable)? = nil,
+        _ handler: @escaping @isolated(any) (repeat each Owner, Message) async -> Void
     ) -> NotificationObserver { NotificationObserver() }
 }
 
 extension DeliveryTarget {
     @_documentation(visibility: internal)
-    @available(*, unavailable, message: "a token's target is '.main'; 'on: .mainActor' takes a synchronous handler")
+    @available(
+        *, unavailable,
+        message: "a token's target is '.main'; 'on: .mainActor' takes a synchronous handler"
+    )
     public static var mainActor: DeliveryTarget { .main }
 }

@@ -1,11 +1,13 @@
 internal import Dispatch
 internal import Foundation
 
-/// The link between an observer and a foreign center. The observer ends without a call of the center (F2).
+/// The link between an observer and a foreign center. The observer ends without a call of the
+/// center (F2).
 ///
-/// The center gets only a closure with a box. The observer's end empties the box. `unsubscriber` removes the closure
-/// later, where no lock of the center can be held. A box that is deallocated before it was emptied ends the observer:
-/// the center, or other code by mistake, released the closure.
+/// The center gets only a closure with a box. The observer's end empties the box. `unsubscriber`
+/// removes the closure later, where no lock of the center can be held. A box that is deallocated
+/// before it was emptied ends the observer: the center, or other code by mistake, released the
+/// closure.
 ///
 /// SAFETY: the lock protects all state of the subclass.
 final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
@@ -26,7 +28,8 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
 
     /// Registers a closure with the center.
     func connect(
-        _ registration: Unowned<Registration>, with center: any NotifyingCenter, name: Notification.Name?,
+        _ registration: Unowned<Registration>, with center: any NotifyingCenter,
+        name: Notification.Name?,
         sender: AnyObject?
     ) {
         let box = ForeignClosure(registration, of: core)
@@ -44,10 +47,12 @@ final class ForeignSubscription: RegistrationHook, @unchecked Sendable {
         registration.center.foreignCenter.map(ForeignCenters.shared.release)
     }
 
-    private func unsubscribeLater() { ForeignSubscription.unsubscriber.async { [self] in unsubscribe() } }
+    private func unsubscribeLater() {
+        ForeignSubscription.unsubscriber.async { [self] in unsubscribe() }
+    }
 
-    /// Removes the closure if the center still has it. Otherwise the removal might remove a stranger's closure, because
-    /// Foundation reuses the keys of its tokens.
+    /// Removes the closure if the center still has it. Otherwise the removal might remove a
+    /// stranger's closure, because Foundation reuses the keys of its tokens.
     private func unsubscribe() {
         let (cancellation, box) = state.withLock { ($0.cancellation.take(), $0.box?.take()) }
         box?.empty()
@@ -79,13 +84,16 @@ final class ForeignClosure: Sendable {
     }
 
     func receive(_ notification: Notification) {
-        if let registration = content.withLock(\.self) { CenterCore.deliver(notification, to: registration) }
+        if let registration = content.withLock(\.self) {
+            CenterCore.deliver(notification, to: registration)
+        }
     }
 
     func empty() { content.withLock { $0 = nil } }
 }
 
-/// The cores beside foreign centers, for keys, removal and audits. A core is listed while the center has observers.
+/// The cores beside foreign centers, for keys, removal and audits. A core is listed while the
+/// center has observers.
 final class ForeignCenters: Sendable {
     static let shared = ForeignCenters()
 
@@ -108,7 +116,8 @@ final class ForeignCenters: Sendable {
             let core = CenterCore(face: .foreign(identity))
             if !isBeingDeinitialised(center) {
                 let reference = OwnerReference<AnyObject>(center)
-                entries[identity] = Entry(core: core, center: reference, type: Swift.type(of: center), uses: 1)
+                entries[identity] = Entry(
+                    core: core, center: reference, type: Swift.type(of: center), uses: 1)
             }
             return core
         }
@@ -135,7 +144,9 @@ final class ForeignCenters: Sendable {
 
     /// The name of a foreign center in audits.
     func description(of core: CenterCore) -> String {
-        guard let identity = core.foreignCenter, let entry = entry(of: core) else { return "a center that has gone" }
+        guard let identity = core.foreignCenter, let entry = entry(of: core) else {
+            return "a center that has gone"
+        }
         return identity == ObjectIdentifier(NotificationCenter.default)
             ? "NotificationCenter.default" : describeInstance(of: "\(entry.type)", at: identity)
     }

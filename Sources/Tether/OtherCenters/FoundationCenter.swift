@@ -10,12 +10,15 @@ public import Foundation
 /// }
 /// ```
 ///
-/// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks work here, despite the
-/// center's own rules. The article [One layer over every center](doc:Centers) has the table of the exceptions.
+/// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks work
+/// here, despite the center's own rules. The article [One layer over every center](doc:Centers) has
+/// the table of the exceptions.
 extension NotificationCenter: NotifyingCenter {
-    /// Registers a closure, called on the posting thread, inside the post. Prefer the `observe` methods.
+    /// Registers a closure, called on the posting thread, inside the post. Prefer the `observe`
+    /// methods.
     public func register(
-        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
+        name: Notification.Name?, sender: AnyObject?,
+        handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
         FoundationRegistration(
             center: OwnerReference(self),

@@ -1,9 +1,11 @@
 internal import Foundation
 
-/// The notifications that wait in a posting queue: a value with O(1) enqueueing and coalescing at any backlog (Q9).
+/// The notifications that wait in a posting queue: a value with O(1) enqueueing and coalescing at
+/// any backlog (Q9).
 ///
-/// *Representation*: each notification has a number, and later ones have higher numbers. Two tables of numbers find the
-/// notifications to post, and those to coalesce with. Coalescing on the sender alone looks at each waiting name.
+/// *Representation*: each notification has a number, and later ones have higher numbers. Two tables
+/// of numbers find the notifications to post, and those to coalesce with. Coalescing on the sender
+/// alone looks at each waiting name.
 struct PostingBacklog {
     typealias Number = UInt64
     typealias Style = PostingQueue.PostingStyle
@@ -15,8 +17,8 @@ struct PostingBacklog {
         let modes: Set<RunLoop.Mode>
     }
 
-    /// A sender for coalescing. Absent senders are equal to each other. A value that is not `Hashable`, or not equal to
-    /// itself, equals no other sender.
+    /// A sender for coalescing. Absent senders are equal to each other. A value that is not
+    /// `Hashable`, or not equal to itself, equals no other sender.
     fileprivate enum Sender: Hashable {
         case none
         case key(SenderKey)
@@ -39,7 +41,9 @@ struct PostingBacklog {
     /// The sets of modes of all waiting notifications.
     var modes: some Sequence<Set<RunLoop.Mode>> { lines.keys.lazy.map(\.modes) }
 
-    func count(of style: Style) -> Int { lines.reduce(0) { $0 + ($1.key.style == style ? $1.value.count : 0) } }
+    func count(of style: Style) -> Int {
+        lines.reduce(0) { $0 + ($1.key.style == style ? $1.value.count : 0) }
+    }
 
     /// Removed notifications, to be posted or released where user code may run.
     ///
@@ -53,7 +57,9 @@ struct PostingBacklog {
     // MARK: Enqueueing
 
     /// Adds a notification at the back of a line; true if the line was empty.
-    mutating func append(_ notification: Notification, style: Style, modes: Set<RunLoop.Mode>) -> Bool {
+    mutating func append(_ notification: Notification, style: Style, modes: Set<RunLoop.Mode>)
+        -> Bool
+    {
         let line = Line(style: style, modes: modes)
         let sender = sender(of: notification)
         entries[nextNumber] = Entry(notification: notification, sender: sender, line: line)
@@ -72,7 +78,8 @@ struct PostingBacklog {
 
     // MARK: Removing
 
-    /// Removes the notifications that a new one coalesces with; none for an empty mask. Complexity: O(removed).
+    /// Removes the notifications that a new one coalesces with; none for an empty mask. Complexity:
+    /// O(removed).
     mutating func removeAll(matching notification: Notification, on mask: Coalescing) -> Removed {
         let sender = mask.contains(.onSender) ? sender(of: notification) : .none
         switch mask {
@@ -88,7 +95,9 @@ struct PostingBacklog {
     /// Complexity: O(notifications of the same name and sender).
     mutating func removeOne(_ notification: Notification) -> Removed {
         let equal = equals[notification.name]?[sender(of: notification)] ?? []
-        let same = equal.filter { entries[$0]?.notification.hasSameUserInfo(as: notification) == true }
+        let same = equal.filter {
+            entries[$0]?.notification.hasSameUserInfo(as: notification) == true
+        }
         return remove(same.min().map { [$0] } ?? [])
     }
 
@@ -117,7 +126,8 @@ struct PostingBacklog {
 
     // MARK: Posting
 
-    /// The numbers of the waiting notifications to post, in order: style after style, and first in, first out.
+    /// The numbers of the waiting notifications to post, in order: style after style, and first in,
+    /// first out.
     ///
     /// Complexity: O(lines + n log n) for n numbers.
     func due(_ styles: [Style], isOpen: (Set<RunLoop.Mode>) -> Bool) -> [Number] {
@@ -132,7 +142,8 @@ extension Notification {
     fileprivate func hasSameUserInfo(as other: Notification) -> Bool {
         let (own, theirs) = (userInfo ?? [:], other.userInfo ?? [:])
         if own.isEmpty || theirs.isEmpty { return own.isEmpty && theirs.isEmpty }
-        // SAFETY: a dictionary is one word, the address of storage that both notifications keep alive; only compared.
+        // SAFETY: a dictionary is one word, the address of storage that both notifications keep
+        // alive; only compared.
         return unsafe unsafeBitCast(own, to: UInt.self) == unsafeBitCast(theirs, to: UInt.self)
     }
 }

@@ -12,11 +12,12 @@ public import Foundation
 //     a dispatch queue  two blocks, one after the other                     the first            .asap
 //                                                                           the second           .asap, then .whenIdle
 //
-// Each turn posts the notifications enqueued before the turn. The observer and the blocks retain the queue while
-// notifications wait. CoreFoundation never calls an observer inside a call of the same observer. So a posting turn
-// first makes a new observer, for the runs that handlers begin.
+// Each turn posts the notifications enqueued before the turn. The observer and the blocks retain
+// the queue while notifications wait. CoreFoundation never calls an observer inside a call of the
+// same observer. So a posting turn first makes a new observer, for the runs that handlers begin.
 
-/// A queue of notifications that are posted later, by a run loop: when it is idle, or at the end of its current pass.
+/// A queue of notifications that are posted later, by a run loop: when it is idle, or at the end of
+/// its current pass.
 ///
 /// ```swift
 /// let queue = PostingQueue.main
@@ -25,16 +26,19 @@ public import Foundation
 /// queue.enqueue(redraw, postingStyle: .whenIdle)   // one redraw
 /// ```
 ///
-/// The interface is that of Foundation's `NotificationQueue`. Notifications are posted in the order of enqueueing,
-/// `.asap` before `.whenIdle`. A new notification replaces the ones to coalesce with, at the back. A notification that
-/// a handler enqueues is posted in a later pass, so handlers cannot starve the loop.
+/// The interface is that of Foundation's `NotificationQueue`. Notifications are posted in the order
+/// of enqueueing, `.asap` before `.whenIdle`. A new notification replaces the ones to coalesce
+/// with, at the back. A notification that a handler enqueues is posted in a later pass, so handlers
+/// cannot starve the loop.
 ///
-/// A queue belongs to the thread that made the queue, and posts there, in the requested run loop modes. While the
-/// thread runs no run loop the notifications wait, as the center's audit shows. When the thread exits they are dropped
-/// and counted. Without a run loop on the main thread (`dispatchMain`, `@main async`) the main queue posts. A released
-/// queue still posts the waiting notifications.
+/// A queue belongs to the thread that made the queue, and posts there, in the requested run loop
+/// modes. While the thread runs no run loop the notifications wait, as the center's audit shows.
+/// When the thread exits they are dropped and counted. Without a run loop on the main thread
+/// (`dispatchMain`, `@main async`) the main queue posts. A released queue still posts the waiting
+/// notifications.
 ///
-/// *Thread safety*: any thread may call the queue, also in a handler that the queue calls. Enqueueing wakes the thread.
+/// *Thread safety*: any thread may call the queue, also in a handler that the queue calls.
+/// Enqueueing wakes the thread.
 public final class PostingQueue: Sendable {
     /// SAFETY: any thread may use a run loop of CoreFoundation, as far as it is used here.
     private enum Clock: @unchecked Sendable {
@@ -60,12 +64,17 @@ public final class PostingQueue: Sendable {
     // MARK: Making one
 
     /// The main thread's queue, for `ObserverCenter.default`.
-    public static let main = PostingQueue(.default, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
+    public static let main = PostingQueue(
+        .default, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
 
-    /// The calling thread's queue, for `ObserverCenter.default`: one for each thread, freed with the thread.
+    /// The calling thread's queue, for `ObserverCenter.default`: one for each thread, freed with
+    /// the thread.
     ///
     /// On the main queue `current` is `main`. Not for async code, whose threads run no run loop.
-    @available(*, noasync, message: "async code has no run loop; use PostingQueue.main, or a dispatch queue")
+    @available(
+        *, noasync,
+        message: "async code has no run loop; use PostingQueue.main, or a dispatch queue"
+    )
     public static var current: PostingQueue {
         if MainQueue.isCurrent { return main }
         let thread = ThreadRecord.current
@@ -76,10 +85,14 @@ public final class PostingQueue: Sendable {
     }
 
     /// The calling thread's queue, by Foundation's name: see `current`.
-    @available(*, noasync, message: "async code has no run loop; use PostingQueue.main, or a dispatch queue")
+    @available(
+        *, noasync,
+        message: "async code has no run loop; use PostingQueue.main, or a dispatch queue"
+    )
     public static var `default`: PostingQueue { current }
 
-    /// Makes a queue that posts to a center, which is retained, on the calling thread, by its run loop.
+    /// Makes a queue that posts to a center, which is retained, on the calling thread, by its run
+    /// loop.
     public convenience init(notificationCenter center: ObserverCenter) {
         if MainQueue.isCurrent {
             self.init(center, on: .loop(CFRunLoopGetMain(), nil), "the main thread")
@@ -92,8 +105,9 @@ public final class PostingQueue: Sendable {
 
     /// Makes a queue that posts to a center on a dispatch queue, for threads that run no run loop.
     ///
-    /// There `.asap` means as soon as the queue is free, and `.whenIdle` one turn later, behind the blocks then on the
-    /// queue. Modes are without meaning, and `.now` posts on the calling thread. The center is retained.
+    /// There `.asap` means as soon as the queue is free, and `.whenIdle` one turn later, behind the
+    /// blocks then on the queue. Modes are without meaning, and `.now` posts on the calling thread.
+    /// The center is retained.
     public convenience init(notificationCenter center: ObserverCenter, queue: DispatchQueue) {
         self.init(center, on: .queue(queue), "dispatch queue \(queue.label)")
     }
@@ -104,7 +118,8 @@ public final class PostingQueue: Sendable {
         center.core.ledger.list(ObjectIdentifier(self)) {
             reference.take()?.state.withLock { state in
                 state.backlog.isEmpty
-                    ? nil : (place, state.backlog.count(of: .asap), state.backlog.count(of: .whenIdle))
+                    ? nil
+                    : (place, state.backlog.count(of: .asap), state.backlog.count(of: .whenIdle))
             }
         }
     }
@@ -140,25 +155,29 @@ public final class PostingQueue: Sendable {
 
     /// Enqueues a notification.
     ///
-    /// First the call removes the notifications to coalesce with, of every style. `.now` then posts on the calling
-    /// thread, unless the thread's run loop is running in a mode that is not listed. A notification whose object is
-    /// being deinitialised is enqueued without the object.
+    /// First the call removes the notifications to coalesce with, of every style. `.now` then posts
+    /// on the calling thread, unless the thread's run loop is running in a mode that is not listed.
+    /// A notification whose object is being deinitialised is enqueued without the object.
     ///
-    /// Complexity: O(1) amortised, at any backlog; O(waiting names) to coalesce on the sender alone.
+    /// Complexity: O(1) amortised, at any backlog; O(waiting names) to coalesce on the sender
+    /// alone.
     /// - Parameters:
     ///   - notification: The notification to post.
     ///   - postingStyle: When to post.
     ///   - coalesceMask: The equality between the new notification and those to be replaced.
-    ///   - modes: The run loop modes that allow the post; `nil` for the default mode, `.common` for every common mode.
+    ///   - modes: The run loop modes that allow the post; `nil` for the default mode, `.common` for
+    ///     every common mode.
     public func enqueue(
         _ notification: Notification, postingStyle: PostingStyle,
-        coalesceMask: NotificationCoalescing = [.onName, .onSender], forModes modes: [RunLoop.Mode]? = nil
+        coalesceMask: NotificationCoalescing = [.onName, .onSender],
+        forModes modes: [RunLoop.Mode]? = nil
     ) {
         let modes = modes.map(Set.init) ?? [.default]
         guard !modes.isEmpty else {
             fatalError(
                 "PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:): the list of modes is empty, so "
-                    + "\(notification.name.rawValue) could never be posted; pass nil for the default mode, or .common.")
+                    + "\(notification.name.rawValue) could never be posted; pass nil for the default mode, or .common."
+            )
         }
         let kept = postingStyle == .now ? notification : notification.withoutEndingObject
         var needsWaking = false
@@ -171,7 +190,9 @@ public final class PostingQueue: Sendable {
             return removed
         }
         if needsWaking { wake() }
-        if postingStyle == .now, !isOnOwnThread || openModes()?(modes) ?? true { center.post(notification) }
+        if postingStyle == .now, !isOnOwnThread || openModes()?(modes) ?? true {
+            center.post(notification)
+        }
     }
 
     /// Changes the state. The caller releases the removed notifications with no lock held.
@@ -184,26 +205,32 @@ public final class PostingQueue: Sendable {
         }
     }
 
-    /// Removes the notifications that a notification coalesces with. An empty mask removes exactly that notification:
-    /// the oldest with the same name, sender and `userInfo`, by identity. A sender value that cannot be compared equals
-    /// no other sender, so a search by such a sender finds nothing.
+    /// Removes the notifications that a notification coalesces with. An empty mask removes exactly
+    /// that notification: the oldest with the same name, sender and `userInfo`, by identity. A
+    /// sender value that cannot be compared equals no other sender, so a search by such a sender
+    /// finds nothing.
     ///
-    /// Complexity: O(removed); with an empty mask O(waiting notifications of the same name and sender).
+    /// Complexity: O(removed); with an empty mask O(waiting notifications of the same name and
+    /// sender).
     /// - Parameters:
     ///   - notification: The notification to compare with, enqueued or not.
     ///   - coalesceMask: The parts that must be the same; empty for every part.
-    public func dequeueNotifications(matching notification: Notification, coalesceMask: NotificationCoalescing) {
+    public func dequeueNotifications(
+        matching notification: Notification, coalesceMask: NotificationCoalescing
+    ) {
         change {
             coalesceMask.isEmpty
-                ? $0.backlog.removeOne(notification) : $0.backlog.removeAll(matching: notification, on: coalesceMask)
+                ? $0.backlog.removeOne(notification)
+                : $0.backlog.removeAll(matching: notification, on: coalesceMask)
         }
     }
 
-    /// Posts all waiting notifications, in order, on the calling thread, in every mode. Notifications that handlers
-    /// enqueue meanwhile wait for a later turn.
+    /// Posts all waiting notifications, in order, on the calling thread, in every mode.
+    /// Notifications that handlers enqueue meanwhile wait for a later turn.
     public func flush() { post([.asap, .whenIdle]) { _ in true } }
 
-    /// Drops waiting and later notifications, counted in the center's audit. Called when the thread exits.
+    /// Drops waiting and later notifications, counted in the center's audit. Called when the thread
+    /// exits.
     private func close() {
         change { state in
             state.isClosed = true
@@ -215,7 +242,8 @@ public final class PostingQueue: Sendable {
 
     // MARK: Posting
 
-    /// Posts the notifications that were enqueued before the call, in order, as far as the mode is open.
+    /// Posts the notifications that were enqueued before the call, in order, as far as the mode is
+    /// open.
     private func post(_ styles: [PostingStyle], isOpen: (Set<RunLoop.Mode>) -> Bool) {
         var due: [PostingBacklog.Number] = []
         change { state in
@@ -260,8 +288,9 @@ public final class PostingQueue: Sendable {
         for modes in state.backlog.modes { addHold(&state, in: modes) }
     }
 
-    /// Removes the observer on the loop's thread, or wakes the loop to do so, because CoreFoundation does not retain
-    /// the observer's closure during a call. A run with nothing else to wait for ends.
+    /// Removes the observer on the loop's thread, or wakes the loop to do so, because
+    /// CoreFoundation does not retain the observer's closure during a call. A run with nothing else
+    /// to wait for ends.
     private func removeHold(_ state: inout State) {
         guard case .loop(let loop, _) = clock, let hold = state.hold else { return }
         if state.isClosed || isOnOwnThread {
@@ -271,19 +300,26 @@ public final class PostingQueue: Sendable {
         CFRunLoopWakeUp(loop)
     }
 
-    /// Whether the caller is on the loop's thread, or on the main queue, which stands for the main thread's loop.
+    /// Whether the caller is on the loop's thread, or on the main queue, which stands for the main
+    /// thread's loop.
     private var isOnOwnThread: Bool {
         guard case .loop(_, let thread) = clock else { return false }
         return thread.map { $0 === ThreadRecord.current } ?? MainQueue.isCurrent
     }
 
-    /// A test of whether the current mode of the calling thread's loop allows a post; `nil` without a running loop.
+    /// A test of whether the current mode of the calling thread's loop allows a post; `nil` without
+    /// a running loop.
     private func openModes() -> ((Set<RunLoop.Mode>) -> Bool)? {
-        guard case .loop(let loop, _) = clock, let current = RunLoop.current.currentMode else { return nil }
-        return { $0.contains(current) || $0.contains(.common) && PostingQueue.isCommon(current, in: loop) }
+        guard case .loop(let loop, _) = clock, let current = RunLoop.current.currentMode else {
+            return nil
+        }
+        return {
+            $0.contains(current) || $0.contains(.common) && PostingQueue.isCommon(current, in: loop)
+        }
     }
 
-    /// Whether a mode is common: CoreFoundation, which lists no common modes, puts a `.common` source into each.
+    /// Whether a mode is common: CoreFoundation, which lists no common modes, puts a `.common`
+    /// source into each.
     private static func isCommon(_ mode: RunLoop.Mode, in loop: CFRunLoop) -> Bool {
         if mode == .default { return true }
         let probe = RunLoopHold(loop, in: [.common])
@@ -293,10 +329,13 @@ public final class PostingQueue: Sendable {
 
     // MARK: A dispatch queue
 
-    /// Schedules two turns of a dispatch queue, unless turns are scheduled or no notification can be posted there.
+    /// Schedules two turns of a dispatch queue, unless turns are scheduled or no notification can
+    /// be posted there.
     private func schedule(on queue: DispatchQueue) {
         let isNeeded = state.withLock { state in
-            guard !state.isScheduled, state.backlog.modes.contains(where: isOpenOnQueue) else { return false }
+            guard !state.isScheduled, state.backlog.modes.contains(where: isOpenOnQueue) else {
+                return false
+            }
             state.isScheduled = true
             return true
         }

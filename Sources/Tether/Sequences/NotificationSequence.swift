@@ -1,22 +1,24 @@
 public import Foundation
 
-/// Posts as an async sequence: see `notifications(named:from:owner:buffering:)` of every center, and
-/// `messages(of:for:owner:buffering:)` of `ObserverCenter`.
+/// Posts as an async sequence: see `notifications(named:from:owner:buffering:)` of every center,
+/// and `messages(of:for:owner:buffering:)` of `ObserverCenter`.
 ///
-/// *Delivery*: each iteration is an observation of its own. The first begins when the sequence is made, each further
-/// one when an iterator is made. An observation keeps later posts, within the buffering policy. A sequence retains
-/// neither center, sender nor owner.
+/// *Delivery*: each iteration is an observation of its own. The first begins when the sequence is
+/// made, each further one when an iterator is made. An observation keeps later posts, within the
+/// buffering policy. A sequence retains neither center, sender nor owner.
 ///
 /// *The end*: an iteration ends
-/// - when the sender, or the center, has been deallocated, after the notifications that were posted before;
-/// - at once, when the owner has been deallocated, the observer was removed, or the iterating task is cancelled, also
-///   if the task was cancelled before. The buffered notifications are released.
+/// - when the sender, or the center, has been deallocated, after the notifications that were posted
+///   before;
+/// - at once, when the owner has been deallocated, the observer was removed, or the iterating task
+///   is cancelled, also if the task was cancelled before. The buffered notifications are released.
 ///
-/// An iteration that begins after the owner, the sender or the center was deallocated is at the end. Observer and buffer
-/// end with the iterator, or with a sequence that was never iterated.
+/// An iteration that begins after the owner, the sender or the center was deallocated is at the
+/// end. Observer and buffer end with the iterator, or with a sequence that was never iterated.
 ///
-/// *Thread safety*: several tasks can iterate a sequence at a time. An iterator is not `Sendable`. A notification passes
-/// to the iterating task, and the caller answers for its content, as with a queue.
+/// *Thread safety*: several tasks can iterate a sequence at a time. An iterator is not `Sendable`.
+/// A notification passes to the iterating task, and the caller answers for its content, as with a
+/// queue.
 public struct NotificationSequence<Element>: AsyncSequence, Sendable {
     /// A sequence never fails.
     public typealias Failure = Never
@@ -31,7 +33,9 @@ public struct NotificationSequence<Element>: AsyncSequence, Sendable {
     }
 
     /// Makes an iterator with an observation of its own.
-    public func makeAsyncIterator() -> Iterator { Iterator(iteration: source.iterate(), convert: convert) }
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(iteration: source.iterate(), convert: convert)
+    }
 
     /// The iterator of the sequence.
     public struct Iterator: AsyncIteratorProtocol {
@@ -43,7 +47,9 @@ public struct NotificationSequence<Element>: AsyncSequence, Sendable {
         public mutating func next() async -> Element? { await next(isolation: nil) }
 
         /// The next element, as soon as posted; `nil` at the end. The caller waits on `actor`.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never)
+            -> Element?
+        {
             while let notification = await iteration?.next(isolation: actor) {
                 if let element = convert(notification) { return element }
             }
@@ -65,25 +71,31 @@ extension NotifyingCenter {
     /// for await note in center.notifications(named: name) { … }
     /// ```
     ///
-    /// Observation begins with this call: no later post is missed, also not before the iteration, within the buffering
-    /// policy. See ``NotificationSequence`` for the end. A buffered notification keeps its object.
+    /// Observation begins with this call: no later post is missed, also not before the iteration,
+    /// within the buffering policy. See ``NotificationSequence`` for the end. A buffered
+    /// notification keeps its object.
     ///
-    /// On Apple platforms Foundation's own center has a method `notifications(named:object:)` without these promises.
-    /// There a call with a name alone is Foundation's; add a `buffering:`. Complexity: O(1) amortised. Any thread.
+    /// On Apple platforms Foundation's own center has a method `notifications(named:object:)`
+    /// without these promises. There a call with a name alone is Foundation's; add a `buffering:`.
+    /// Complexity: O(1) amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
     ///   - sender: The sender to observe, not retained, whose end ends the sequence; omit for any.
     ///   - owner: An object whose life bounds the sequence, not retained; omit for none.
-    ///   - policy: The bound on buffered notifications, none if omitted; a number below 1 stops the program.
+    ///   - policy: The bound on buffered notifications, none if omitted; a number below 1 stops the
+    ///     program.
     ///   - fileID: The file of the call, for audits and reports.
     ///   - line: The line of the call.
     public func notifications<Sender: AnyObject, Owner: AnyObject>(
-        named name: Notification.Name?, from sender: Sender = Omitted.argument, owner: Owner = Omitted.argument,
-        buffering policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID, line: UInt = #line
+        named name: Notification.Name?, from sender: Sender = Omitted.argument,
+        owner: Owner = Omitted.argument,
+        buffering policy: BufferingPolicy = .unbounded, fileID: StaticString = #fileID,
+        line: UInt = #line
     ) -> NotificationSequence<Notification> {
         let site = CallSite(fileID, line)
         return NotificationSequence(
-            SequenceSource(self, name, from: .given(sender, at: site), owner: owner, policy, at: site)
+            SequenceSource(
+                self, name, from: .given(sender, at: site), owner: owner, policy, at: site)
         ) { $0 }
     }
 }
@@ -91,20 +103,26 @@ extension NotifyingCenter {
 extension ObserverCenter {
     /// The notifications of a name and a sender, posted from now on, by Foundation's call.
     ///
-    /// For a bound or an owner, see `notifications(named:from:owner:buffering:)`. A `nil` is any sender.
+    /// For a bound or an owner, see `notifications(named:from:owner:buffering:)`. A `nil` is any
+    /// sender.
     public func notifications(
-        named name: Notification.Name?, object: Any?, fileID: StaticString = #fileID, line: UInt = #line
+        named name: Notification.Name?, object: Any?, fileID: StaticString = #fileID,
+        line: UInt = #line
     ) -> NotificationSequence<Notification> {
         let site = CallSite(fileID, line, call: "ObserverCenter.notifications(named:object:)")
         let source = SequenceSource(
-            self, name, from: SenderFilter(any: object, at: site), owner: Omitted.argument, .unbounded, at: site)
+            self, name, from: SenderFilter(any: object, at: site), owner: Omitted.argument,
+            .unbounded, at: site)
         return NotificationSequence(source) { $0 }
     }
 
-    /// The notifications of a name and a sender, with Foundation's parameters: for a protocol, or as a function value.
+    /// The notifications of a name and a sender, with Foundation's parameters: for a protocol, or
+    /// as a function value.
     @_documentation(visibility: internal)
     @_disfavoredOverload
-    public func notifications(named name: Notification.Name, object: AnyObject?) -> NotificationSequence<Notification> {
+    public func notifications(named name: Notification.Name, object: AnyObject?)
+        -> NotificationSequence<Notification>
+    {
         notifications(named: name, object: object, fileID: "", line: 0)
     }
 }
@@ -118,8 +136,10 @@ final class SequenceSource: Sendable {
 
     /// Begins the first observation. `hook` makes a hook that converts posts for one observation.
     init(
-        _ center: any NotifyingCenter, _ name: Notification.Name?, from sender: SenderFilter, owner: AnyObject,
-        _ policy: BufferingPolicy, at site: CallSite, hook: (@Sendable () -> RegistrationHook)? = nil
+        _ center: any NotifyingCenter, _ name: Notification.Name?, from sender: SenderFilter,
+        owner: AnyObject,
+        _ policy: BufferingPolicy, at site: CallSite,
+        hook: (@Sendable () -> RegistrationHook)? = nil
     ) {
         let center = OwnerReference<AnyObject>(center)
         let owner = OwnerReference(owner)

@@ -3,7 +3,8 @@ internal import Synchronization
 
 // One iteration of a sequence: posts append notifications, and a task takes notifications.
 //
-// A buffer holds plain notifications, because nothing specialises code generic over the element. A buffer is in one of three states:
+// A buffer holds plain notifications, because nothing specialises code generic over the element. A
+// buffer is in one of three states:
 //
 //     Posts are ahead    Notifications, no waiting task.  `offer` appends or drops.         `take` removes the oldest.
 //     The task is ahead  Waiting tasks alone.             `offer` resumes the oldest task.  `take` waits behind them.
@@ -13,19 +14,23 @@ internal import Synchronization
 
 /// The buffer of one iteration, as the hook of the observer's registration.
 ///
-/// SAFETY: `state` is protected by its lock; the other properties never change. A notification passes from the posting
-/// thread to the one task that takes the notification. The user answers for the content, as on any queue.
+/// SAFETY: `state` is protected by its lock; the other properties never change. A notification
+/// passes from the posting thread to the one task that takes the notification. The user answers for
+/// the content, as on any queue.
 @safe final class SequenceBuffer: RegistrationHook, @unchecked Sendable {
     private struct Handover: @unchecked Sendable { let notification: Notification }
 
     /// A waiting task.
     ///
     /// SAFETY: resumed once, by the thread that removed the consumer from the state.
-    @safe private struct Consumer: Sendable { let continuation: UnsafeContinuation<Handover?, Never> }
+    @safe private struct Consumer: Sendable {
+        let continuation: UnsafeContinuation<Handover?, Never>
+    }
 
     private struct State {
         var elements = FIFO<Handover>()
-        /// Empty unless `elements` is empty. Several consumers wait only where tasks share copies of an iterator.
+        /// Empty unless `elements` is empty. Several consumers wait only where tasks share copies
+        /// of an iterator.
         var consumers = FIFO<Consumer>()
         var dropped = 0
         var isFinished = false
@@ -33,22 +38,25 @@ internal import Synchronization
 
     private let state = Locked(State())
     private let policy: BufferingPolicy
-    /// Shows ThreadSanitizer that the resumption of a task happens before the task continues. The sanitizer misses the
-    /// order if the task had not been suspended yet.
+    /// Shows ThreadSanitizer that the resumption of a task happens before the task continues. The
+    /// sanitizer misses the order if the task had not been suspended yet.
     private let handovers = Atomic<UInt>(0)
 
     init(_ policy: BufferingPolicy) { self.policy = policy }
 
     // MARK: Posting threads
 
-    /// Takes a posted notification. Resumes a task, or releases a dropped notification, with no lock held.
+    /// Takes a posted notification. Resumes a task, or releases a dropped notification, with no
+    /// lock held.
     func offer(_ notification: Notification) {
         let handover = Handover(notification: notification)
-        let (consumer, dropped) = state.withLock { state -> (Consumer?, (Handover, because: DropReason)?) in
+        let (consumer, dropped) = state.withLock {
+            state -> (Consumer?, (Handover, because: DropReason)?) in
             if state.isFinished { return (nil, (handover, .observerEnded)) }
             if let consumer = state.consumers.popFirst() { return (consumer, nil) }
             guard
-                let dropped = state.elements.append(handover, limit: policy.limit, keepsOldest: policy.keepsOldest)
+                let dropped = state.elements.append(
+                    handover, limit: policy.limit, keepsOldest: policy.keepsOldest)
             else { return (nil, nil) }
             state.dropped += 1
             return (nil, (dropped, .bufferIsFull))
@@ -57,7 +65,9 @@ internal import Synchronization
             handovers.wrappingAdd(1, ordering: .acquiringAndReleasing)
             unsafe consumer.continuation.resume(returning: handover)
         }
-        if let dropped, Events.areTraced { Events.report(.dropped(nil, because: dropped.because, at: nil)) }
+        if let dropped, Events.areTraced {
+            Events.report(.dropped(nil, because: dropped.because, at: nil))
+        }
     }
 
     // MARK: The iterating task
@@ -79,7 +89,8 @@ internal import Synchronization
         return handover?.notification
     }
 
-    /// Takes the oldest element, or the end, `.some(nil)`. Otherwise returns `nil`, and a given consumer waits.
+    /// Takes the oldest element, or the end, `.some(nil)`. Otherwise returns `nil`, and a given
+    /// consumer waits.
     private func take(for consumer: Consumer? = nil) -> Handover?? {
         state.withLock { state -> Handover?? in
             if let element = state.elements.popFirst() { return element }
@@ -100,8 +111,8 @@ internal import Synchronization
         withExtendedLifetime(released) {}
     }
 
-    /// The end of the sender or the center leaves earlier notifications in the buffer. The end of the owner, of the
-    /// iteration, or a removal releases the notifications.
+    /// The end of the sender or the center leaves earlier notifications in the buffer. The end of
+    /// the owner, of the iteration, or a removal releases the notifications.
     override func ended(_ registration: Registration) {
         let hasOwnerEnded = registration.owned?.record?.reference.hasEnded ?? false
         finish(keepingElements: registration.isOrphaned && !hasOwnerEnded)
@@ -109,7 +120,9 @@ internal import Synchronization
 
     // MARK: The audit
 
-    override var targetDescription: String? { policy == .unbounded ? "sequence" : "sequence, \(policy)" }
+    override var targetDescription: String? {
+        policy == .unbounded ? "sequence" : "sequence, \(policy)"
+    }
 
     override var counts: Counts {
         state.withLock { ($0.elements.count, $0.dropped > 0 ? [.bufferIsFull: $0.dropped] : [:]) }

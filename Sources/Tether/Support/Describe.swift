@@ -14,9 +14,13 @@ func describeInstance(of type: String, at identity: ObjectIdentifier) -> String 
 }
 
 /// Prints to the standard error, which may be closed.
-func printError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data("\(text)\n".utf8)) }
+func printError(_ text: String) {
+    try? FileHandle.standardError.write(contentsOf: Data("\(text)\n".utf8))
+}
 
 /// The calling thread for people. Foundation on Linux knows the name of no other thread.
 func describeCurrentThread() -> String {
-    Thread.isMainThread ? "the main thread" : Thread.current.name.map { "thread \($0)" } ?? "a thread without a name"
+    Thread.isMainThread
+        ? "the main thread"
+        : Thread.current.name.map { "thread \($0)" } ?? "a thread without a name"
 }

@@ -14,7 +14,8 @@ struct FIFO<Element> {
 
     mutating func append(_ element: consuming Element) { newer.append(element) }
 
-    /// Appends an element. Returns the element that is dropped if the queue is full: the new one, or the oldest.
+    /// Appends an element. Returns the element that is dropped if the queue is full: the new one,
+    /// or the oldest.
     @inline(__always)
     mutating func append(_ element: consuming Element, limit: Int, keepsOldest: Bool) -> Element? {
         if keepsOldest, count >= limit { return element }

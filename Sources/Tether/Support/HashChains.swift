@@ -7,19 +7,23 @@ protocol Chained: AnyObject, SendableMetatype {
 
 /// A hash table whose chains run through the elements, so an element needs no other memory.
 ///
-/// The table grows and shrinks by *linear hashing*: one chain at a time. A new last chain takes its elements from the
-/// chain whose number lacks the highest bit. When the last chain is removed, its elements return to the other chain. So
-/// no insertion or removal rehashes all elements. A change of the array's capacity moves 8 bytes for each chain.
+/// The table grows and shrinks by *linear hashing*: one chain at a time. A new last chain takes its
+/// elements from the chain whose number lacks the highest bit. When the last chain is removed, its
+/// elements return to the other chain. So no insertion or removal rehashes all elements. A change
+/// of the array's capacity moves 8 bytes for each chain.
 ///
-/// There are 8 chains; above 8, one to two for each element. Every operation but a move of the array is O(1) expected.
+/// There are 8 chains; above 8, one to two for each element. Every operation but a move of the
+/// array is O(1) expected.
 struct HashChains<Element: Chained> {
     private static var smallest: Int { 8 }
     private(set) var count = 0
     private var chains = ContiguousArray<Element?>(repeating: nil, count: HashChains.smallest)
-    /// The hash bits that number the chains: the least power of two not below the number of chains, less 1.
+    /// The hash bits that number the chains: the least power of two not below the number of chains,
+    /// less 1.
     private var mask = UInt(HashChains.smallest - 1)
 
-    /// The number of a hash's chain. The elements of a missing chain are in the chain without the highest bit.
+    /// The number of a hash's chain. The elements of a missing chain are in the chain without the
+    /// highest bit.
     private func chain(of hash: UInt) -> Int {
         let number = Int(hash & mask)
         return number < chains.count ? number : Int(hash & (mask >> 1))
@@ -41,7 +45,9 @@ struct HashChains<Element: Chained> {
     }
 
     /// All elements, in no order.
-    var elements: [Element] { chains.compactMap(\.self).flatMap { sequence(first: $0, next: \.next) } }
+    var elements: [Element] {
+        chains.compactMap(\.self).flatMap { sequence(first: $0, next: \.next) }
+    }
 
     @discardableResult
     mutating func insert(_ element: consuming Element) -> Unmanaged<Element> {
@@ -53,7 +59,8 @@ struct HashChains<Element: Chained> {
         return unsafe unmanaged
     }
 
-    /// Removes an element. Returns the table's reference to the element, or `nil` if the element is not in the table.
+    /// Removes an element. Returns the table's reference to the element, or `nil` if the element is
+    /// not in the table.
     mutating func remove(_ element: Element) -> Element? {
         let chain = chain(of: element.hash)
         let removed: Element?

@@ -4,16 +4,18 @@ internal import Synchronization
 
 /// A value under a lock: a `Mutex` for short critical sections that many threads want.
 ///
-/// On Linux a `Mutex` is a futex with priority inheritance. The kernel passes the futex to the longest waiting thread,
-/// so with more threads than cores each thread sleeps before each critical section. A thread therefore yields at a
-/// taken lock and tries again. After 40 tries the thread waits in the kernel. Otherwise high-priority threads could
-/// starve the holder.
+/// On Linux a `Mutex` is a futex with priority inheritance. The kernel passes the futex to the
+/// longest waiting thread, so with more threads than cores each thread sleeps before each critical
+/// section. A thread therefore yields at a taken lock and tries again. After 40 tries the thread
+/// waits in the kernel. Otherwise high-priority threads could starve the holder.
 ///
-/// ThreadSanitizer does not see the kernel's ordering. `isTaken` shows it the same ordering, for half a nanosecond. The
-/// value must have a size: the sanitizer takes an access to an empty value for an access to the next field.
+/// ThreadSanitizer does not see the kernel's ordering. `isTaken` shows it the same ordering, for
+/// half a nanosecond. The value must have a size: the sanitizer takes an access to an empty value
+/// for an access to the next field.
 package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
-    /// Whether a thread has the lock. The hint saves tries that would fail: each try is a system call.
+    /// Whether a thread has the lock. The hint saves tries that would fail: each try is a system
+    /// call.
     private let isTaken = Atomic<Bool>(false)
     #if DEBUG
     private let rank: LockRank?
@@ -31,7 +33,8 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         var tries = 0
-        // One call of `body` in one place, because a second call retains every captured object once more.
+        // One call of `body` in one place, because a second call retains every captured object once
+        // more.
         while true {
             if let result = try withLockIfFree(body) { return result }
             wait(after: &tries)
@@ -89,8 +92,8 @@ private let mostTries = 40
 
 /// The nested locks, in the order of their ranks. A thread holds at most one lock of each rank.
 ///
-/// Debug builds check at every lock and every call of user code, so a mistake ends its first test. Release builds have
-/// no ranks.
+/// Debug builds check at every lock and every call of user code, so a mistake ends its first test.
+/// Release builds have no ranks.
 package enum LockRank: UInt32, Sendable {
     case owner = 1
     case center = 2
@@ -101,7 +104,8 @@ package enum LockRank: UInt32, Sendable {
         let held = tether_held_lock_ranks()
         guard held < rawValue else {
             preconditionFailure(
-                "A lock of the rank \(self) is taken by a thread that has one of its rank, or of a later one.")
+                "A lock of the rank \(self) is taken by a thread that has one of its rank, or of a later one."
+            )
         }
         tether_set_held_lock_ranks(held | rawValue)
     }
@@ -114,7 +118,8 @@ package enum LockRank: UInt32, Sendable {
     static func checkNoneIsHeld() {
         #if DEBUG
         guard tether_held_lock_ranks() == 0 else {
-            preconditionFailure("Code of the user's is called by a thread that has a lock of Tether's.")
+            preconditionFailure(
+                "Code of the user's is called by a thread that has a lock of Tether's.")
         }
         #endif
     }

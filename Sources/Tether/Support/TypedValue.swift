@@ -1,6 +1,8 @@
-/// A value as a sender or a key, compared within its own type: `1`, `1.0` and `UInt8(1)` differ (M4, M7).
+/// A value as a sender or a key, compared within its own type: `1`, `1.0` and `UInt8(1)` differ
+/// (M4, M7).
 ///
-/// SAFETY: the value is only compared and hashed; the user promises pure `==` and `hash(into:)` (R6).
+/// SAFETY: the value is only compared and hashed; the user promises pure `==` and `hash(into:)`
+/// (R6).
 final class TypedValue: Hashable, @unchecked Sendable {
     private let type: ObjectIdentifier
     private let value: AnyHashable
@@ -11,9 +13,13 @@ final class TypedValue: Hashable, @unchecked Sendable {
     }
 
     /// A value of any type; `nil` if the type is not `Hashable`, or on another actor only.
-    static func find(in value: Any) -> TypedValue? { (value as? any Hashable).map { TypedValue($0) } }
+    static func find(in value: Any) -> TypedValue? {
+        (value as? any Hashable).map { TypedValue($0) }
+    }
 
-    static func == (one: TypedValue, other: TypedValue) -> Bool { one.type == other.type && one.value == other.value }
+    static func == (one: TypedValue, other: TypedValue) -> Bool {
+        one.type == other.type && one.value == other.value
+    }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(type)

@@ -12,15 +12,17 @@ internal import ObjectiveC
 // | `Unowned`, `OwnerReference` | may be deallocated: see `take()` | tokens, lists, owners, senders |
 // | `Unmanaged` | is kept by an epoch guard, a lock or an object | objects read by a post, lists of tables |
 //
-// `Unowned` is the Swift runtime's *unowned* reference. Unlike a weak reference it gives the object no side table, so
-// the object's own retains stay fast. The reference keeps the object's memory, but not the object, so no other object
-// gets the address. Making, copying or destroying the reference costs an atomic operation; so does `take()`.
+// `Unowned` is the Swift runtime's *unowned* reference. Unlike a weak reference it gives the object
+// no side table, so the object's own retains stay fast. The reference keeps the object's memory,
+// but not the object, so no other object gets the address. Making, copying or destroying the
+// reference costs an atomic operation; so does `take()`.
 //
-// `OwnerReference` is for objects of the program. With the Objective-C runtime such an object may not be Swift's, so
-// the reference is weak there. On other systems the reference is `Unowned`.
+// `OwnerReference` is for objects of the program. With the Objective-C runtime such an object may
+// not be Swift's, so the reference is weak there. On other systems the reference is `Unowned`.
 
-/// A reference to an object of a Swift class. The reference does not retain the object, but reserves the address.
-/// SAFETY: the runtime's counts are atomic, so any thread may copy the reference and call `take()`.
+/// A reference to an object of a Swift class. The reference does not retain the object, but
+/// reserves the address. SAFETY: the runtime's counts are atomic, so any thread may copy the
+/// reference and call `take()`.
 struct Unowned<Object: AnyObject>: @unchecked Sendable {
     private unowned let object: Object
 
@@ -33,7 +35,8 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
 
     @inline(__always)
     var pointer: UnsafeMutableRawPointer {
-        // SAFETY: the reference to an object of a Swift class is its address; the cast checks the size.
+        // SAFETY: the reference to an object of a Swift class is its address; the cast checks the
+        // size.
         unsafe unsafeBitCast(self, to: UnsafeMutableRawPointer.self)
     }
 
@@ -56,7 +59,8 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     /// Whether `hasEnded` never releases the last reference to the object.
     static var asksWithoutHolding: Bool { true }
 
-    /// The number of strong references; `nil` after the release of the last. Does not retain the object.
+    /// The number of strong references; `nil` after the release of the last. Does not retain the
+    /// object.
     func strongCount() -> Int? {
         // SAFETY: the reference keeps the memory.
         hasEnded ? nil : unsafe tether_strong_count(pointer)
@@ -73,7 +77,8 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
 
     init(_ object: Object) {
         address = UInt(bitPattern: ObjectIdentifier(object))
-        // The runtime ends a process that makes a weak reference to an object during its deinitialisation.
+        // The runtime ends a process that makes a weak reference to an object during its
+        // deinitialisation.
         if !isBeingDeinitialised(object) { self.object = object }
     }
 
@@ -83,10 +88,13 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     /// `hasEnded` loads the weak reference, and the loaded reference may then be the object's last.
     static var asksWithoutHolding: Bool { false }
 
-    /// The counting reference is released on the main queue, because the object may have to be deallocated there.
+    /// The counting reference is released on the main queue, because the object may have to be
+    /// deallocated there.
     func strongCount() -> Int? {
         // SAFETY: the main queue releases this retain below, after the end of the load's reference.
-        guard let held = unsafe (object.map { unsafe Unmanaged.passRetained($0) }) else { return nil }
+        guard let held = unsafe (object.map { unsafe Unmanaged.passRetained($0) }) else {
+            return nil
+        }
         let count = unsafe tether_strong_count(held.toOpaque()) - 1
         nonisolated(unsafe) let last = unsafe held
         DispatchQueue.main.async { unsafe last.release() }
@@ -94,16 +102,20 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     }
 }
 
-/// Whether an object's last strong reference was released. Such an object must not be retained for later (X3).
+/// Whether an object's last strong reference was released. Such an object must not be retained for
+/// later (X3).
 func isBeingDeinitialised(_ object: AnyObject) -> Bool {
     // SAFETY: the name is a literal.
     let selector = unsafe sel_registerName("allowsWeakReference")
-    guard let type = object_getClass(object), let method = unsafe class_getMethodImplementation(type, selector) else {
+    guard let type = object_getClass(object),
+        let method = unsafe class_getMethodImplementation(type, selector)
+    else {
         return false
     }
     typealias AllowsWeakReference = @convention(c) (UnsafeMutableRawPointer, Selector) -> Bool
-    // SAFETY: every class has `allowsWeakReference`, without arguments and with a BOOL result; the runtime calls the
-    // method before making a weak reference. The caller retains the object for the call.
+    // SAFETY: every class has `allowsWeakReference`, without arguments and with a BOOL result; the
+    // runtime calls the method before making a weak reference. The caller retains the object for
+    // the call.
     let address = unsafe Unmanaged.passUnretained(object).toOpaque()
     return unsafe !unsafeBitCast(method, to: AllowsWeakReference.self)(address, selector)
 }

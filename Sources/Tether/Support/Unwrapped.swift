@@ -1,9 +1,10 @@
 package import Foundation
 
-/// The content of an `Any`, without the optionals, existentials and `AnyHashable`s around the content (M4).
+/// The content of an `Any`, without the optionals, existentials and `AnyHashable`s around the
+/// content (M4).
 ///
-/// Every function with an `Any` parameter uses this type: for senders, tokens and owners, for objects not to be kept
-/// for later (X3), and for the coalescing of posting queues.
+/// Every function with an `Any` parameter uses this type: for senders, tokens and owners, for
+/// objects not to be kept for later (X3), and for the coalescing of posting queues.
 enum Unwrapped {
     /// An optional without content.
     case nothing
@@ -23,17 +24,21 @@ enum Unwrapped {
     /// The object is read in place, because casts to and from `Any` take hundreds of nanoseconds.
     @inline(__always)
     static func storedObject(in value: Any) -> AnyObject? {
-        // SAFETY: the pointer stays in the closure; the value retains the object until the caller retains the object.
+        // SAFETY: the pointer stays in the closure; the value retains the object until the caller
+        // retains the object.
         unsafe withUnsafePointer(to: value) { unsafe storedObject(at: $0)?.takeUnretainedValue() }
     }
 
-    /// The object in the `Any` at an address, with nothing around the object. The `Any` retains the object.
+    /// The object in the `Any` at an address, with nothing around the object. The `Any` retains the
+    /// object.
     @inline(__always)
     static func storedObject(at words: UnsafeRawPointer) -> Unmanaged<AnyObject>? {
-        // SAFETY: an `Any` is three words of content and the address of the type's metadata, whose first word is the
-        // kind. The layout is ABI; the compiler upholds it.
-        let kind = unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UnsafePointer<UInt>.self).pointee
-        // A class's kind: Swift's, with an Objective-C `isa` in its place, Objective-C's or Core Foundation's; ABI, too.
+        // SAFETY: an `Any` is three words of content and the address of the type's metadata, whose
+        // first word is the kind. The layout is ABI; the compiler upholds it.
+        let kind = unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UnsafePointer<UInt>.self)
+            .pointee
+        // A class's kind: Swift's, with an Objective-C `isa` in its place, Objective-C's or Core
+        // Foundation's; ABI, too.
         guard kind == 0 || kind > 0x7FF || kind == 0x305 || kind == 0x203 else { return nil }
         // SAFETY: the content of a class's `Any` begins with the reference; ABI, too.
         return unsafe words.load(as: Unmanaged<AnyObject>.self)
@@ -42,20 +47,28 @@ enum Unwrapped {
     /// Whether the `Any?` at an address is `nil`.
     @inline(__always)
     static func isNothing(at words: UnsafeRawPointer) -> Bool {
-        // SAFETY: the layout of an `Any` is ABI, and a `nil` has no type; the compiler upholds both.
+        // SAFETY: the layout of an `Any` is ABI, and a `nil` has no type; the compiler upholds
+        // both.
         unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UInt.self) == 0
     }
 
     /// The content of an `Any` that holds no object directly.
     @inline(never)
     private static func searched(_ value: Any) -> Unwrapped {
-        if let optional = value as? any OptionalValue { return optional.wrapped.map(Unwrapped.init) ?? .nothing }
+        if let optional = value as? any OptionalValue {
+            return optional.wrapped.map(Unwrapped.init) ?? .nothing
+        }
         // The type is compared, because any Hashable value can be cast to `AnyHashable`.
         let type = type(of: value)
-        if type == AnyHashable.self, let hashable = value as? AnyHashable { return Unwrapped(hashable.base) }
+        if type == AnyHashable.self, let hashable = value as? AnyHashable {
+            return Unwrapped(hashable.base)
+        }
         guard type is AnyClass else { return .value(value) }
-        // An object with an `Error` conformance may be in an error's box. A cast to `AnyObject` then returns the box.
-        if let error = value as? any Error, let object = storedObject(in: error) { return .object(object) }
+        // An object with an `Error` conformance may be in an error's box. A cast to `AnyObject`
+        // then returns the box.
+        if let error = value as? any Error, let object = storedObject(in: error) {
+            return .object(object)
+        }
         return .object(value as AnyObject)
     }
 }
@@ -64,14 +77,16 @@ private protocol OptionalValue { var wrapped: Any? { get } }
 
 extension Optional: OptionalValue { var wrapped: Any? { self } }
 
-// No object is stored for later during its deinitialisation (X3): neither as `object` nor as a value of `userInfo`.
+// No object is stored for later during its deinitialisation (X3): neither as `object` nor as a
+// value of `userInfo`.
 extension Notification {
     package var withoutEndingObject: Notification { scrubbed ?? self }
 
     /// The notification without objects that are being deinitialised; `nil` if there are none.
     @inline(__always)
     var scrubbed: Notification? {
-        guard hasEndingObject || userInfo?.values.contains(where: Notification.isEnding) == true else { return nil }
+        guard hasEndingObject || userInfo?.values.contains(where: Notification.isEnding) == true
+        else { return nil }
         return Notification(
             name: name, object: hasEndingObject ? nil : object,
             userInfo: userInfo?.filter { !Notification.isEnding($0.value) })
@@ -81,8 +96,8 @@ extension Notification {
         Unwrapped.storedObject(in: value).map(isBeingDeinitialised) ?? false
     }
 
-    /// The object is examined in place if the layout of a notification is known, because copying an `Any` costs as much
-    /// as a post.
+    /// The object is examined in place if the layout of a notification is known, because copying an
+    /// `Any` costs as much as a post.
     @inline(__always)
     private var hasEndingObject: Bool {
         guard let offset = Notification.offsetOfObject else { return hasEndingCopy }
@@ -91,7 +106,9 @@ extension Notification {
             let container = unsafe UnsafeRawPointer(place) + offset
             if unsafe Unwrapped.isNothing(at: container) { return false }
             // SAFETY: the notification retains the object.
-            return unsafe Unwrapped.storedObject(at: container)?._withUnsafeGuaranteedRef { isBeingDeinitialised($0) }
+            return unsafe Unwrapped.storedObject(at: container)?._withUnsafeGuaranteedRef {
+                isBeingDeinitialised($0)
+            }
         }
         return isEnding ?? hasEndingCopy
     }
@@ -99,7 +116,9 @@ extension Notification {
     /// Whether the notification has neither an object nor a `userInfo`.
     @inline(__always)
     var isBare: Bool {
-        guard let offset = Notification.offsetOfObject else { return object == nil && userInfo == nil }
+        guard let offset = Notification.offsetOfObject else {
+            return object == nil && userInfo == nil
+        }
         // SAFETY: an `Any?` is at the offset; the pointer does not leave the closure.
         return unsafe withUnsafePointer(to: self) {
             unsafe Unwrapped.isNothing(at: UnsafeRawPointer($0) + offset)
@@ -110,6 +129,10 @@ extension Notification {
 
     @inline(never)
     private var hasEndingCopy: Bool {
-        if let object, case .object(let instance) = Unwrapped(object) { isBeingDeinitialised(instance) } else { false }
+        if let object, case .object(let instance) = Unwrapped(object) {
+            isBeingDeinitialised(instance)
+        } else {
+            false
+        }
     }
 }

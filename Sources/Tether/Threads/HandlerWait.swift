@@ -3,12 +3,14 @@ internal import Dispatch
 
 /// Waits until the handlers of a registration have returned (R2).
 ///
-/// A handler runs in an *execution*: the `ThreadRecord` of a thread that posts or runs a block, or the
-/// `AsyncRun.Identity` of an async handler's call. A waiter waits for its registration's executions but its own.
+/// A handler runs in an *execution*: the `ThreadRecord` of a thread that posts or runs a block, or
+/// the `AsyncRun.Identity` of an async handler's call. A waiter waits for its registration's
+/// executions but its own.
 ///
-/// Under the lock of `waiters`, a waiter sets its registration's bit in `tether_awaited`, fences all threads, and reads
-/// the hazard pointers. A thread clears its hazard pointer after a handler, and then reads the word. At least one of
-/// the two sees the other's write. Without waiters, a return costs one read of a word with the value 0.
+/// Under the lock of `waiters`, a waiter sets its registration's bit in `tether_awaited`, fences
+/// all threads, and reads the hazard pointers. A thread clears its hazard pointer after a handler,
+/// and then reads the word. At least one of the two sees the other's write. Without waiters, a
+/// return costs one read of a word with the value 0.
 enum HandlerWait {
     /// A `ThreadRecord` or an `AsyncRun.Identity`.
     private typealias Execution = any AnyObject & Sendable
@@ -23,13 +25,16 @@ enum HandlerWait {
         func blocks(_ execution: Execution) -> Bool { own.contains { $0 === execution } }
 
         /// The executions of the registration that the waiter waits for.
-        func awaited(of executions: [Execution]) -> [Execution] { executions.filter { !blocks($0) } }
+        func awaited(of executions: [Execution]) -> [Execution] {
+            executions.filter { !blocks($0) }
+        }
     }
 
     /// By awaited registration, so a return costs nothing for the waiters of other registrations.
     private static let waiters = Locked<[UInt: [Waiter]]>([:])
 
-    /// Waits for the registration's handlers on other threads. False if the wait would close a cycle.
+    /// Waits for the registration's handlers on other threads. False if the wait would close a
+    /// cycle.
     static func wait(for registration: UInt) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let own = [ThreadRecord.current] + ownRun
@@ -38,17 +43,19 @@ enum HandlerWait {
         return isWaiting
     }
 
-    /// Calls `resume` when no handler of the registration runs, except the async handler of the current task. False,
-    /// without a call, if the wait would close a cycle.
+    /// Calls `resume` when no handler of the registration runs, except the async handler of the
+    /// current task. False, without a call, if the wait would close a cycle.
     static func whenReturned(_ registration: UInt, resume: @escaping @Sendable () -> Void) -> Bool {
         add(Waiter(registration: registration, own: ownRun, resume: resume))
     }
 
-    /// Called after a handler's return if `tether_is_awaited`. Resumes the waiters that await no execution any more.
+    /// Called after a handler's return if `tether_is_awaited`. Resumes the waiters that await no
+    /// execution any more.
     static func handlerReturned(_ registration: UInt) {
         let resumed = waiters.withLock { waiters -> [Waiter] in
             guard var waiting = waiters[registration] else { return [] }
-            // Read once: handlers may return meanwhile, and each waiter must be in exactly one of the two lists.
+            // Read once: handlers may return meanwhile, and each waiter must be in exactly one of
+            // the two lists.
             let executions = executions(of: registration)
             let resumed = waiting.filter { $0.awaited(of: executions).isEmpty }
             waiting.removeAll { $0.awaited(of: executions).isEmpty }
@@ -60,9 +67,12 @@ enum HandlerWait {
     }
 
     /// Whether a thread or a task waits for a registration's handlers.
-    static func isAwaited(_ registration: UInt) -> Bool { waiters.withLock { $0[registration] != nil } }
+    static func isAwaited(_ registration: UInt) -> Bool {
+        waiters.withLock { $0[registration] != nil }
+    }
 
-    /// Whether a handler of a registration is running, without a fence: a handler just begun elsewhere may be missed.
+    /// Whether a handler of a registration is running, without a fence: a handler just begun
+    /// elsewhere may be missed.
     static func isRunning(_ registration: UInt) -> Bool { !executions(of: registration).isEmpty }
 
     private static var ownRun: [Execution] { AsyncRun.current.map { [$0] } ?? [] }
@@ -73,14 +83,17 @@ enum HandlerWait {
         return threads + (AsyncRun.underWay(for: registration).map { [$0] } ?? [])
     }
 
-    /// Adds a waiter, or resumes it at once. False, without either, if the wait would close a cycle, and never return.
+    /// Adds a waiter, or resumes it at once. False, without either, if the wait would close a
+    /// cycle, and never return.
     private static func add(_ waiter: Waiter) -> Bool {
         let (isIdle, wouldDeadlock) = waiters.withLock { waiters in
             tether_begin_awaiting(waiter.registration)
             EpochGuard.fenceOthers()
             let awaited = waiter.awaited(of: executions(of: waiter.registration))
             let wouldDeadlock = closesCycle(waiter, awaited, waiters)
-            if !awaited.isEmpty, !wouldDeadlock { waiters[waiter.registration, default: []].append(waiter) }
+            if !awaited.isEmpty, !wouldDeadlock {
+                waiters[waiter.registration, default: []].append(waiter)
+            }
             if waiters.isEmpty { tether_end_awaiting() }
             return (awaited.isEmpty, wouldDeadlock)
         }
@@ -88,8 +101,11 @@ enum HandlerWait {
         return !wouldDeadlock
     }
 
-    /// Whether an awaited execution waits for the waiter's own executions, directly or through others.
-    private static func closesCycle(_ waiter: Waiter, _ awaited: [Execution], _ waiters: [UInt: [Waiter]]) -> Bool {
+    /// Whether an awaited execution waits for the waiter's own executions, directly or through
+    /// others.
+    private static func closesCycle(
+        _ waiter: Waiter, _ awaited: [Execution], _ waiters: [UInt: [Waiter]]
+    ) -> Bool {
         guard !waiter.own.isEmpty else { return false }
         var (pending, seen) = (awaited, Set<ObjectIdentifier>())
         while let execution = pending.popLast() {
@@ -107,20 +123,24 @@ enum HandlerWait {
 
 /// One call of an async handler, from the beginning of its delivery until its return (R2).
 ///
-/// The call may change threads, so has no hazard pointer. The call retains its registration: waiters await its address.
+/// The call may change threads, so has no hazard pointer. The call retains its registration:
+/// waiters await its address.
 ///
 /// SAFETY: only the task of the call reads or writes `work` and `registration`.
 final class AsyncRun: @unchecked Sendable {
     /// The call of a handler, on the handler's actor.
     typealias Work = @Sendable (isolated (any Actor)?) async -> Void
 
-    /// A separate object, because the handler's tasks inherit the identity and may outlive the call.
+    /// A separate object, because the handler's tasks inherit the identity and may outlive the
+    /// call.
     final class Identity: Sendable {}
 
-    /// The call around the current task. The task is the handler's own, a child task, or a task started by the handler.
+    /// The call around the current task. The task is the handler's own, a child task, or a task
+    /// started by the handler.
     @TaskLocal static var current: Identity?
 
-    /// The calls under way, by the addresses of their registrations. An observer has at most one call at a time (P4).
+    /// The calls under way, by the addresses of their registrations. An observer has at most one
+    /// call at a time (P4).
     private static let underWay = Locked<[UInt: Identity]>([:])
 
     private var registration: (any AnyObject & Sendable)?
@@ -138,8 +158,8 @@ final class AsyncRun: @unchecked Sendable {
 
     /// Calls the handler, releases the arguments, and ends the call. Called once.
     ///
-    /// All steps run on the handler's actor. So the actor releases the owner, the notification (O9), and the captures
-    /// if the call is their last holder.
+    /// All steps run on the handler's actor. So the actor releases the owner, the notification
+    /// (O9), and the captures if the call is their last holder.
     func perform(on actor: isolated (any Actor)?) async {
         await AsyncRun.$current.withValue(identity) {
             await work?(actor)
@@ -157,5 +177,7 @@ final class AsyncRun: @unchecked Sendable {
     }
 
     /// The registration's call under way.
-    static func underWay(for registration: UInt) -> Identity? { underWay.withLock { $0[registration] } }
+    static func underWay(for registration: UInt) -> Identity? {
+        underWay.withLock { $0[registration] }
+    }
 }

@@ -1,63 +1,70 @@
 internal import COwnerLifetime
 internal import Synchronization
 
-// Posts read slots, names, caches and registrations of their center without a lock, and retain none of them. This file
-// decides when a removed object may be released. The file combines two known schemes.
+// Posts read slots, names, caches and registrations of their center without a lock, and retain none
+// of them. This file decides when a removed object may be released. The file combines two known
+// schemes.
 //
 // # Epochs
 //
-// As in crossbeam-epoch. Each center has an *epoch*, a counter. A post has an *epoch guard*, a place in memory readable
-// by all threads. First of all, the post writes the center and the center's epoch into its guard. A removing thread
-// adds the object to the center's *garbage*, with the current epoch, and increments the epoch. The object is released
-// when no guard of the center has the object's epoch or an earlier epoch. A later post does not find the object.
+// As in crossbeam-epoch. Each center has an *epoch*, a counter. A post has an *epoch guard*, a
+// place in memory readable by all threads. First of all, the post writes the center and the
+// center's epoch into its guard. A removing thread adds the object to the center's *garbage*, with
+// the current epoch, and increments the epoch. The object is released when no guard of the center
+// has the object's epoch or an earlier epoch. A later post does not find the object.
 //
 // The garbage has outgrown slots, names, cache entries, and the memory of registrations.
 //
 // # Hazard pointers
 //
-// The captures of a handler do not wait for posts to other observers (R8). So a guard also has a *hazard pointer*: the
-// registration that the post is calling.
+// The captures of a handler do not wait for posts to other observers (R8). So a guard also has a
+// *hazard pointer*: the registration that the post is calling.
 //
 //     post                                    cancel()
 //     sets the hazard pointer                 closes the registration's state
 //     reads the state: calls, or skips        reads the hazard pointers: releases, or leaves it to the post
 //
-// At least one side sees the other's write. A registration that a post is calling stays in the garbage as a whole. The
-// post releases the registration at its end, because the post's epoch is not later than the garbage. Later posts have a
-// later epoch, and do not read the garbage.
+// At least one side sees the other's write. A registration that a post is calling stays in the
+// garbage as a whole. The post releases the registration at its end, because the post's epoch is
+// not later than the garbage. Later posts have a later epoch, and do not read the garbage.
 //
 // # Guards
 //
-// Each posting thread has a `ThreadRecord`, and each record has a guard. The guards of all records stand side by side
-// in a table, because each removal reads all guards. A guard is as long as a cache line, so two threads never write to
-// the same line. A post inside of a handler needs another guard. The inner guard is allocated once, and linked to the
-// guard of the outer post. Guards are never freed.
+// Each posting thread has a `ThreadRecord`, and each record has a guard. The guards of all records
+// stand side by side in a table, because each removal reads all guards. A guard is as long as a
+// cache line, so two threads never write to the same line. A post inside of a handler needs another
+// guard. The inner guard is allocated once, and linked to the guard of the outer post. Guards are
+// never freed.
 //
 // # Memory orders
 //
-// Each side of both schemes needs a full fence between its store and its load (store buffering). In epochs both
-// accesses are sequentially consistent. For hazard pointers a post has a compiler barrier only, and the removing thread
-// fences all threads (Linux: `membarrier`). On ARM64 a sequentially consistent store and load keep their order at no
-// cost. Elsewhere posts fence. Tests/Litmus checks the protocols exhaustively, and gives the reason for each order.
+// Each side of both schemes needs a full fence between its store and its load (store buffering). In
+// epochs both accesses are sequentially consistent. For hazard pointers a post has a compiler
+// barrier only, and the removing thread fences all threads (Linux: `membarrier`). On ARM64 a
+// sequentially consistent store and load keep their order at no cost. Elsewhere posts fence.
+// Tests/Litmus checks the protocols exhaustively, and gives the reason for each order.
 //
 // # Cost
 //
-// A post: five stores (the center's is sequentially consistent), and a load for each call. A removal: a read of 64
-// bytes for each guard in the table, and a fence of all threads if another thread is posting on the center.
+// A post: five stores (the center's is sequentially consistent), and a load for each call. A
+// removal: a read of 64 bytes for each guard in the table, and a fence of all threads if another
+// thread is posting on the center.
 
 // MARK: Guards
 
 /// The guard of one post, or of one block of a target, while the post or the block is under way.
 /// SAFETY: `outer` and `next` point to guards, and guards and records are never freed.
 @safe struct EpochGuard: ~Copyable {
-    /// The `center` of a target's block or a foreign center's call: both keep their registrations, and need no epoch.
+    /// The `center` of a target's block or a foreign center's call: both keep their registrations,
+    /// and need no epoch.
     static let block: UInt = 1
 
     /// The address of the center of the post; 0 while the guard is free.
     let center = Atomic<UInt>(0)
     /// The center's epoch when the post began.
     let epoch = Atomic<UInt64>(0)
-    /// The hazard pointer: the address of the registration that is about to be called, or is running; or 0.
+    /// The hazard pointer: the address of the registration that is about to be called, or is
+    /// running; or 0.
     let registration = Atomic<UInt>(0)
     /// The guard of a post inside of this post. Set once, by the guard's thread.
     let next = unsafe Atomic<UnsafeMutablePointer<EpochGuard>?>(nil)
@@ -74,13 +81,16 @@ internal import Synchronization
 
     @inline(__always)
     func begin(center: UInt, epoch: UInt64) {
-        // Release, for a thread that reads this epoch: the effects of the guard's previous post happened before.
+        // Release, for a thread that reads this epoch: the effects of the guard's previous post
+        // happened before.
         self.epoch.store(epoch, ordering: .releasing)
-        // Sequentially consistent: a thread that misses the store has removed its object before the slots are read.
+        // Sequentially consistent: a thread that misses the store has removed its object before the
+        // slots are read.
         self.center.store(center, ordering: .sequentiallyConsistent)
     }
 
-    /// Sets the hazard pointer to the next registration to be called, after the call of the previous registration.
+    /// Sets the hazard pointer to the next registration to be called, after the call of the
+    /// previous registration.
     @inline(__always)
     func setHazardPointer(_ registration: UInt, after previous: UInt = 0) {
         self.registration.publish(registration)
@@ -104,17 +114,19 @@ internal import Synchronization
 
     // MARK: Reading the guards of all threads
 
-    /// Fences all threads. Afterwards this thread sees another thread's earlier stores, or the other thread sees this
-    /// thread's earlier stores.
+    /// Fences all threads. Afterwards this thread sees another thread's earlier stores, or the
+    /// other thread sees this thread's earlier stores.
     static func fenceOthers() {
         guard tether_fence_all_threads() else {
             fatalError(
                 "Ending an observer: the system refuses membarrier, which it allowed when the program started; "
-                    + "start the program with TETHER_WITHOUT_MEMBARRIER=1, or let its sandbox allow membarrier.")
+                    + "start the program with TETHER_WITHOUT_MEMBARRIER=1, or let its sandbox allow membarrier."
+            )
         }
     }
 
-    /// The earliest epoch of a center's posts under way, and whether another thread has such a post.
+    /// The earliest epoch of a center's posts under way, and whether another thread has such a
+    /// post.
     static func earliest(on center: UInt) -> (epoch: UInt64, isElsewhere: Bool)? {
         var earliest: UInt64?
         var isElsewhere = false
@@ -134,7 +146,8 @@ internal import Synchronization
         var hazardPointers: [UInt] = []
         GuardTable.shared.forEachUsed { epochGuard in
             if epochGuard.center.load(ordering: .acquiring) == center {
-                // Acquire: a handler's stores into its captures happened before the release of the captures.
+                // Acquire: a handler's stores into its captures happened before the release of the
+                // captures.
                 hazardPointers.append(epochGuard.registration.load(ordering: .acquiring))
             }
         }
@@ -154,8 +167,8 @@ internal import Synchronization
 }
 
 extension Atomic<UInt> {
-    /// Stores a word that other threads look for, before the load of `tether_awaited`.
-    /// On ARM64 the load does not pass the store. The store is the same instruction as a store with release.
+    /// Stores a word that other threads look for, before the load of `tether_awaited`. On ARM64 the
+    /// load does not pass the store. The store is the same instruction as a store with release.
     @inline(__always)
     fileprivate borrowing func publish(_ value: UInt) {
         #if arch(arm64) || arch(arm64_32)
@@ -168,8 +181,8 @@ extension Atomic<UInt> {
 
 // MARK: The table of guards
 
-/// The guards of all records, in 4 MB of addresses. Only places with guards take memory, and no guard is ever freed.
-/// SAFETY: each guard is initialised before `count` includes the guard.
+/// The guards of all records, in 4 MB of addresses. Only places with guards take memory, and no
+/// guard is ever freed. SAFETY: each guard is initialised before `count` includes the guard.
 @safe struct GuardTable: ~Copyable, @unchecked Sendable {
     static let shared = GuardTable()
     private static let capacity = 65_536
@@ -177,21 +190,26 @@ extension Atomic<UInt> {
     private let guards = unsafe UnsafeMutableRawPointer.allocate(
         byteCount: capacity * MemoryLayout<EpochGuard>.stride, alignment: 64
     ).bindMemory(to: EpochGuard.self, capacity: capacity)
-    /// The number of guards to read, up to the last guard of a running thread. Written under the lock of the records.
+    /// The number of guards to read, up to the last guard of a running thread. Written under the
+    /// lock of the records.
     private let count = Atomic<Int>(0)
 
     private init() {}
 
-    /// The place of an uninitialised guard. Called with 0, 1, 2 and so on, under the lock of the records.
+    /// The place of an uninitialised guard. Called with 0, 1, 2 and so on, under the lock of the
+    /// records.
     func place(number: Int) -> UnsafeMutablePointer<EpochGuard> {
         guard number < GuardTable.capacity else {
-            fatalError("ObserverCenter.post(_:): \(number) running threads have posted; post on fewer threads.")
+            fatalError(
+                "ObserverCenter.post(_:): \(number) running threads have posted; post on fewer threads."
+            )
         }
         return unsafe guards + number
     }
 
-    /// Limits readers to the first `count` guards; under the lock of the records.
-    /// Sequentially consistent: a thread that misses a guard has removed its object before the guard's thread posts.
+    /// Limits readers to the first `count` guards; under the lock of the records. Sequentially
+    /// consistent: a thread that misses a guard has removed its object before the guard's thread
+    /// posts.
     func setCount(_ count: Int) { self.count.store(count, ordering: .sequentiallyConsistent) }
 
     /// Calls `body` with every guard in use by a post or a block.
@@ -200,7 +218,9 @@ extension Atomic<UInt> {
         for number in 0..<count.load(ordering: .sequentiallyConsistent) {
             var next = unsafe Optional(guards + number)
             // Guards behind the first free guard are free, too.
-            while let known = unsafe next, unsafe known.pointee.center.load(ordering: .sequentiallyConsistent) != 0 {
+            while let known = unsafe next,
+                unsafe known.pointee.center.load(ordering: .sequentiallyConsistent) != 0
+            {
                 unsafe body(known.pointee)
                 unsafe next = known.pointee.next.load(ordering: .acquiring)
             }
@@ -214,14 +234,18 @@ extension Atomic<UInt> {
 struct Reclamation: ~Copyable, Sendable {
     typealias Object = any AnyObject & Sendable
 
-    /// Objects removed from the center, perhaps still read by posts. Protected by the center's lock.
+    /// Objects removed from the center, perhaps still read by posts. Protected by the center's
+    /// lock.
     struct Garbage: Sendable {
-        /// A removed object, or the memory alone of a registration, with the epoch of the removal; oldest first.
-        fileprivate var retired: [(epoch: UInt64, object: Object?, memory: Unowned<AnyObject>?)] = []
+        /// A removed object, or the memory alone of a registration, with the epoch of the removal;
+        /// oldest first.
+        fileprivate var retired: [(epoch: UInt64, object: Object?, memory: Unowned<AnyObject>?)] =
+            []
         /// Registrations that a post was calling when they ended; likewise.
         fileprivate var called: [(epoch: UInt64, object: Object)] = []
 
-        /// An ended post may still have to collect `called` after the memory is released. So both lists count.
+        /// An ended post may still have to collect `called` after the memory is released. So both
+        /// lists count.
         fileprivate var newest: UInt64 { max(retired.last?.epoch ?? 0, called.last?.epoch ?? 0) }
 
         var isEmpty: Bool { retired.isEmpty && called.isEmpty }
@@ -233,15 +257,19 @@ struct Reclamation: ~Copyable, Sendable {
     /// The epoch of the latest garbage; 0 if there is none.
     private let newestGarbage = Atomic<UInt64>(0)
 
-    /// Whether a post of an epoch must collect the garbage at its end. The garbage may wait for the post.
-    /// Sequentially consistent, as the store in `retire`: its thread sees the post's end, or the post sees the garbage.
+    /// Whether a post of an epoch must collect the garbage at its end. The garbage may wait for the
+    /// post. Sequentially consistent, as the store in `retire`: its thread sees the post's end, or
+    /// the post sees the garbage.
     @inline(__always)
-    func hasGarbage(since epoch: UInt64) -> Bool { newestGarbage.load(ordering: .sequentiallyConsistent) >= epoch }
+    func hasGarbage(since epoch: UInt64) -> Bool {
+        newestGarbage.load(ordering: .sequentiallyConsistent) >= epoch
+    }
 
-    /// Retires objects removed from a center, and a registration whose state is closed. Returns the objects that no
-    /// post may still read, to be released without the lock.
+    /// Retires objects removed from a center, and a registration whose state is closed. Returns the
+    /// objects that no post may still read, to be released without the lock.
     func retire(
-        _ objects: [Object], and registration: Object? = nil, of center: UInt, in garbage: inout Garbage
+        _ objects: [Object], and registration: Object? = nil, of center: UInt,
+        in garbage: inout Garbage
     ) -> [Object] {
         let now = epoch.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
         for object in objects { garbage.retired.append((now, object, nil)) }
@@ -256,8 +284,9 @@ struct Reclamation: ~Copyable, Sendable {
         return expired(in: &garbage, of: center) + [registration]
     }
 
-    /// Removes and returns the garbage that no post may still read, to be released without the lock. Called by an ended
-    /// post of the epoch `since`. Registrations that ended in an earlier epoch are left to the posts that call them.
+    /// Removes and returns the garbage that no post may still read, to be released without the
+    /// lock. Called by an ended post of the epoch `since`. Registrations that ended in an earlier
+    /// epoch are left to the posts that call them.
     func collect(_ garbage: inout Garbage, of center: UInt, since: UInt64) -> [Object] {
         var released: [Object] = []
         if !garbage.called.isEmpty {
@@ -271,12 +300,15 @@ struct Reclamation: ~Copyable, Sendable {
         return released + expired(in: &garbage, of: center)
     }
 
-    private static func address(of object: Object) -> UInt { UInt(bitPattern: ObjectIdentifier(object)) }
+    private static func address(of object: Object) -> UInt {
+        UInt(bitPattern: ObjectIdentifier(object))
+    }
 
     /// Removes and returns the objects that were removed before the earliest post under way began.
     private func expired(in garbage: inout Garbage, of center: UInt) -> [Object] {
         let earliest = EpochGuard.earliest(on: center)?.epoch ?? .max
-        let firstKept = garbage.retired.firstIndex { $0.epoch >= earliest } ?? garbage.retired.endIndex
+        let firstKept =
+            garbage.retired.firstIndex { $0.epoch >= earliest } ?? garbage.retired.endIndex
         let expired = garbage.retired[..<firstKept].compactMap(\.object)
         garbage.retired.removeSubrange(..<firstKept)
         newestGarbage.store(garbage.newest, ordering: .relaxed)

@@ -1,16 +1,20 @@
 internal import COwnerLifetime
 internal import Synchronization
 
-/// The record of a posting thread: its epoch guards, and objects of other parts with the lifetime of the thread.
+/// The record of a posting thread: its epoch guards, and objects of other parts with the lifetime
+/// of the thread.
 ///
-/// A thread takes a record when it first needs one, and returns the record at its exit. Records are reused and never
-/// freed. A new thread takes the lowest free number, so the guards in use stay at the front of the `GuardTable`, and a
-/// removal does not pay for exited threads. There are as many records as threads have had a record at the same time.
+/// A thread takes a record when it first needs one, and returns the record at its exit. Records are
+/// reused and never freed. A new thread takes the lowest free number, so the guards in use stay at
+/// the front of the `GuardTable`, and a removal does not pay for exited threads. There are as many
+/// records as threads have had a record at the same time.
 ///
-/// A thread-local variable has the record. A key of the C library reports the thread's exit. In a program that has used
-/// up these keys no exit is seen, and the records of exited threads stay in use.
+/// A thread-local variable has the record. A key of the C library reports the thread's exit. In a
+/// program that has used up these keys no exit is seen, and the records of exited threads stay in
+/// use.
 ///
-/// SAFETY: only the record's thread reads or writes its other variables. The pool's lock passes the record on.
+/// SAFETY: only the record's thread reads or writes its other variables. The pool's lock passes the
+/// record on.
 @safe final class ThreadRecord: @unchecked Sendable {
     /// All records, in the order of their guards in the table.
     private static let pool = Locked<[ThreadRecord]>([])
@@ -70,9 +74,12 @@ internal import Synchronization
 
     // MARK: Posts
 
-    /// Calls `body` with a guard of the calling thread, for a post of a center in its epoch, or for a block.
+    /// Calls `body` with a guard of the calling thread, for a post of a center in its epoch, or for
+    /// a block.
     @inline(__always)
-    static func withGuard(center: UInt, epoch: UInt64, _ body: (UnsafeMutablePointer<EpochGuard>) -> Void) {
+    static func withGuard(
+        center: UInt, epoch: UInt64, _ body: (UnsafeMutablePointer<EpochGuard>) -> Void
+    ) {
         let isFirst = unsafe tether_thread_record() == nil
         // SAFETY: records and guards are never freed.
         unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
@@ -84,33 +91,43 @@ internal import Synchronization
             unsafe record.firstFree = epochGuard
             unsafe epochGuard.pointee.end()
         }
-        // A destructor of the thread has posted, perhaps after the last call of the key's destructor.
+        // A destructor of the thread has posted, perhaps after the last call of the key's
+        // destructor.
         if isFirst, tether_thread_is_exiting() { tether_end_thread_record() }
     }
 
     @inline(never)
-    private static func addGuard(inside outer: UnsafeMutablePointer<EpochGuard>) -> UnsafeMutablePointer<EpochGuard> {
+    private static func addGuard(inside outer: UnsafeMutablePointer<EpochGuard>)
+        -> UnsafeMutablePointer<EpochGuard>
+    {
         let made = UnsafeMutablePointer<EpochGuard>.allocate(capacity: 1)
-        unsafe made.initialize(to: EpochGuard(of: outer.pointee.record.takeUnretainedValue(), inside: outer))
+        unsafe made.initialize(
+            to: EpochGuard(of: outer.pointee.record.takeUnretainedValue(), inside: outer))
         unsafe outer.pointee.next.store(made, ordering: .releasing)
         return unsafe made
     }
 
-    /// The registrations that the thread is calling, the outermost first; 0 for a post without a call yet.
+    /// The registrations that the thread is calling, the outermost first; 0 for a post without a
+    /// call yet.
     var calledRegistrations: [UInt] {
         // SAFETY: guards are never freed.
         let guards = unsafe sequence(first: firstFree) { unsafe $0.pointee.outer }.dropFirst()
-        return unsafe guards.map { unsafe $0.pointee.registration.load(ordering: .relaxed) }.reversed()
+        return unsafe guards.map { unsafe $0.pointee.registration.load(ordering: .relaxed) }
+            .reversed()
     }
 
     // MARK: Objects with the thread's lifetime
 
-    /// Calls an action with an object when the thread exits, if the object still exists. The last action runs first.
+    /// Calls an action with an object when the thread exits, if the object still exists. The last
+    /// action runs first.
     ///
     /// Complexity: O(1) amortised.
-    func atExit<Object: AnyObject & Sendable>(_ object: Object, _ action: @escaping @Sendable (Object) -> Void) {
+    func atExit<Object: AnyObject & Sendable>(
+        _ object: Object, _ action: @escaping @Sendable (Object) -> Void
+    ) {
         let reference = Unowned(object)
-        exitActions.append((hasObjectEnded: { reference.hasEnded }, run: { reference.take().map(action) }))
+        exitActions.append(
+            (hasObjectEnded: { reference.hasEnded }, run: { reference.take().map(action) }))
         guard exitActions.count > exitActionLimit else { return }
         exitActions.removeAll { $0.hasObjectEnded() }
         exitActionLimit = max(8, exitActions.count * 2)

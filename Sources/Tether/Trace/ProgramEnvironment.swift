@@ -13,8 +13,12 @@ enum ProgramEnvironment {
         if variables["TETHER_AUDIT"] == "exit" {
             atexit { printError("What is observed as the program ends:\n\(Audit.process())") }
         }
-        if let path = variables["TETHER_TRACE"], !path.isEmpty, getuid() == geteuid(), getgid() == getegid() {
-            do { try Trace.start(to: URL(filePath: path)) } catch { printError("TETHER_TRACE: \(error)") }
+        if let path = variables["TETHER_TRACE"], !path.isEmpty, getuid() == geteuid(),
+            getgid() == getegid()
+        {
+            do { try Trace.start(to: URL(filePath: path)) } catch {
+                printError("TETHER_TRACE: \(error)")
+            }
         }
     }()
 }

@@ -1,11 +1,14 @@
-/// The captures of a closure's context or a variable's box, read from the compiler's capture descriptor.
+/// The captures of a closure's context or a variable's box, read from the compiler's capture
+/// descriptor.
 ///
-/// All contexts of one closure in the source have the same descriptor (`Records.h`, `CaptureDescriptor`).
+/// All contexts of one closure in the source have the same descriptor (`Records.h`,
+/// `CaptureDescriptor`).
 struct ClosureContext: Sendable {
     /// The captures up to the first one of unknown size, behind which the places are unknown.
     private var captures: [Capture] = []
-    /// Whether the context is the box of a variable, the closure's only capture. A closure with one reference has no
-    /// context of its own. The context of an optional constant looks the same, and counts as a box.
+    /// Whether the context is the box of a variable, the closure's only capture. A closure with one
+    /// reference has no context of its own. The context of an optional constant looks the same, and
+    /// counts as a box.
     let isVariable: Bool
 
     /// The number of bytes to read from a context.
@@ -17,11 +20,13 @@ struct ClosureContext: Sendable {
             let count = Memory.load(UInt32.self, at: address), count < 1024,
             let bindings = Memory.load(UInt32.self, at: address &+ 8), bindings < 64
         else { return nil }
-        // Behind the object's header stands the metadata of generic parameters. No offset is given for a layout known
-        // only at run time, as for values of libraries that may change.
+        // Behind the object's header stands the metadata of generic parameters. No offset is given
+        // for a layout known only at run time, as for values of libraries that may change.
         var end = max(offset, 16) + 8 * Int(bindings)
         for index in 0..<UInt(count) {
-            guard let name = MangledName(at: Memory.relative(at: address &+ 12 &+ 4 * index)) else { return nil }
+            guard let name = MangledName(at: Memory.relative(at: address &+ 12 &+ 4 * index)) else {
+                return nil
+            }
             guard let capture = Capture(name, behind: end) else { break }
             captures.append(capture)
             end = capture.end
@@ -50,7 +55,9 @@ struct ClosureContext: Sendable {
                 layout = isThin ? .none : .function
             } else if name.isBox || name.isStrong && name.isReference {
                 layout = .reference
-            } else if let type = name.type, let itsSize = type.size, let itsAlignment = type.alignment {
+            } else if let type = name.type, let itsSize = type.size,
+                let itsAlignment = type.alignment
+            {
                 (size, alignment) = (itsSize, itsAlignment)
                 layout = name.isStrong ? TypeLayout.value(of: type) : .none
             } else if name.isStrong || name.isExistential {

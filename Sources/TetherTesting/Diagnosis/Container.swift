@@ -18,14 +18,17 @@ struct Container: Sendable {
         self.kind = kind
         self.key = key
         value = kind == .dictionary ? type.genericArgument(1) : nil
-        fields = kind == .array ? [:] : Dictionary(type.fields.map { ($0.name, $0.offset) }) { first, _ in first }
+        fields =
+            kind == .array
+            ? [:] : Dictionary(type.fields.map { ($0.name, $0.offset) }) { first, _ in first }
     }
 
     /// The storage classes by descriptor, found in containers made here.
     private static let descriptors: [UInt: Kind] = {
         var found: [UInt: Kind] = [:]
         func add<Value>(_ value: Value, _ kind: Kind) {
-            // SAFETY: each container is one word, the reference to its storage; on Linux the word has no flags.
+            // SAFETY: each container is one word, the reference to its storage; on Linux the word
+            // has no flags.
             let storage = unsafe unsafeBitCast(value, to: UInt.self)
             if let metadata = Memory.load(UInt.self, at: storage),
                 let descriptor = RuntimeType(class: metadata)?.descriptor
@@ -34,7 +37,8 @@ struct Container: Sendable {
             }
             withExtendedLifetime(value) {}
         }
-        // The containers are made at run time, because the compiler lays literals out as constants of another class.
+        // The containers are made at run time, because the compiler lays literals out as constants
+        // of another class.
         let one = Int(bitPattern: ObjectIdentifier(Int.self)) & 1
         var array: [Int] = []
         array.append(one)
@@ -58,9 +62,11 @@ struct Container: Sendable {
         }
     }
 
-    /// Adds the references of the elements within a budget, given a copy of the storage's first bytes.
+    /// Adds the references of the elements within a budget, given a copy of the storage's first
+    /// bytes.
     func addElements(
-        in storage: HeapObject, _ start: [UInt8], within budget: Budget, to found: inout HeapObject.Contents
+        in storage: HeapObject, _ start: [UInt8], within budget: Budget,
+        to found: inout HeapObject.Contents
     ) {
         if kind == .array {
             addArray(storage, start, budget, &found)
@@ -70,15 +76,18 @@ struct Container: Sendable {
     }
 
     private func addArray(
-        _ storage: HeapObject, _ start: [UInt8], _ budget: Budget, _ found: inout HeapObject.Contents
+        _ storage: HeapObject, _ start: [UInt8], _ budget: Budget,
+        _ found: inout HeapObject.Contents
     ) {
         let layout = TypeLayout.value(of: key)
-        guard !layout.isNone, let all = start.load(Int.self, at: 16), all > 0, let alignment = key.alignment,
+        guard !layout.isNone, let all = start.load(Int.self, at: 16), all > 0,
+            let alignment = key.alignment,
             let stride = key.stride
         else { return }
         let first = (32 + alignment - 1) & ~(alignment - 1)
         let elements = elements(
-            budget.readable(all, stride), at: storage.address &+ UInt(first), layout, stride, until: budget.deadline)
+            budget.readable(all, stride), at: storage.address &+ UInt(first), layout, stride,
+            until: budget.deadline)
         found.references = elements.enumerated().flatMap { index, references in
             references.map { $0.inside("[\(index)]") }
         }
@@ -87,16 +96,20 @@ struct Container: Sendable {
 
     /// Keys and values are in two buffers; a bitmap behind the fields marks the places in use.
     private func addHashed(
-        _ storage: HeapObject, _ start: [UInt8], _ budget: Budget, _ found: inout HeapObject.Contents
+        _ storage: HeapObject, _ start: [UInt8], _ budget: Budget,
+        _ found: inout HeapObject.Contents
     ) {
-        guard let scaleOffset = fields["_scale"], let keysOffset = fields["_rawKeys"] ?? fields["_rawElements"],
+        guard let scaleOffset = fields["_scale"],
+            let keysOffset = fields["_rawKeys"] ?? fields["_rawElements"],
             let scale = start.load(UInt8.self, at: scaleOffset), scale < 48,
             let keys = start.load(UInt.self, at: keysOffset)
         else { return }
         let all = 1 << Int(scale)
         let end = (fields.values.max() ?? 0) + 8
         let words = (min(all, budget.elements) + 63) / 64
-        guard let bitmap = Memory.bytes(at: storage.address &+ UInt(end), count: words * 8) else { return }
+        guard let bitmap = Memory.bytes(at: storage.address &+ UInt(end), count: words * 8) else {
+            return
+        }
         var buffers = [(keys, key)]
         if let value, let values = fields["_rawValues"].flatMap({ start.load(UInt.self, at: $0) }) {
             buffers.append((values, value))
@@ -107,20 +120,24 @@ struct Container: Sendable {
             let elements = elements(
                 budget.readable(all, stride), at: address, layout, stride, until: budget.deadline
             ) { bitmap[$0 / 8] >> UInt8($0 % 8) & 1 == 1 }
-            found.references += elements.flatMap { references in references.map { $0.inside("[…]") } }
+            found.references += elements.flatMap { references in references.map { $0.inside("[…]") }
+            }
             found.elements += elements.count
             if elements.count < all { found.isCut = true }
         }
     }
 
-    /// The references of each element in a buffer, none for an unused place, as far as read before a deadline.
+    /// The references of each element in a buffer, none for an unused place, as far as read before
+    /// a deadline.
     private func elements(
-        _ count: Int, at address: UInt, _ layout: TypeLayout, _ stride: Int, until deadline: DispatchTime,
+        _ count: Int, at address: UInt, _ layout: TypeLayout, _ stride: Int,
+        until deadline: DispatchTime,
         where isThere: (Int) -> Bool = { _ in true }
     ) -> [[HeapObject.Reference]] {
         guard let bytes = Memory.bytes(at: address, count: count * stride) else { return [] }
         var found: [[HeapObject.Reference]] = []
-        // The deadline is checked before each element: an existential takes some system calls, the clock takes none.
+        // The deadline is checked before each element: an existential takes some system calls, the
+        // clock takes none.
         while found.count < count, DispatchTime.now() < deadline {
             let index = found.count
             found.append(isThere(index) ? layout.references(in: bytes, at: index * stride) : [])

@@ -1,10 +1,11 @@
 internal import Tether
 
-/// The metadata in the first word of an object: the description of a class or of a closure's context.
+/// The metadata in the first word of an object: the description of a class or of a closure's
+/// context.
 ///
-/// Other threads may change or free any object during a read, so the first word can be anything. An address counts as
-/// metadata only if the memory around the address has values that the compiler and the runtime write nowhere else. Only
-/// then is the runtime asked about the address.
+/// Other threads may change or free any object during a read, so the first word can be anything. An
+/// address counts as metadata only if the memory around the address has values that the compiler
+/// and the runtime write nowhere else. Only then is the runtime asked about the address.
 enum HeapMetadata: Sendable {
     case instance(RuntimeType, size: Int, layout: TypeLayout)
     /// The storage of an array, a set or a dictionary.
@@ -18,7 +19,8 @@ enum HeapMetadata: Sendable {
         if let known = known.withLock({ $0[address] }) { return known }
         guard address & 7 == 0, let header = Memory.bytes(at: address &- 8, count: 32),
             let witnesses = header.load(UInt.self, at: 0), let kind = header.load(UInt.self, at: 8),
-            let offset = header.load(UInt32.self, at: 16), let description = header.load(UInt.self, at: 24)
+            let offset = header.load(UInt32.self, at: 16),
+            let description = header.load(UInt.self, at: 24)
         else { return nil }
         let found: HeapMetadata? =
             switch kind {
@@ -33,10 +35,13 @@ enum HeapMetadata: Sendable {
 
     private static func instance(_ type: RuntimeType) -> HeapMetadata? {
         if let container = Container(storage: type) { return .container(type, container) }
-        guard let size = type.word(3).map({ Int($0 & 0xFFFF_FFFF) }), size >= 16, size <= Memory.limit else {
+        guard let size = type.word(3).map({ Int($0 & 0xFFFF_FFFF) }), size >= 16,
+            size <= Memory.limit
+        else {
             return nil
         }
         // Tether itself reports the contents of its own objects.
-        return .instance(type, size: size, layout: type.isTethers ? .none : TypeLayout.instance(of: type))
+        return .instance(
+            type, size: size, layout: type.isTethers ? .none : TypeLayout.instance(of: type))
     }
 }

@@ -1,16 +1,19 @@
-/// An object on the heap by its address, not retained: a class instance, a closure's context or a box.
+/// An object on the heap by its address, not retained: a class instance, a closure's context or a
+/// box.
 ///
-/// Other threads may change or free the object during a search. So the search reads a copy. The copy's first word
-/// decides the kind of object, and an unrecognised copy has no references.
+/// Other threads may change or free the object during a search. So the search reads a copy. The
+/// copy's first word decides the kind of object, and an unrecognised copy has no references.
 struct HeapObject: Hashable {
     let address: UInt
 
     /// A strong reference out of an object or a value.
     struct Reference {
-        /// The place of the reference, such as `model.views[2]`; empty without a name, as for a closure's capture.
+        /// The place of the reference, such as `model.views[2]`; empty without a name, as for a
+        /// closure's capture.
         let label: String
         let object: HeapObject
-        /// Whether the reference is a function's context: an object itself, if the closure captures nothing else.
+        /// Whether the reference is a function's context: an object itself, if the closure captures
+        /// nothing else.
         let isClosure: Bool
         /// The type of the value, if the object is the box of a value in an existential.
         var boxed: RuntimeType?
@@ -40,7 +43,9 @@ struct HeapObject: Hashable {
         else { return nil }
         switch metadata {
         case .instance(let type, let size, let layout):
-            guard !layout.isNone, let bytes = whole(bytes, size: size) else { return Contents(type: type) }
+            guard !layout.isNone, let bytes = whole(bytes, size: size) else {
+                return Contents(type: type)
+            }
             return Contents(type: type, references: layout.references(in: bytes))
         case .container(let type, let container):
             var contents = Contents(type: type)
@@ -48,14 +53,17 @@ struct HeapObject: Hashable {
             return contents
         case .context(let context):
             guard let bytes = whole(bytes, size: context.size) else { return Contents(type: nil) }
-            return Contents(type: nil, references: context.references(in: bytes), isVariable: context.isVariable)
+            return Contents(
+                type: nil, references: context.references(in: bytes), isVariable: context.isVariable
+            )
         }
     }
 
     /// The references of a value of a type, if the object is the box of the value.
     func references(boxed type: RuntimeType) -> [Reference] {
         guard let size = type.size, let alignment = type.alignment,
-            let value = Memory.bytes(at: address &+ UInt((16 + alignment - 1) & ~(alignment - 1)), count: size)
+            let value = Memory.bytes(
+                at: address &+ UInt((16 + alignment - 1) & ~(alignment - 1)), count: size)
         else { return [] }
         return TypeLayout.value(of: type).references(in: value)
     }
@@ -63,14 +71,17 @@ struct HeapObject: Hashable {
     /// The copy, or a larger copy with the same first word.
     private func whole(_ bytes: [UInt8], size: Int) -> [UInt8]? {
         if size <= bytes.count { return bytes }
-        return Memory.bytes(at: address, count: size).flatMap { $0.prefix(8) == bytes.prefix(8) ? $0 : nil }
+        return Memory.bytes(at: address, count: size).flatMap {
+            $0.prefix(8) == bytes.prefix(8) ? $0 : nil
+        }
     }
 }
 
 extension HeapObject {
     /// An object that the caller holds.
     init(_ object: AnyObject) {
-        // SAFETY: the caller holds the object; `Memory` alone reads at the address, and survives a wrong address.
+        // SAFETY: the caller holds the object; `Memory` alone reads at the address, and survives a
+        // wrong address.
         address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     }
 }

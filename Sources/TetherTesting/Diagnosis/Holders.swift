@@ -19,7 +19,8 @@ struct LeftObject {
     }
 }
 
-/// The holders of objects left behind: handlers, pending notifications, and other objects left behind.
+/// The holders of objects left behind: handlers, pending notifications, and other objects left
+/// behind.
 ///
 /// All objects share one graph, and one search from each holder.
 final class Holders {
@@ -29,7 +30,8 @@ final class Holders {
     private let targets: ObjectGraph.Targets
 
     init(
-        registrations: [WatchedRegistration], objects: [(LeakTracker.Tracked, LeftObject)], targets: [HeapObject],
+        registrations: [WatchedRegistration], objects: [(LeakTracker.Tracked, LeftObject)],
+        targets: [HeapObject],
         limit: Duration
     ) {
         graph = ObjectGraph(until: .after(limit))
@@ -40,8 +42,8 @@ final class Holders {
 
     private typealias Found<Place> = [HeapObject: (place: Place, path: ReferencePath)]
 
-    /// Searches in order from each place, which may have a target of its own. Finds for each target its own place, or
-    /// else the first place.
+    /// Searches in order from each place, which may have a target of its own. Finds for each target
+    /// its own place, or else the first place.
     private func find<Place>(
         from places: [(place: Place, own: HeapObject?)],
         _ search: (Place, _ isWanted: (HeapObject) -> Bool) -> [HeapObject: ReferencePath]
@@ -56,23 +58,29 @@ final class Holders {
 
     // MARK: Handlers
 
-    /// The paths from the handlers, in the order of registration. A handler's own target is its token.
+    /// The paths from the handlers, in the order of registration. A handler's own target is its
+    /// token.
     private lazy var handlers = find(
         from: registrations.map { registration in
             (registration, own: registration.token.map { HeapObject(address: $0.address) })
         }
     ) { registration, isWanted in
-        registration.handler.map { graph.paths(from: ReferencePath.roots($0), to: targets, where: isWanted) } ?? [:]
+        registration.handler.map {
+            graph.paths(from: ReferencePath.roots($0), to: targets, where: isWanted)
+        } ?? [:]
     }
 
-    /// The handler that holds a target, and the path. A token's own handler has precedence over the first handler.
+    /// The handler that holds a target, and the path. A token's own handler has precedence over the
+    /// first handler.
     func handler(of target: HeapObject) -> (WatchedRegistration, ReferencePath)? {
         handlers[target].map { ($0.place, $0.path) }
     }
 
     /// The registrations with an owner and a running handler, by the address of the owner.
     private lazy var running: [UInt: WatchedRegistration] = Dictionary(
-        registrations.filter(\.isRunning).compactMap { registration in registration.owner.map { ($0, registration) } }
+        registrations.filter(\.isRunning).compactMap { registration in
+            registration.owner.map { ($0, registration) }
+        }
     ) { first, _ in first }
 
     /// The registration whose running handler holds an owner.
@@ -92,7 +100,9 @@ final class Holders {
     }
 
     /// The first pending notification that holds a target, and the path.
-    func notification(of target: HeapObject) -> (WatchedRegistration, Notification.Name, ReferencePath)? {
+    func notification(of target: HeapObject) -> (
+        WatchedRegistration, Notification.Name, ReferencePath
+    )? {
         notifications[target].map { ($0.place.0, $0.place.1.name, $0.path) }
     }
 
@@ -103,7 +113,8 @@ final class Holders {
         graph.paths(from: place.1.heap, to: targets, where: isWanted)
     }
 
-    /// The object that holds a target, and the path: the target itself, or else the first other object.
+    /// The object that holds a target, and the path: the target itself, or else the first other
+    /// object.
     func object(of target: HeapObject) -> (LeakTracker.Tracked, ReferencePath)? {
         holding[target].map { ($0.place.0, $0.path) }
     }

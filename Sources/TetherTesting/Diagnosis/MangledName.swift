@@ -18,7 +18,9 @@ struct MangledName {
         bytes = Array(memory[..<count])
     }
 
-    private func hasSuffix(_ suffix: String) -> Bool { bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
+    private func hasSuffix(_ suffix: String) -> Bool {
+        bytes.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+    }
 
     /// The name without the marks of optionals and of references that are not strong.
     private var wrapped: ArraySlice<UInt8> {
@@ -35,10 +37,12 @@ struct MangledName {
 
     /// Whether the name is of an existential. A reference to an existential may be several words.
     var isExistential: Bool {
-        wrapped.last == UInt8(ascii: "p") || ["Xl", "Xc", "XP"].contains { wrapped.suffix(2).elementsEqual($0.utf8) }
+        wrapped.last == UInt8(ascii: "p")
+            || ["Xl", "Xc", "XP"].contains { wrapped.suffix(2).elementsEqual($0.utf8) }
     }
 
-    /// Whether the name is of a captured function: `I`, the conventions, `_`. A thin function has no context.
+    /// Whether the name is of a captured function: `I`, the conventions, `_`. A thin function has
+    /// no context.
     var isFunction: (Bool, isThin: Bool) {
         let name = wrapped
         guard name.last == UInt8(ascii: "_") else { return (false, false) }
@@ -49,33 +53,40 @@ struct MangledName {
         return (true, conventions.suffix(2).contains(UInt8(ascii: "t")))
     }
 
-    /// Whether the name is of a class or a standard collection, which are one reference whatever the generic arguments.
-    /// A symbolic reference begins the name of a class.
+    /// Whether the name is of a class or a standard collection, which are one reference whatever
+    /// the generic arguments. A symbolic reference begins the name of a class.
     var isReference: Bool {
-        if ["Sa", "SD", "Sh"].contains(where: { bytes.starts(with: $0.utf8) }), wrapped.last == UInt8(ascii: "G") {
+        if ["Sa", "SD", "Sh"].contains(where: { bytes.starts(with: $0.utf8) }),
+            wrapped.last == UInt8(ascii: "G")
+        {
             return true
         }
-        guard let kind = bytes.first, kind == 1 || kind == 2, wrapped.count == 5 || wrapped.last == UInt8(ascii: "G"),
+        guard let kind = bytes.first, kind == 1 || kind == 2,
+            wrapped.count == 5 || wrapped.last == UInt8(ascii: "G"),
             let target = Memory.relative(at: address &+ 1),
             let descriptor = kind == 1 ? target : Memory.load(UInt.self, at: target)
         else { return false }
         return RuntimeType.isDescriptor(descriptor, of: 16)
     }
 
-    /// The type that the runtime finds; `nil` if no type is found, or if the type may have generic parameters.
+    /// The type that the runtime finds; `nil` if no type is found, or if the type may have generic
+    /// parameters.
     var type: RuntimeType? {
         guard isConcrete else { return nil }
         let count = UInt(isStrong ? bytes.count : bytes.count - 2)
-        // SAFETY: the name is in a descriptor, where its offsets are valid; `isConcrete` excludes generic parameters.
+        // SAFETY: the name is in a descriptor, where its offsets are valid; `isConcrete` excludes
+        // generic parameters.
         let found = unsafe _getTypeByMangledNameInContext(
             UnsafePointer(bitPattern: address)!, count, genericContext: nil, genericArguments: nil)
         return found.map { RuntimeType($0) }
     }
 
-    /// Whether the name has no generic parameter. The runtime ends the process at an unbound parameter.
+    /// Whether the name has no generic parameter. The runtime ends the process at an unbound
+    /// parameter.
     ///
-    /// The scan skips identifiers and symbolic references, whose lengths are known (`Mangling.rst`). A name with an
-    /// abbreviated identifier or a repeated type counts as generic.
+    /// The scan skips identifiers and symbolic references, whose lengths are known
+    /// (`Mangling.rst`). A name with an abbreviated identifier or a repeated type counts as
+    /// generic.
     private var isConcrete: Bool {
         var rest = bytes[...]
         func digits() -> ArraySlice<UInt8> {
@@ -94,7 +105,8 @@ struct MangledName {
             case UInt8(ascii: "S"), UInt8(ascii: "B"):
                 rest = rest.dropFirst(rest.first == UInt8(ascii: "c") ? 2 : 1)
                 _ = digits()
-            case UInt8(ascii: "0"), UInt8(ascii: "A"), UInt8(ascii: "Q"), UInt8(ascii: "q"), UInt8(ascii: "x"):
+            case UInt8(ascii: "0"), UInt8(ascii: "A"), UInt8(ascii: "Q"), UInt8(ascii: "q"),
+                UInt8(ascii: "x"):
                 return false
             default: break
             }

@@ -2,8 +2,9 @@ internal import CProcessMemory
 
 /// Copies of this process's memory. An address that leads nowhere gives `nil`, not a crash.
 ///
-/// On Linux the kernel copies (`process_vm_readv`), and returns an error where a load would end the process. If the
-/// call is forbidden, and on other platforms, nothing can be read. Each copy is a system call.
+/// On Linux the kernel copies (`process_vm_readv`), and returns an error where a load would end the
+/// process. If the call is forbidden, and on other platforms, nothing can be read. Each copy is a
+/// system call.
 enum Memory {
     /// The greatest number of bytes in one copy.
     static let limit = 1 << 20
@@ -11,13 +12,18 @@ enum Memory {
     /// Whether anything can be read at all.
     static let isReadable: Bool = {
         let probe: UInt = 0x7E7E_1234
-        return unsafe withUnsafePointer(to: probe) { load(UInt.self, at: UInt(bitPattern: $0)) == probe }
+        return unsafe withUnsafePointer(to: probe) {
+            load(UInt.self, at: UInt(bitPattern: $0)) == probe
+        }
     }()
 
     /// Copies bytes from an address, as many as can be read; `nil` if none can.
     static func prefix(at address: UInt, count: Int) -> [UInt8]? {
-        guard address >= 4096, count >= 0, count <= limit, address <= .max - UInt(count) else { return nil }
-        // SAFETY: at most `count` bytes are written into the buffer; the kernel checks the source address.
+        guard address >= 4096, count >= 0, count <= limit, address <= .max - UInt(count) else {
+            return nil
+        }
+        // SAFETY: at most `count` bytes are written into the buffer; the kernel checks the source
+        // address.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             initialized = unsafe tether_read_memory(address, buffer.baseAddress, count)
         }

@@ -3,10 +3,12 @@ internal import Tether
 
 /// Objects and their references. The first search that reaches an object copies the object.
 ///
-/// The boxes of large values in existentials are objects of the graph, too. A path shows a box as a part of its holder.
+/// The boxes of large values in existentials are objects of the graph, too. A path shows a box as a
+/// part of its holder.
 ///
-/// The searches of one diagnosis share the graph, so the model behind thirty handlers is read once. All searches share
-/// one budget of time and one budget of objects. After the budget nothing more is read, and `isExhausted` is true.
+/// The searches of one diagnosis share the graph, so the model behind thirty handlers is read once.
+/// All searches share one budget of time and one budget of objects. After the budget nothing more
+/// is read, and `isExhausted` is true.
 final class ObjectGraph {
     private struct Node {
         let object: HeapObject
@@ -40,8 +42,10 @@ final class ObjectGraph {
     /// Whether something was left out because a collection exceeds the limit of elements.
     private(set) var isCut = false
 
-    /// Makes a graph of at most `limit` objects and `elements` elements of collections, read before a deadline.
-    init(until deadline: DispatchTime = .distantFuture, limit: Int = 200_000, elements: Int = .max) {
+    /// Makes a graph of at most `limit` objects and `elements` elements of collections, read before
+    /// a deadline.
+    init(until deadline: DispatchTime = .distantFuture, limit: Int = 200_000, elements: Int = .max)
+    {
         self.deadline = deadline
         self.limit = limit
         self.elements = elements
@@ -75,7 +79,8 @@ final class ObjectGraph {
         var budget = Container.Budget(deadline: deadline)
         budget.elements = min(budget.elements, elements)
         let contents =
-            boxed.map { .init(type: nil, references: object.references(boxed: $0)) } ?? object.contents(within: budget)
+            boxed.map { .init(type: nil, references: object.references(boxed: $0)) }
+            ?? object.contents(within: budget)
         elements = max(0, elements - (contents?.elements ?? 0))
         let edges = (contents?.references ?? []).map(edge)
         if contents?.isCut == true {
@@ -98,9 +103,12 @@ final class ObjectGraph {
         fileprivate let nodes: Set<Int>
     }
 
-    func targets(_ objects: some Sequence<HeapObject>) -> Targets { Targets(nodes: Set(objects.map(node))) }
+    func targets(_ objects: some Sequence<HeapObject>) -> Targets {
+        Targets(nodes: Set(objects.map(node)))
+    }
 
-    /// The shortest paths from some references to each wanted target among the nearest `count` objects, breadth first.
+    /// The shortest paths from some references to each wanted target among the nearest `count`
+    /// objects, breadth first.
     func paths(
         from roots: [HeapObject.Reference], to targets: Targets, lookingInto count: Int = .max,
         where isWanted: (HeapObject) -> Bool = { _ in true }
@@ -110,7 +118,8 @@ final class ObjectGraph {
 
     /// The shortest paths from an object to each wanted target, which may be the object itself.
     func paths(
-        from object: HeapObject, to targets: Targets, where isWanted: (HeapObject) -> Bool = { _ in true }
+        from object: HeapObject, to targets: Targets,
+        where isWanted: (HeapObject) -> Bool = { _ in true }
     ) -> [HeapObject: ReferencePath] {
         search(edges(of: node(object)), for: targets.nodes, where: isWanted)
     }
@@ -129,7 +138,9 @@ final class ObjectGraph {
         var left = targets.count
         lastSearch += 1
         func visit(_ edges: [Edge], from: Int?) {
-            if searches.count < nodes.count { searches += [Int](repeating: 0, count: nodes.count - searches.count) }
+            if searches.count < nodes.count {
+                searches += [Int](repeating: 0, count: nodes.count - searches.count)
+            }
             for edge in edges where searches[edge.node] < lastSearch {
                 searches[edge.node] = lastSearch
                 steps.append((edge, from))
@@ -138,7 +149,8 @@ final class ObjectGraph {
         visit(roots, from: nil)
         var next = 0
         while next < min(steps.count, count), left > 0 {
-            // Objects copied for an earlier search are walked without a check of the deadline in `edges(of:)`.
+            // Objects copied for an earlier search are walked without a check of the deadline in
+            // `edges(of:)`.
             if next % 1024 == 0, isOver() { break }
             let node = steps[next].edge.node
             if targets.contains(node) {
@@ -171,7 +183,9 @@ final class ObjectGraph {
             let node = nodes[steps[place].edge.node]
             // The last object may not have been copied yet.
             let type =
-                node.type ?? (place == end ? node.object.contents(within: Container.Budget(elements: 0))?.type : nil)
+                node.type
+                ?? (place == end
+                    ? node.object.contents(within: Container.Budget(elements: 0))?.type : nil)
             // A closure that captures only a variable has the variable's box as its context.
             let isClosure = reference.isClosure && !node.isVariable
             return ReferencePath.Step(label: reference.label, isClosure: isClosure, type: type)

@@ -12,7 +12,8 @@ struct ReferencePath {
         let type: RuntimeType?
     }
 
-    /// The references from the root to the object in question. One step stands for the middle of a long path.
+    /// The references from the root to the object in question. One step stands for the middle of a
+    /// long path.
     let steps: [Step]
 
     /// Shows at most 20 steps at each end of a long path.
@@ -27,8 +28,9 @@ struct ReferencePath {
         steps = all.prefix(20) + [middle] + all.suffix(20)
     }
 
-    /// Whether closures alone lead to the object, which is captured as long as the closures are alive. A property on
-    /// the path could be set. A step with a type is an object, even as the only capture of a closure.
+    /// Whether closures alone lead to the object, which is captured as long as the closures are
+    /// alive. A property on the path could be set. A step with a type is an object, even as the
+    /// only capture of a closure.
     var isCapture: Bool { steps.dropLast().allSatisfy { $0.isClosure && $0.type == nil } }
 
     // MARK: Roots
@@ -64,7 +66,9 @@ struct ReferencePath {
             }
             guard let type = step.type else { continue }
             if isInClosure {
-                text += isLast ? " \(it)" : " \(type.isOfCollection ? "a collection" : type.name), whose"
+                text +=
+                    isLast
+                    ? " \(it)" : " \(type.isOfCollection ? "a collection" : type.name), whose"
                 isInClosure = false
             } else if isLast {
                 text += " `\(property)` is \(it)"
@@ -75,7 +79,8 @@ struct ReferencePath {
 
     // MARK: In boxes
 
-    /// The objects on the path after the root, with the label of each reference. The object in question has no type.
+    /// The objects on the path after the root, with the label of each reference. The object in
+    /// question has no type.
     ///
     /// The storage of a standard container counts as part of the storage's holder.
     func legs(from root: Root) -> [(label: String, type: RuntimeType?)] {
@@ -102,7 +107,9 @@ struct ReferencePath {
 
     /// The first object on the path before the object in question, to be captured weakly.
     var firstHolder: String? {
-        steps.dropLast().lazy.compactMap(\.type).first.map { $0.isOfCollection ? "the collection's elements" : $0.name }
+        steps.dropLast().lazy.compactMap(\.type).first.map {
+            $0.isOfCollection ? "the collection's elements" : $0.name
+        }
     }
 
     private static func separator(_ property: String, _ label: String) -> String {

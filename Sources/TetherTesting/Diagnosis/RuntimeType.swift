@@ -20,18 +20,20 @@ struct RuntimeType: @unchecked Sendable {
 
     /// The class of an object's first word; `nil` if the word is no class.
     ///
-    /// Two facts prove a class: all classes of Swift share one table of value witnesses, and the descriptor is among
-    /// the compiler's records.
+    /// Two facts prove a class: all classes of Swift share one table of value witnesses, and the
+    /// descriptor is among the compiler's records.
     init?(class metadata: UInt) {
         guard metadata & 7 == 0, let words = Memory.bytes(at: metadata &- 8, count: 56),
-            words.load(UInt.self, at: 0) == RuntimeType.classWitnesses, words.load(UInt.self, at: 8) == 0,
-            let descriptor = words.load(UInt.self, at: 48), RuntimeType.isDescriptor(descriptor, of: 16)
+            words.load(UInt.self, at: 0) == RuntimeType.classWitnesses,
+            words.load(UInt.self, at: 8) == 0,
+            let descriptor = words.load(UInt.self, at: 48),
+            RuntimeType.isDescriptor(descriptor, of: 16)
         else { return nil }
         self.init(metadata: metadata)
     }
 
-    /// The type of a word found in memory that may change; `nil` if the word is not proved to be a class, a struct or an
-    /// enum.
+    /// The type of a word found in memory that may change; `nil` if the word is not proved to be a
+    /// class, a struct or an enum.
     init?(found metadata: UInt) {
         guard metadata & 7 == 0, let header = Memory.bytes(at: metadata, count: 16),
             let kind = header.load(UInt.self, at: 0).flatMap(Kind.init(rawValue:)),
@@ -79,7 +81,9 @@ struct RuntimeType: @unchecked Sendable {
     var kind: Kind? { word(0).flatMap(Kind.init(rawValue:)) }
 
     /// A word of the metadata.
-    func word(_ index: Int) -> UInt? { Memory.load(UInt.self, at: metadata &+ UInt(bitPattern: index * 8)) }
+    func word(_ index: Int) -> UInt? {
+        Memory.load(UInt.self, at: metadata &+ UInt(bitPattern: index * 8))
+    }
 
     // MARK: Layout
 
@@ -108,18 +112,22 @@ struct RuntimeType: @unchecked Sendable {
         let isStrong: Bool
     }
 
-    /// The stored properties of a struct, or of a class, where the properties of superclasses come first.
+    /// The stored properties of a struct, or of a class, where the properties of superclasses come
+    /// first.
     ///
-    /// The runtime hides the types of noncopyable properties, such as a `Mutex`, so their references are not found.
+    /// The runtime hides the types of noncopyable properties, such as a `Mutex`, so their
+    /// references are not found.
     var fields: [Field] {
         (0..<max(0, reflectedCount(type))).map { index in
             var field = unsafe ReflectedField()
             let type = unsafe reflectedChild(type, index, &field)
-            // SAFETY: the runtime returns a C string with the function that frees the string, called below.
+            // SAFETY: the runtime returns a C string with the function that frees the string,
+            // called below.
             let name = unsafe field.name.map { unsafe String(cString: $0) } ?? "?"
             unsafe field.free?(field.name)
             return unsafe Field(
-                name: name, type: RuntimeType(type), offset: reflectedOffset(self.type, index), isStrong: field.isStrong
+                name: name, type: RuntimeType(type), offset: reflectedOffset(self.type, index),
+                isStrong: field.isStrong
             )
         }
     }
@@ -128,10 +136,13 @@ struct RuntimeType: @unchecked Sendable {
     var elements: [Field] {
         guard let count = word(1), count < 64 else { return [] }
         return (0..<Int(count)).compactMap { index in
-            guard let metadata = word(3 + 2 * index), let offset = word(4 + 2 * index) else { return nil }
+            guard let metadata = word(3 + 2 * index), let offset = word(4 + 2 * index) else {
+                return nil
+            }
             // Without Objective-C the offset is half a word, and the other half is undefined.
             return Field(
-                name: String(index), type: RuntimeType(metadata: metadata), offset: Int(offset & 0xFFFF_FFFF),
+                name: String(index), type: RuntimeType(metadata: metadata),
+                offset: Int(offset & 0xFFFF_FFFF),
                 isStrong: true)
         }
     }
@@ -152,7 +163,8 @@ struct RuntimeType: @unchecked Sendable {
         guard let descriptor else { return nil }
         var first = 2
         if kind == .class {
-            // A class's own members, its generic arguments first, are the last words of its metadata.
+            // A class's own members, its generic arguments first, are the last words of its
+            // metadata.
             guard let words = Memory.load(UInt32.self, at: descriptor &+ 28),
                 let members = Memory.load(UInt32.self, at: descriptor &+ 32), members <= words
             else { return nil }
@@ -163,7 +175,8 @@ struct RuntimeType: @unchecked Sendable {
 
     // MARK: Enums
 
-    /// The payload of an enum's value: the payload's type, and the bytes without the bits of the case.
+    /// The payload of an enum's value: the payload's type, and the bytes without the bits of the
+    /// case.
     ///
     /// `bytes` begin with the value.
     func payload(of bytes: [UInt8]) -> (type: RuntimeType, bytes: [UInt8])? {
@@ -176,21 +189,29 @@ struct RuntimeType: @unchecked Sendable {
         let copy = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 16), alignment: 16)
         defer { unsafe copy.deallocate() }
         unsafe copy.copyMemory(from: bytes, byteCount: bytes.count)
-        // SAFETY: both functions are value witnesses of this type, which only read and change the bits of the copy.
-        guard let type = payload(ofCase: unsafe unsafeBitCast(getTag, to: GetTag.self)(copy, metadata)) else {
+        // SAFETY: both functions are value witnesses of this type, which only read and change the
+        // bits of the copy.
+        guard
+            let type = payload(
+                ofCase: unsafe unsafeBitCast(getTag, to: GetTag.self)(copy, metadata))
+        else {
             return nil
         }
         unsafe unsafeBitCast(project, to: Project.self)(copy, metadata)
         return unsafe (type, [UInt8](UnsafeRawBufferPointer(start: copy, count: bytes.count)))
     }
 
-    /// The type of a case's payload; `nil` for an indirect case, and for a generic enum other than an optional.
+    /// The type of a case's payload; `nil` for an indirect case, and for a generic enum other than
+    /// an optional.
     private func payload(ofCase tag: UInt32) -> RuntimeType? {
         // The case with the payload comes first.
         if kind == .optional { return tag == 0 ? genericArgument(0) : nil }
-        guard let descriptor, let flags = Memory.load(UInt32.self, at: descriptor), flags & 0x80 == 0,
-            let payloads = Memory.load(UInt32.self, at: descriptor &+ 20), tag < payloads & 0xFF_FFFF,
-            let fields = Memory.relative(at: descriptor &+ 16), case let record = fields &+ 16 &+ 12 * UInt(tag),
+        guard let descriptor, let flags = Memory.load(UInt32.self, at: descriptor),
+            flags & 0x80 == 0,
+            let payloads = Memory.load(UInt32.self, at: descriptor &+ 20),
+            tag < payloads & 0xFF_FFFF,
+            let fields = Memory.relative(at: descriptor &+ 16),
+            case let record = fields &+ 16 &+ 12 * UInt(tag),
             let caseFlags = Memory.load(UInt32.self, at: record), caseFlags & 1 == 0
         else { return nil }
         return MangledName(at: Memory.relative(at: record &+ 4))?.type

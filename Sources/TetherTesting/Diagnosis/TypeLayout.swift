@@ -38,25 +38,32 @@ indirect enum TypeLayout: Sendable {
             return .reference
         case .struct:
             if type.type == String.self { return .none }
-            // The fields of library types have no names: their implementation does not concern the user.
-            let isLibrarys = ["Swift.", "Synchronization.", "Tether."].contains { type.fullName.hasPrefix($0) }
+            // The fields of library types have no names: their implementation does not concern the
+            // user.
+            let isLibrarys = ["Swift.", "Synchronization.", "Tether."].contains {
+                type.fullName.hasPrefix($0)
+            }
             return fields(type.fields, haveNames: !isLibrarys)
         case .tuple: return fields(type.elements)
         case .enum, .optional: return .cases(type)
         case .function: return .function
         case .existential:
             guard let flags = type.word(1) else { return .none }
-            // A class existential begins with the reference. An error is one reference to a box, which is not followed.
+            // A class existential begins with the reference. An error is one reference to a box,
+            // which is not followed.
             if flags & 0x8000_0000 == 0 { return .reference }
             return (flags >> 24) & 0x3F == 0 ? .existential : .none
         case .opaque:
-            return ["Builtin.BridgeObject", "Builtin.NativeObject"].contains(type.fullName) ? .reference : .none
+            return ["Builtin.BridgeObject", "Builtin.NativeObject"].contains(type.fullName)
+                ? .reference : .none
         case .metatype, .existentialMetatype, nil: return .none
         }
     }
 
-    private static func fields(_ fields: [RuntimeType.Field], haveNames: Bool = true) -> TypeLayout {
-        let found = fields.compactMap { field -> (label: String, offset: Int, layout: TypeLayout)? in
+    private static func fields(_ fields: [RuntimeType.Field], haveNames: Bool = true) -> TypeLayout
+    {
+        let found = fields.compactMap {
+            field -> (label: String, offset: Int, layout: TypeLayout)? in
             guard field.isStrong else { return nil }
             let layout = value(of: field.type)
             if layout.isNone { return nil }
@@ -81,7 +88,9 @@ indirect enum TypeLayout: Sendable {
         case .existential: return existential(bytes, at: offset)
         case .fields(let fields):
             return fields.flatMap { field in
-                field.layout.references(in: bytes, at: offset + field.offset).map { $0.inside(field.label) }
+                field.layout.references(in: bytes, at: offset + field.offset).map {
+                    $0.inside(field.label)
+                }
             }
         case .cases(let type):
             guard let size = type.size, offset + size <= bytes.count,
@@ -97,7 +106,8 @@ indirect enum TypeLayout: Sendable {
         guard let word, word != 0, word >> 63 == 0 else { return [] }
         return [
             HeapObject.Reference(
-                label: "", object: HeapObject(address: word & 0x00FF_FFFF_FFFF_FFF8), isClosure: isClosure)
+                label: "", object: HeapObject(address: word & 0x00FF_FFFF_FFFF_FFF8),
+                isClosure: isClosure)
         ]
     }
 
@@ -109,7 +119,10 @@ indirect enum TypeLayout: Sendable {
         if layout.isNone { return [] }
         if !isBoxed { return layout.references(in: bytes, at: offset) }
         guard let box = bytes.load(UInt.self, at: offset) else { return [] }
-        return [HeapObject.Reference(label: "", object: HeapObject(address: box), isClosure: false, boxed: type)]
+        return [
+            HeapObject.Reference(
+                label: "", object: HeapObject(address: box), isClosure: false, boxed: type)
+        ]
     }
 }
 
@@ -117,9 +130,12 @@ extension HeapObject.Reference {
     /// The same reference, labelled from the enclosing value on.
     func inside(_ outer: String) -> HeapObject.Reference {
         let joined =
-            if label.isEmpty || label.hasPrefix("[") { outer + label } else if outer.isEmpty { label } else {
+            if label.isEmpty || label.hasPrefix("[") { outer + label } else if outer.isEmpty {
+                label
+            } else {
                 "\(outer).\(label)"
             }
-        return HeapObject.Reference(label: joined, object: object, isClosure: isClosure, boxed: boxed)
+        return HeapObject.Reference(
+            label: joined, object: object, isClosure: isClosure, boxed: boxed)
     }
 }

@@ -1,16 +1,18 @@
 internal import Foundation
 public import Tether
 
-/// Draws the observers of an audit: subjects on the left, targets on the right, and owners around their observers.
+/// Draws the observers of an audit: subjects on the left, targets on the right, and owners around
+/// their observers.
 ///
-/// Objects are named by type, because an address says nothing in a picture. Observers held by tokens follow the
-/// observers of owners.
+/// Objects are named by type, because an address says nothing in a picture. Observers held by
+/// tokens follow the observers of owners.
 extension Audit {
     /// The audit as a graph for Graphviz: draw with `dot -Tsvg`.
     ///
-    /// Ellipses are names with their senders. Boxes are observers, with the line of each registration, in the frame of
-    /// their owner. Cylinders are targets. Arrows follow the notifications. An observer with dropped deliveries is red,
-    /// or else with pending deliveries yellow, or else grey if muted.
+    /// Ellipses are names with their senders. Boxes are observers, with the line of each
+    /// registration, in the frame of their owner. Cylinders are targets. Arrows follow the
+    /// notifications. An observer with dropped deliveries is red, or else with pending deliveries
+    /// yellow, or else grey if muted.
     public func dot() -> String { diagram.graphviz }
 
     /// The audit as a flow chart for Mermaid, which Markdown on many hosts draws; see `dot()`.
@@ -26,8 +28,12 @@ extension Audit {
             (.yellow, "deliveries wait"), (.red, "deliveries were dropped"), (.grey, "muted"),
         ]
         let (subjects, targets) = (subjects, rows.map(\.target))
-        let subjectBoxes = Audit.numbers(of: subjects) { diagram.add(Diagram.Box($0, .pill, .green, column: 0)) }
-        let targetBoxes = Audit.numbers(of: targets) { diagram.add(Diagram.Box([$0], .cylinder, .violet, column: 2)) }
+        let subjectBoxes = Audit.numbers(of: subjects) {
+            diagram.add(Diagram.Box($0, .pill, .green, column: 0))
+        }
+        let targetBoxes = Audit.numbers(of: targets) {
+            diagram.add(Diagram.Box([$0], .cylinder, .violet, column: 2))
+        }
         var owners = Instances()
         let names = rows.map { $0.owner.map { owners.name(of: $0) } }
         let groups = Dictionary(grouping: rows.indices) { names[$0] }
@@ -47,19 +53,23 @@ extension Audit {
         return diagram
     }
 
-    /// For each row a line for the name, one for the sender, if any, and one for the center, if there are several.
+    /// For each row a line for the name, one for the sender, if any, and one for the center, if
+    /// there are several.
     private var subjects: [[String]] {
         var senders = Instances()
         let isOneCenter = Set(rows.map(\.center)).count < 2
         return rows.map { row in
             [describeName(row.name)]
-                + (row.sender.map { ["from \(row.isSenderObject ? senders.name(of: $0) : $0)"] } ?? [])
+                + (row.sender.map { ["from \(row.isSenderObject ? senders.name(of: $0) : $0)"] }
+                    ?? [])
                 + (isOneCenter ? [] : ["on \(row.center)"])
         }
     }
 
     /// Adds each different element once, in order, and returns its number.
-    private static func numbers<Element: Hashable>(of elements: [Element], add: (Element) -> Int) -> [Element: Int] {
+    private static func numbers<Element: Hashable>(of elements: [Element], add: (Element) -> Int)
+        -> [Element: Int]
+    {
         var numbers: [Element: Int] = [:]
         for element in elements where numbers[element] == nil { numbers[element] = add(element) }
         return numbers
@@ -72,7 +82,9 @@ extension Audit {
 
         mutating func name(of description: String) -> String {
             if let known = names[description] { return known }
-            guard let address = description.range(of: " 0x", options: .backwards) else { return description }
+            guard let address = description.range(of: " 0x", options: .backwards) else {
+                return description
+            }
             let type = String(description[..<address.lowerBound])
             let number = (counts[type] ?? 0) + 1
             counts[type] = number

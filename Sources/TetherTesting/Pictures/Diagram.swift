@@ -1,13 +1,15 @@
 internal import Foundation
 
-/// Boxes, some in frames, and arrows between boxes, as text for Graphviz, as text for Mermaid, and as an SVG.
+/// Boxes, some in frames, and arrows between boxes, as text for Graphviz, as text for Mermaid, and
+/// as an SVG.
 ///
-/// Boxes stand in columns, which are numbered from left to right. The boxes of the main column stand one below another
-/// in the order of their numbers. No other column has frames. Each other box stands beside the middle of its joined
-/// boxes, or at the next free place below. Graphviz and Mermaid find places of their own.
+/// Boxes stand in columns, which are numbered from left to right. The boxes of the main column
+/// stand one below another in the order of their numbers. No other column has frames. Each other
+/// box stands beside the middle of its joined boxes, or at the next free place below. Graphviz and
+/// Mermaid find places of their own.
 ///
-/// Labels come from a program, so each form escapes the labels, and writes a space for each control character.
-/// Complexity: O(n log n) for n boxes and arrows.
+/// Labels come from a program, so each form escapes the labels, and writes a space for each control
+/// character. Complexity: O(n log n) for n boxes and arrows.
 package struct Diagram: Sendable {
     enum Shape: Sendable {
         case box, pill, cylinder
@@ -108,15 +110,19 @@ extension Diagram {
                 case .pill: "ellipse"
                 case .cylinder: "cylinder"
                 }
-            return "box\(number) [label=\(quoted(box.lines)), shape=\(shape), fillcolor=\"\(box.tint.color)\"];"
+            return
+                "box\(number) [label=\(quoted(box.lines)), shape=\(shape), fillcolor=\"\(box.tint.color)\"];"
         }
         let joined = arrows.map { arrow in
             let label = arrow.label.isEmpty ? "" : " [label=\(quoted([arrow.label]))]"
             return "box\(arrow.from) -> box\(arrow.to)\(label);"
         }
-        let style = ["rankdir=LR;", "node [fontname=Helvetica, style=filled];", "edge [fontname=Helvetica];"]
+        let style = [
+            "rankdir=LR;", "node [fontname=Helvetica, style=filled];", "edge [fontname=Helvetica];",
+        ]
         let framed = framed(drawn) { number, title in
-            let style = "label=\(quoted([title])); style=\"rounded,filled\"; fillcolor=\"\(Diagram.frameColor)\";"
+            let style =
+                "label=\(quoted([title])); style=\"rounded,filled\"; fillcolor=\"\(Diagram.frameColor)\";"
             return (["subgraph cluster\(number) {", "    \(style)"], "}")
         }
         return "digraph {\n" + (style + framed + joined).map { "    \($0)\n" }.joined() + "}\n"
@@ -140,14 +146,18 @@ extension Diagram {
         let joined = arrows.map { arrow in
             "box\(arrow.from) -->\(arrow.label.isEmpty ? "" : "|\(quoted([arrow.label]))|") box\(arrow.to)"
         }
-        let framed = framed(drawn) { number, title in (["subgraph frame\(number) [\(quoted([title]))]"], "end") }
-        let lines = tints.map { "classDef \($0) fill:\($0.color),stroke:#555,color:#000" } + framed + joined
+        let framed = framed(drawn) { number, title in
+            (["subgraph frame\(number) [\(quoted([title]))]"], "end")
+        }
+        let lines =
+            tints.map { "classDef \($0) fill:\($0.color),stroke:#555,color:#000" } + framed + joined
         return "flowchart LR\n" + lines.map { "    \($0)\n" }.joined()
     }
 
     /// A line for each box, and the lines that begin and end each frame.
     private func framed(
-        _ drawn: [String], _ around: (_ number: Int, _ title: String) -> (begin: [String], end: String)
+        _ drawn: [String],
+        _ around: (_ number: Int, _ title: String) -> (begin: [String], end: String)
     ) -> [String] {
         var (lines, next) = ([String](), 0)
         for (number, frame) in frames.enumerated() {
@@ -164,9 +174,12 @@ extension Diagram {
 
 extension String {
     /// The text in XML.
-    fileprivate var escapedForMarkup: String { escaped(by: ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]) }
+    fileprivate var escapedForMarkup: String {
+        escaped(by: ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"])
+    }
 
-    /// Replaces scalars, and writes a space for each control character and each scalar excluded by XML.
+    /// Replaces scalars, and writes a space for each control character and each scalar excluded by
+    /// XML.
     ///
     /// Characters would not do: a quotation mark with a combining mark is another character.
     fileprivate func escaped(by escapes: [Unicode.Scalar: String]) -> String {
@@ -184,7 +197,9 @@ extension String {
 
 extension Unicode.Scalar {
     /// Whether the scalar is neither a control character nor excluded by XML.
-    fileprivate var isText: Bool { properties.generalCategory != .control && value & 0xFFFE != 0xFFFE }
+    fileprivate var isText: Bool {
+        properties.generalCategory != .control && value & 0xFFFE != 0xFFFE
+    }
 }
 
 // MARK: The picture
@@ -194,18 +209,26 @@ extension Diagram {
     package var svg: String {
         let places = Places(self)
         var shapes = zip(heads, places.columns.indices).map { head, column in
-            text(head, places.columns[column].left - (column == mainColumn ? places.inset : 0), 22, Diagram.bold)
+            text(
+                head, places.columns[column].left - (column == mainColumn ? places.inset : 0), 22,
+                Diagram.bold)
         }
         if !repair.isEmpty {
-            shapes.append(text("▾ \(repair)", 24, 22, "class=\"repair\" fill=\"#b3261e\" font-weight=\"bold\""))
+            shapes.append(
+                text(
+                    "▾ \(repair)", 24, 22, "class=\"repair\" fill=\"#b3261e\" font-weight=\"bold\"")
+            )
         }
         for frame in frames {
             let (left, width) = places.columns[mainColumn]
             let (top, last) = (places.tops[frame.boxes.lowerBound] - 5, frame.boxes.upperBound - 1)
             let height = places.tops[last] + boxes[last].height + 5 - top
             shapes.append(
-                rectangle(left - places.inset, top, width + places.inset + 5, height, "frame", Diagram.frameColor, 7)
-                    + text(frame.title, left - places.inset + 10, top + height / 2 + 5, Diagram.bold))
+                rectangle(
+                    left - places.inset, top, width + places.inset + 5, height, "frame",
+                    Diagram.frameColor, 7)
+                    + text(
+                        frame.title, left - places.inset + 10, top + height / 2 + 5, Diagram.bold))
         }
         shapes += arrows.map { arrow($0, places) }
         for (box, top) in zip(boxes, places.tops) {
@@ -236,7 +259,8 @@ extension Diagram {
         + " .frame {fill: #1c2633} text {fill: #e6edf3} .small {fill: #a9b4c0} .repair {fill: #ff9d91} "
 
     private func rectangle(
-        _ x: Int, _ y: Int, _ width: Int, _ height: Int, _ name: String, _ fill: String, _ round: Int
+        _ x: Int, _ y: Int, _ width: Int, _ height: Int, _ name: String, _ fill: String,
+        _ round: Int
     ) -> String {
         "<rect x=\"\(x)\" y=\"\(y)\" width=\"\(width)\" height=\"\(height)\" rx=\"\(round)\" "
             + "class=\"\(name)\" fill=\"\(fill)\" stroke=\"#888\"/>"
@@ -254,7 +278,8 @@ extension Diagram {
             }.joined()
     }
 
-    /// Leads from the right side of a box to the left side of a box of a later column, and below both to any other box.
+    /// Leads from the right side of a box to the left side of a box of a later column, and below
+    /// both to any other box.
     private func arrow(_ arrow: Arrow, _ places: Places) -> String {
         let boxes = (from: boxes[arrow.from], to: boxes[arrow.to])
         let (from, to) = (places.columns[boxes.from.column], places.columns[boxes.to.column])
@@ -271,10 +296,12 @@ extension Diagram {
             ? "C\(middle) \(y) \(middle) \(toY) \(toX - 6) \(toY)"
             : "C\(x) \(middle) \(toX) \(middle) \(toX) \(toY + 6)"
         let (labelX, labelY) = ((x + toX) / 2, isForward ? (y + toY) / 2 - 6 : middle + 3)
-        let color = boxes.from.shape == .pill ? "#5a9a5a" : boxes.to.shape == .cylinder ? "#9a6fb5" : "#888"
+        let color =
+            boxes.from.shape == .pill ? "#5a9a5a" : boxes.to.shape == .cylinder ? "#9a6fb5" : "#888"
         return "<path d=\"M\(x) \(y) \(curve)\" fill=\"none\" stroke=\"\(color)\"/>"
             + "<path d=\"M\(toX) \(toY) \(isForward ? "l-8 -4 v8 z" : "l-4 8 h8 z")\" fill=\"\(color)\"/>"
-            + (arrow.label.isEmpty ? "" : text(arrow.label, labelX, labelY, "text-anchor=\"middle\" font-size=\"12\""))
+            + (arrow.label.isEmpty
+                ? "" : text(arrow.label, labelX, labelY, "text-anchor=\"middle\" font-size=\"12\""))
     }
 }
 
@@ -297,7 +324,8 @@ private struct Places {
             let lines = boxes.filter { $0.column == column }.flatMap { box in
                 box.lines.enumerated().map { ($0 == 0 ? 8 : 7) * $1.count }
             }
-            let labels = diagram.arrows.filter { boxes[$0.from].column == column }.map(\.label.count)
+            let labels = diagram.arrows.filter { boxes[$0.from].column == column }.map(
+                \.label.count)
             if column == diagram.mainColumn { left += inset }
             columns.append((left, lines.reduce(0, max) + 24))
             left += columns[column].width + max(90, labels.reduce(0, max) * 6 + 40)
@@ -317,8 +345,12 @@ private struct Places {
             joined[arrow.from].append(arrow.to)
             joined[arrow.to].append(arrow.from)
         }
-        for column in (0...last).sorted(by: { abs($0 - diagram.mainColumn) < abs($1 - diagram.mainColumn) }) {
-            let numbers = boxes.indices.filter { boxes[$0].column == column && !placed.contains($0) }
+        for column in (0...last).sorted(by: {
+            abs($0 - diagram.mainColumn) < abs($1 - diagram.mainColumn)
+        }) {
+            let numbers = boxes.indices.filter {
+                boxes[$0].column == column && !placed.contains($0)
+            }
             spread(numbers, of: boxes, below: first, joined, &placed)
         }
         // Below the boxes, arrows lead back, and the legend stands.
@@ -332,12 +364,16 @@ private struct Places {
         )
     }
 
-    /// Puts each box beside the middle of its joined boxes, or below the last box placed in the column.
+    /// Puts each box beside the middle of its joined boxes, or below the last box placed in the
+    /// column.
     private mutating func spread(
-        _ numbers: [Int], of boxes: [Diagram.Box], below first: Int, _ joined: [[Int]], _ placed: inout Set<Int>
+        _ numbers: [Int], of boxes: [Diagram.Box], below first: Int, _ joined: [[Int]],
+        _ placed: inout Set<Int>
     ) {
         let wishes = numbers.map { number in
-            let beside = joined[number].filter(placed.contains).map { tops[$0] + boxes[$0].height / 2 }
+            let beside = joined[number].filter(placed.contains).map {
+                tops[$0] + boxes[$0].height / 2
+            }
             return beside.reduce(0, +) / max(1, beside.count) - boxes[number].height / 2
         }
         var free = first

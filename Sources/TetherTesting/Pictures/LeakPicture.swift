@@ -19,16 +19,22 @@ struct LeakPicture {
 
     /// Adds an object, held by the last box in the property named by the label.
     mutating func hold(
-        _ lines: [String], _ label: String, _ shape: Diagram.Shape = .box, _ tint: Diagram.Tint = .yellow
+        _ lines: [String], _ label: String, _ shape: Diagram.Shape = .box,
+        _ tint: Diagram.Tint = .yellow
     ) {
         let number = diagram.add(Diagram.Box(lines, shape, tint, column: diagram.boxes.count))
         diagram.join(number - 1, number, label)
     }
 
-    /// This picture, followed by a path to the object left behind; from `.itself` the path leads back to the first box.
-    func following(_ path: ReferencePath, from root: ReferencePath.Root, to lines: [String]) -> LeakPicture {
+    /// This picture, followed by a path to the object left behind; from `.itself` the path leads
+    /// back to the first box.
+    func following(_ path: ReferencePath, from root: ReferencePath.Root, to lines: [String])
+        -> LeakPicture
+    {
         var picture = self
-        if root == .closure { picture.diagram.repair = "Mend here: capture \(path.firstHolder ?? "it") weakly" }
+        if root == .closure {
+            picture.diagram.repair = "Mend here: capture \(path.firstHolder ?? "it") weakly"
+        }
         for leg in path.legs(from: root) {
             if let type = leg.type {
                 picture.hold([type.name], leg.label, .box, .white)
@@ -56,7 +62,8 @@ extension WatchedRegistration {
     /// The lines of the token in a picture.
     var tokenLines: [String] { ["token for \(subject)", "\(site)"] }
 
-    /// A handler that holds an object. If the object is the owner, the picture shows that the owner holds the handler.
+    /// A handler that holds an object. If the object is the owner, the picture shows that the owner
+    /// holds the handler.
     func picture(_ path: ReferencePath, to object: HeapObject, _ lines: [String]) -> Diagram {
         var picture = LeakPicture(handlerOf: self).following(path, from: .closure, to: lines)
         if owner == object.address {

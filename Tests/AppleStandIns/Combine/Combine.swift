@@ -1,4 +1,5 @@
-// What Tether uses of Apple's module `Combine`, with its signatures there; and what programs do with it.
+// What Tether uses of Apple's module `Combine`, with its signatures there; and what programs do
+// with it.
 
 public protocol Cancellable { func cancel() }
 
@@ -24,7 +25,9 @@ public protocol Publisher<Output, Failure> {
 }
 
 extension Publisher {
-    public func handleEvents(receiveCancel: (() -> Void)? = nil) -> Publishers.HandleEvents<Self> { fatalError() }
+    public func handleEvents(receiveCancel: (() -> Void)? = nil) -> Publishers.HandleEvents<Self> {
+        fatalError()
+    }
 
     public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> { fatalError() }
 }

@@ -1,5 +1,6 @@
-// Apple's typed messages, with the requirements that Foundation has left out elsewhere, from the releases on that have
-// them. They are Foundation's there; the module is called `Darwin` because `canImport(Darwin)` tells where they are.
+// Apple's typed messages, with the requirements that Foundation has left out elsewhere, from the
+// releases on that have them. They are Foundation's there; the module is called `Darwin` because
+// `canImport(Darwin)` tells where they are.
 //
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
@@ -37,12 +38,16 @@ extension NotificationCenter {
 extension NotificationCenter.MainActorMessage {
     public static var name: Notification.Name { Notification.Name(String(reflecting: Self.self)) }
     @MainActor public static func makeMessage(_ notification: Notification) -> Self? { nil }
-    @MainActor public static func makeNotification(_ message: Self) -> Notification { Notification(name: name) }
+    @MainActor public static func makeNotification(_ message: Self) -> Notification {
+        Notification(name: name)
+    }
 }
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension NotificationCenter.AsyncMessage {
     public static var name: Notification.Name { Notification.Name(String(reflecting: Self.self)) }
     public static func makeMessage(_ notification: Notification) -> Self? { nil }
-    public static func makeNotification(_ message: Self) -> Notification { Notification(name: name) }
+    public static func makeNotification(_ message: Self) -> Notification {
+        Notification(name: name)
+    }
 }

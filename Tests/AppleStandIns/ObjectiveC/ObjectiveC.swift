@@ -1,6 +1,8 @@
-// What Tether uses of Apple's module `ObjectiveC`, by the names and with the types that it has there.
+// What Tether uses of Apple's module `ObjectiveC`, by the names and with the types that it has
+// there.
 //
-// SAFETY: objects are passed on as addresses for the length of a call, in which the caller holds them.
+// SAFETY: objects are passed on as addresses for the length of a call, in which the caller holds
+// them.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, TypeNamesShouldBeCapitalized
 
 public import Foundation
@@ -28,14 +30,18 @@ public func objc_setAssociatedObject(
 }
 
 public func objc_getAssociatedObject(_ object: Any, _ key: UnsafeRawPointer) -> Any? {
-    runtime_associated(address(object), key).map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+    runtime_associated(address(object), key).map {
+        Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+    }
 }
 
 public func object_getClass(_ object: Any?) -> AnyClass? {
     object.map { type(of: $0 as AnyObject) }
 }
 
-public func sel_registerName(_ name: UnsafePointer<CChar>) -> Selector { runtime_register_name(name) }
+public func sel_registerName(_ name: UnsafePointer<CChar>) -> Selector {
+    runtime_register_name(name)
+}
 
 public func class_getMethodImplementation(_ type: AnyClass?, _ name: Selector) -> IMP? {
     type == nil ? nil : runtime_find_method(name).map { unsafeBitCast($0, to: IMP.self) }

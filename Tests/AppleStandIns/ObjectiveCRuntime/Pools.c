@@ -5,7 +5,8 @@
 
 #include "Runtime.h"
 
-// What a thread has put into its pools, the outermost first. The outermost has no `pop`: it ends with the thread.
+// What a thread has put into its pools, the outermost first. The outermost has no `pop`: it ends
+// with the thread.
 typedef struct {
     long count, capacity;
     void *objects[];

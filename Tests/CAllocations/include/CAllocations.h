@@ -12,10 +12,12 @@ extern "C" {
 /// Bytes of the heap in use, as the allocator counts them; 0 where it does not tell.
 size_t heap_bytes_in_use(void);
 
-/// Whether `allocations_on_this_thread` counts: not under a sanitizer, which has an allocator of its own.
+/// Whether `allocations_on_this_thread` counts: not under a sanitizer, which has an allocator of
+/// its own.
 bool counts_allocations(void);
 
-/// How often the calling thread has called `malloc`, `calloc`, `realloc` or an aligned form of them.
+/// How often the calling thread has called `malloc`, `calloc`, `realloc` or an aligned form of
+/// them.
 size_t allocations_on_this_thread(void);
 
 #if defined(__cplusplus)

@@ -1,4 +1,5 @@
-/// What a limit for each test needs of C: to be called when the process starts, and to see where all threads stand.
+/// What a limit for each test needs of C: to be called when the process starts, and to see where
+/// all threads stand.
 #ifndef TETHER_C_TEST_LIMITS_H
 #define TETHER_C_TEST_LIMITS_H
 
@@ -15,11 +16,13 @@ extern "C" {
 /// The calling thread's number, as `tether_thread_stack` takes it.
 int32_t tether_current_thread(void);
 
-/// Writes the return addresses of a thread of this process, the innermost first, and returns how many there are; 0 if
-/// the thread does not answer within a second, or this platform has no way to ask.
+/// Writes the return addresses of a thread of this process, the innermost first, and returns how
+/// many there are; 0 if the thread does not answer within a second, or this platform has no way to
+/// ask.
 size_t tether_thread_stack(int32_t thread, uintptr_t *_Nonnull frames, size_t count);
 
-/// Where an address belongs: the image's path and first address, and the nearest symbol that it exports.
+/// Where an address belongs: the image's path and first address, and the nearest symbol that it
+/// exports.
 struct tether_place {
     const char *_Nullable image;
     uintptr_t base;

@@ -1,5 +1,5 @@
-/// The executions in which each thread runs as it was chosen to: every way for reads to find writes, and for the writes to
-/// a location to follow each other.
+/// The executions in which each thread runs as it was chosen to: every way for reads to find
+/// writes, and for the writes to a location to follow each other.
 struct Candidates {
     private var events: [Event] = []
     private var programOrder: Relation
@@ -20,7 +20,9 @@ struct Candidates {
         for location in locations {
             initial[location.number] = events.count
             events.append(
-                Event(kind: .write, order: .plain, location: location.number, value: location.initial))
+                Event(
+                    kind: .write, order: .plain, location: location.number, value: location.initial)
+            )
         }
         precondition(events.count <= 64, "A scenario has at most 64 events.")
         programOrder = Relation(count: events.count)
@@ -30,10 +32,13 @@ struct Candidates {
                     events[one].thread == events[other].thread
                     && events[one].position < events[other].position
                 // What a location has at the start comes before every access to it.
-                let isFirst = events[one].isInitial && events[one].location == events[other].location
+                let isFirst =
+                    events[one].isInitial && events[one].location == events[other].location
                 if isLater || isFirst { programOrder.insert(one, other) }
             }
-            if events[one].isWrite, !events[one].isInitial { writes[events[one].location, default: []].append(one) }
+            if events[one].isWrite, !events[one].isInitial {
+                writes[events[one].location, default: []].append(one)
+            }
         }
     }
 
@@ -43,13 +48,18 @@ struct Candidates {
         _ = chooseSources(reads[...], source: Array(repeating: -1, count: events.count), body)
     }
 
-    private func chooseSources(_ reads: ArraySlice<Int>, source: [Int], _ body: (Execution) -> Bool) -> Bool {
+    private func chooseSources(_ reads: ArraySlice<Int>, source: [Int], _ body: (Execution) -> Bool)
+        -> Bool
+    {
         guard let read = reads.first else {
-            return orderWrites(Array(writes.keys)[...], source: source, Relation(count: events.count), body)
+            return orderWrites(
+                Array(writes.keys)[...], source: source, Relation(count: events.count), body)
         }
         let location = events[read].location
         for write in [initial[location]!] + writes[location, default: []] {
-            guard events[write].value == events[read].value, !programOrder[read, write] else { continue }
+            guard events[write].value == events[read].value, !programOrder[read, write] else {
+                continue
+            }
             var source = source
             source[read] = write
             if !chooseSources(reads.dropFirst(), source: source, body) { return false }
@@ -58,7 +68,8 @@ struct Candidates {
     }
 
     private func orderWrites(
-        _ locations: ArraySlice<Location.Number>, source: [Int], _ coherence: Relation, _ body: (Execution) -> Bool
+        _ locations: ArraySlice<Location.Number>, source: [Int], _ coherence: Relation,
+        _ body: (Execution) -> Bool
     ) -> Bool {
         guard let location = locations.first else { return finish(source: source, coherence, body) }
         return order(
@@ -72,14 +83,19 @@ struct Candidates {
         }
     }
 
-    /// Calls `body` with every order of a location's writes that keeps that of each thread, and in which a
-    /// read-modify-write directly follows what it read.
-    private func order(_ left: [Int], after sequence: [Int], source: [Int], _ body: ([Int]) -> Bool) -> Bool {
+    /// Calls `body` with every order of a location's writes that keeps that of each thread, and in
+    /// which a read-modify-write directly follows what it read.
+    private func order(_ left: [Int], after sequence: [Int], source: [Int], _ body: ([Int]) -> Bool)
+        -> Bool
+    {
         if left.isEmpty { return body(sequence) }
         for write in left where !left.contains(where: { programOrder[$0, write] }) {
             // The read half stands directly before it.
             if events[write].isExclusive, source[write - 1] != sequence.last { continue }
-            if !order(left.filter { $0 != write }, after: sequence + [write], source: source, body) { return false }
+            if !order(left.filter { $0 != write }, after: sequence + [write], source: source, body)
+            {
+                return false
+            }
         }
         return true
     }
@@ -92,7 +108,8 @@ struct Candidates {
             fromReads.insert(read, all: coherence.rows[source[read]])
         }
         let execution = Execution(
-            events: events, threadCount: threadCount, programOrder: programOrder, readsFrom: readsFrom,
+            events: events, threadCount: threadCount, programOrder: programOrder,
+            readsFrom: readsFrom,
             coherence: coherence, fromReads: fromReads, source: source)
         return execution.isCoherent ? body(execution) : true
     }

@@ -26,12 +26,16 @@ struct Checking {
             let search = Search(classic.scenario, models: Classic.models)
             executions += search.executions
             let allowed = Set(search.witnesses.keys)
-            for model in Classic.models where allowed.contains(model) != classic.allowedBy.contains(model) {
+            for model in Classic.models
+            where allowed.contains(model) != classic.allowedBy.contains(model) {
                 surprise(
-                    "\(classic.name) is \(allowed.contains(model) ? "allowed" : "forbidden") by \(model.rawValue).")
+                    "\(classic.name) is \(allowed.contains(model) ? "allowed" : "forbidden") by \(model.rawValue)."
+                )
             }
         }
-        print("\(classics.count) classic tests with known answers, on \(Classic.models.count) models.\n")
+        print(
+            "\(classics.count) classic tests with known answers, on \(Classic.models.count) models.\n"
+        )
     }
 
     // MARK: Protocols
@@ -47,12 +51,14 @@ struct Checking {
 
     /// That the code still has the lines that the model stands for.
     private mutating func check(_ code: Code) {
-        let path = URL(filePath: #filePath).appending(path: "../../../../Sources/\(code.file)").standardized
+        let path = URL(filePath: #filePath).appending(path: "../../../../Sources/\(code.file)")
+            .standardized
         guard let text = try? String(contentsOf: path, encoding: .utf8) else {
             return surprise("There is no \(path.path).")
         }
         for line in code.lines where !text.contains(line) {
-            surprise("\(code.file) does not say '\(line)' any more: does the model still stand for it?")
+            surprise(
+                "\(code.file) does not say '\(line)' any more: does the model still stand for it?")
         }
     }
 
@@ -60,15 +66,21 @@ struct Checking {
         claims += 1
         let broken = brokenMachines { claim.scenario(Protocol(on: $0)) }
         print(
-            Checking.row("  \(claim.sentence)", Machine.allCases.map { broken[$0] == nil ? "holds" : "BROKEN" }))
+            Checking.row(
+                "  \(claim.sentence)",
+                Machine.allCases.map { broken[$0] == nil ? "holds" : "BROKEN" }))
         for machine in Machine.allCases {
             guard let witness = broken[machine] else { continue }
             surprise("'\(claim.sentence)' is broken on \(machine.rawValue).")
             print(witness)
         }
-        if claim.mutants.isEmpty { surprise("'\(claim.sentence)' has no mutant, so it may say nothing.") }
+        if claim.mutants.isEmpty {
+            surprise("'\(claim.sentence)' has no mutant, so it may say nothing.")
+        }
         for mutant in claim.mutants { check(mutant, of: claim) }
-        for fact in Facts.takeUnknown() { surprise("'\(claim.sentence)' asks for '\(fact)', which no thread notes.") }
+        for fact in Facts.takeUnknown() {
+            surprise("'\(claim.sentence)' asks for '\(fact)', which no thread notes.")
+        }
     }
 
     private mutating func check<Protocol>(_ mutant: Mutant<Protocol>, of claim: Claim<Protocol>) {
@@ -78,12 +90,18 @@ struct Checking {
             mutant.apply(&changed)
             return claim.scenario(changed)
         }
-        print(Checking.row("    if \(mutant.change)", Machine.allCases.map { broken[$0] == nil ? "." : "found" }))
-        for machine in Machine.allCases where (broken[machine] != nil) != mutant.breaksOn.contains(machine) {
+        print(
+            Checking.row(
+                "    if \(mutant.change)",
+                Machine.allCases.map { broken[$0] == nil ? "." : "found" }))
+        for machine in Machine.allCases
+        where (broken[machine] != nil) != mutant.breaksOn.contains(machine) {
             surprise(
-                "If \(mutant.change), it \(broken[machine] == nil ? "holds" : "is broken") on \(machine.rawValue).")
+                "If \(mutant.change), it \(broken[machine] == nil ? "holds" : "is broken") on \(machine.rawValue)."
+            )
         }
-        if isVerbose, let (machine, witness) = broken.min(by: { $0.key.rawValue < $1.key.rawValue }) {
+        if isVerbose, let (machine, witness) = broken.min(by: { $0.key.rawValue < $1.key.rawValue })
+        {
             print("      on \(machine.rawValue):\n\(witness)")
         }
         if broken.isEmpty { surprise("If \(mutant.change), nothing is broken.") }

@@ -1,4 +1,5 @@
-/// A protocol of the library: its code, as far as other threads can tell, as a value whose orders can be changed.
+/// A protocol of the library: its code, as far as other threads can tell, as a value whose orders
+/// can be changed.
 protocol Modelled {
     /// The protocol as the library has it.
     init(on machine: Machine)
@@ -15,7 +16,8 @@ struct Claim<Protocol: Modelled> {
     let mutants: [Mutant<Protocol>]
 
     init(
-        _ sentence: String, mutants: [Mutant<Protocol>], _ scenario: @escaping (Protocol) -> Scenario
+        _ sentence: String, mutants: [Mutant<Protocol>],
+        _ scenario: @escaping (Protocol) -> Scenario
     ) {
         self.sentence = sentence
         self.mutants = mutants

@@ -2,8 +2,12 @@
 enum Order {
     case plain, relaxed, acquiring, releasing, acquiringAndReleasing, sequentiallyConsistent
 
-    var acquires: Bool { self == .acquiring || self == .acquiringAndReleasing || self == .sequentiallyConsistent }
-    var releases: Bool { self == .releasing || self == .acquiringAndReleasing || self == .sequentiallyConsistent }
+    var acquires: Bool {
+        self == .acquiring || self == .acquiringAndReleasing || self == .sequentiallyConsistent
+    }
+    var releases: Bool {
+        self == .releasing || self == .acquiringAndReleasing || self == .sequentiallyConsistent
+    }
 }
 
 /// One step of one thread, as the memory models see it.
@@ -23,12 +27,13 @@ struct Event {
     /// The number of the location that is accessed, or -1.
     var location = -1
     var value = 0
-    /// Whether it is one half of a read-modify-write. The read of one that failed is a half without the other.
+    /// Whether it is one half of a read-modify-write. The read of one that failed is a half without
+    /// the other.
     var isExclusive = false
     /// The write that stores what this read was the first half of, as an index in the thread.
     var partner: Int?
-    /// The earlier reads of the thread, one bit each, that the address, the stored value, or whether this happens at all
-    /// depends on.
+    /// The earlier reads of the thread, one bit each, that the address, the stored value, or
+    /// whether this happens at all depends on.
     var address: UInt64 = 0
     var data: UInt64 = 0
     var control: UInt64 = 0

@@ -1,5 +1,5 @@
-/// A candidate execution: what every thread did, which write each read found, and the order of the writes to each
-/// location. A memory model says whether it can be.
+/// A candidate execution: what every thread did, which write each read found, and the order of the
+/// writes to each location. A memory model says whether it can be.
 struct Execution {
     let events: [Event]
     let threadCount: Int
@@ -17,11 +17,14 @@ struct Execution {
     var count: Int { events.count }
     var indices: Range<Int> { events.indices }
 
-    func isBetweenThreads(_ one: Int, _ other: Int) -> Bool { events[one].thread != events[other].thread }
+    func isBetweenThreads(_ one: Int, _ other: Int) -> Bool {
+        events[one].thread != events[other].thread
+    }
 
     /// Whether two accesses are to the same location.
     func isSameLocation(_ one: Int, _ other: Int) -> Bool {
-        events[one].isAccess && events[other].isAccess && events[one].location == events[other].location
+        events[one].isAccess && events[other].isAccess
+            && events[one].location == events[other].location
     }
 
     /// The write half of a read-modify-write, by the index of its read.
@@ -32,7 +35,8 @@ struct Execution {
     /// The indices of a thread's events.
     func events(of thread: Int) -> [Int] { indices.filter { events[$0].thread == thread } }
 
-    /// What all models ask for: each location by itself behaves as if one thing happened after the other.
+    /// What all models ask for: each location by itself behaves as if one thing happened after the
+    /// other.
     var isCoherent: Bool {
         var order = programOrder.filter(isSameLocation)
         order.formUnion(readsFrom)

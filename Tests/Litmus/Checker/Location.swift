@@ -43,7 +43,8 @@ struct Location {
     /// Changes the word if it is what is expected; returns whether it was.
     func compareExchange(expected: Int, desired: Int, _ order: Order) -> Bool {
         let old = Run.current.read(self, order.ofRead, through: nil, where: { _ in true })
-        Run.current.complete(self, with: old.number == expected ? Value(desired) : nil, order.ofWrite)
+        Run.current.complete(
+            self, with: old.number == expected ? Value(desired) : nil, order.ofWrite)
         return old == expected
     }
 }

@@ -19,7 +19,8 @@ enum Machine: String, CaseIterable {
         }
     }
 
-    /// How a thread that posts is kept from looking at what comes before it has announced what it does.
+    /// How a thread that posts is kept from looking at what comes before it has announced what it
+    /// does.
     var fence: Fence {
         switch self {
         case .sequential, .x86, .language: .ofWaiters
@@ -33,8 +34,8 @@ enum Machine: String, CaseIterable {
         case ofWaiters
         /// Who posts fences itself.
         case ofPosters
-        /// ARM64: the load of the awaited word, which is sequentially consistent there, stays behind the store that
-        /// announces, which releases.
+        /// ARM64: the load of the awaited word, which is sequentially consistent there, stays
+        /// behind the store that announces, which releases.
         case none
     }
 }

@@ -53,7 +53,9 @@ struct Relation {
     var transitiveClosure: Relation {
         var closure = self
         for middle in rows.indices where closure.rows[middle] != 0 {
-            for from in rows.indices where closure[from, middle] { closure.rows[from] |= closure.rows[middle] }
+            for from in rows.indices where closure[from, middle] {
+                closure.rows[from] |= closure.rows[middle]
+            }
         }
         return closure
     }

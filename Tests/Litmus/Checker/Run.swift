@@ -1,7 +1,8 @@
 /// One run of one thread by itself, with the values that its reads are to find given.
 ///
-/// A thread is a function that is called again and again, until every value that another thread may have written has
-/// been found by every read: its program is ordinary Swift, with ordinary branches.
+/// A thread is a function that is called again and again, until every value that another thread may
+/// have written has been found by every read: its program is ordinary Swift, with ordinary
+/// branches.
 final class Run {
     /// The run under way. The checker has one thread.
     static var current = Run(choices: [], domains: [:])
@@ -43,20 +44,26 @@ final class Run {
 
     // MARK: What a thread does
 
-    func read(_ location: Location, _ order: Order, through pointer: Value?, where isAwaited: (Int) -> Bool) -> Value {
+    func read(
+        _ location: Location, _ order: Order, through pointer: Value?,
+        where isAwaited: (Int) -> Bool
+    ) -> Value {
         locations[location.number] = location
         let found = (domains[location.number] ?? [location.initial]).filter(isAwaited)
         alternatives.append(found.count)
         if alternatives.count > choices.count { choices.append(0) }
         if found.isEmpty { isImpossible = true }
         let number = found.isEmpty ? 0 : found[choices[alternatives.count - 1]]
-        append(Event(kind: .read, order: order, location: location.number, value: number), through: pointer)
+        append(
+            Event(kind: .read, order: order, location: location.number, value: number),
+            through: pointer)
         return Value(number, from: 1 << UInt64(events.count - 1))
     }
 
     func write(_ value: Value, to location: Location, _ order: Order, through pointer: Value?) {
         locations[location.number] = location
-        var event = Event(kind: .write, order: order, location: location.number, value: value.number)
+        var event = Event(
+            kind: .write, order: order, location: location.number, value: value.number)
         event.data = value.sources
         append(event, through: pointer)
     }
@@ -68,11 +75,15 @@ final class Run {
         guard let new else { return }
         events[read].partner = read + 1
         // What it read itself is no dependency: an instruction that does both at once has none.
-        write(Value(new.number, from: new.sources & ~(1 << UInt64(read))), to: location, order, through: nil)
+        write(
+            Value(new.number, from: new.sources & ~(1 << UInt64(read))), to: location, order,
+            through: nil)
         events[read + 1].isExclusive = true
     }
 
-    func fence(_ kind: Event.Kind, _ order: Order) { append(Event(kind: kind, order: order), through: nil) }
+    func fence(_ kind: Event.Kind, _ order: Order) {
+        append(Event(kind: kind, order: order), through: nil)
+    }
 
     private func append(_ event: Event, through pointer: Value?) {
         var event = event

@@ -17,7 +17,8 @@ struct Scenario {
     var finally: (location: Location, value: Int)?
 
     init(
-        forbidden: @escaping (Outcome) -> Bool, finally: (location: Location, value: Int)? = nil, _ threads: Thread...
+        forbidden: @escaping (Outcome) -> Bool, finally: (location: Location, value: Int)? = nil,
+        _ threads: Thread...
     ) {
         self.threads = threads
         self.forbidden = forbidden

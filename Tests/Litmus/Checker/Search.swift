@@ -1,7 +1,8 @@
-/// Goes through all candidate executions of a scenario in which the forbidden comes about, and asks memory models whether
-/// they can be.
+/// Goes through all candidate executions of a scenario in which the forbidden comes about, and asks
+/// memory models whether they can be.
 final class Search {
-    /// How an execution in which the forbidden comes about looks, by model; a model that is not in it forbids them all.
+    /// How an execution in which the forbidden comes about looks, by model; a model that is not in
+    /// it forbids them all.
     private(set) var witnesses: [Model: String] = [:]
     /// How many executions were put to the models.
     private(set) var executions = 0
@@ -66,13 +67,18 @@ final class Search {
                     locations[number] = location
                     if grown[number] == nil { grown[number] = [location.initial] }
                 }
-                for event in run.events where event.isWrite && grown[event.location]?.contains(event.value) == false {
-                    if event.isExclusive || event.data != 0, !Search.counts.contains(event.value) { continue }
+                for event in run.events
+                where event.isWrite && grown[event.location]?.contains(event.value) == false {
+                    if event.isExclusive || event.data != 0, !Search.counts.contains(event.value) {
+                        continue
+                    }
                     grown[event.location]?.append(event.value)
                 }
             }
             if grown == domains {
-                for (location, values) in domains { for value in values { _ = contents.insert(location, value) } }
+                for (location, values) in domains {
+                    for value in values { _ = contents.insert(location, value) }
+                }
                 for location in locations.values {
                     contents.initial |= contents.insert(location.number, location.initial)
                 }
@@ -106,7 +112,11 @@ final class Search {
     }
 
     private func judge(_ execution: Execution) {
-        if let finally = scenario.finally, execution.lastValue(of: finally.location) != finally.value { return }
+        if let finally = scenario.finally,
+            execution.lastValue(of: finally.location) != finally.value
+        {
+            return
+        }
         executions += 1
         for model in models where witnesses[model] == nil && model.allows(execution) {
             witnesses[model] = execution.description(

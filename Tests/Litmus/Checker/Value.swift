@@ -11,8 +11,12 @@ struct Value: ExpressibleByIntegerLiteral {
 
     init(integerLiteral number: Int) { self.init(number) }
 
-    static func + (value: Value, number: Int) -> Value { Value(value.number + number, from: value.sources) }
-    static func - (value: Value, number: Int) -> Value { Value(value.number - number, from: value.sources) }
+    static func + (value: Value, number: Int) -> Value {
+        Value(value.number + number, from: value.sources)
+    }
+    static func - (value: Value, number: Int) -> Value {
+        Value(value.number - number, from: value.sources)
+    }
 
     // A comparison is for a branch: what the thread does from here on depends on it.
 

@@ -1,5 +1,5 @@
-/// A test of the checker itself: a few threads of which it is known, from papers and from hardware, what each model lets
-/// them find.
+/// A test of the checker itself: a few threads of which it is known, from papers and from hardware,
+/// what each model lets them find.
 struct Classic {
     let name: String
     /// The models that allow the outcome. `coherence` is left out: it allows all of them.
@@ -14,7 +14,9 @@ struct Classic {
 
     static var models: [Model] { Model.allCases.filter { $0 != .coherence } }
 
-    static var all: [Classic] { storeBuffering + messagePassing + loadBuffering + independentReads + writes }
+    static var all: [Classic] {
+        storeBuffering + messagePassing + loadBuffering + independentReads + writes
+    }
 }
 
 extension Set<Model> {

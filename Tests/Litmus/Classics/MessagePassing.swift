@@ -18,7 +18,9 @@ extension Classic {
                 note("flag", found)
                 if let readerFence { fence(readerFence) }
                 if dependency == .branch { _ = found == 1 }
-                note("message", message.load(.relaxed, through: dependency == .address ? found : nil))
+                note(
+                    "message", message.load(.relaxed, through: dependency == .address ? found : nil)
+                )
             })
     }
 
@@ -27,9 +29,11 @@ extension Classic {
     static var messagePassing: [Classic] {
         [
             Classic("MP, relaxed", allowedBy: .weak, messagePassing(.relaxed, .relaxed)),
-            Classic("MP, release and acquire", allowedBy: [], messagePassing(.releasing, .acquiring)),
             Classic(
-                "MP, release, and a branch", allowedBy: .weak, messagePassing(.releasing, .relaxed, dependsOn: .branch)),
+                "MP, release and acquire", allowedBy: [], messagePassing(.releasing, .acquiring)),
+            Classic(
+                "MP, release, and a branch", allowedBy: .weak,
+                messagePassing(.releasing, .relaxed, dependsOn: .branch)),
             Classic(
                 "MP, release, and an address", allowedBy: [.language],
                 messagePassing(.releasing, .relaxed, dependsOn: .address)),
@@ -40,11 +44,15 @@ extension Classic {
                 "MP, a releasing fence, and acquire", allowedBy: [],
                 messagePassing(.relaxed, .acquiring, writerFence: .releasing)),
             Classic("MP under a lock", allowedBy: [], underLock),
-            Classic("MP through a third thread, relaxed (WRC)", allowedBy: .weak, threeThreads(.relaxed, .relaxed)),
+            Classic(
+                "MP through a third thread, relaxed (WRC)", allowedBy: .weak,
+                threeThreads(.relaxed, .relaxed)),
             Classic(
                 "MP through a third thread, release and acquire (WRC)", allowedBy: [],
                 threeThreads(.releasing, .acquiring)),
-            Classic("MP, an exchange between keeps the release sequence", allowedBy: [], releaseSequence),
+            Classic(
+                "MP, an exchange between keeps the release sequence", allowedBy: [], releaseSequence
+            ),
         ]
     }
 

@@ -1,6 +1,8 @@
 extension Classic {
     /// Each of two threads loads, and then stores what the other loads: both may not find it (LB).
-    private static func loadBuffering(_ load: Order, usesValue: Bool = false, branches: Bool = false) -> Scenario {
+    private static func loadBuffering(
+        _ load: Order, usesValue: Bool = false, branches: Bool = false
+    ) -> Scenario {
         let x = Location("x")
         let y = Location("y")
         func pass(from source: Location, to target: Location) -> Value {
@@ -20,16 +22,20 @@ extension Classic {
         [
             // RC11 forbids it, so that no value comes out of thin air.
             Classic("LB, relaxed", allowedBy: .anyARM, loadBuffering(.relaxed)),
-            Classic("LB, the value depends", allowedBy: [], loadBuffering(.relaxed, usesValue: true)),
-            Classic("LB, the store depends on a branch", allowedBy: [], loadBuffering(.relaxed, branches: true)),
+            Classic(
+                "LB, the value depends", allowedBy: [], loadBuffering(.relaxed, usesValue: true)),
+            Classic(
+                "LB, the store depends on a branch", allowedBy: [],
+                loadBuffering(.relaxed, branches: true)),
             Classic("LB, acquiring", allowedBy: [], loadBuffering(.acquiring)),
         ]
     }
 
-    /// Two threads store to two locations; two others look at them, and must not find them stored in different orders
-    /// (IRIW).
-    private static func independentReads(_ store: Order, _ load: Order, between: @escaping () -> Void = {}) -> Scenario
-    {
+    /// Two threads store to two locations; two others look at them, and must not find them stored
+    /// in different orders (IRIW).
+    private static func independentReads(
+        _ store: Order, _ load: Order, between: @escaping () -> Void = {}
+    ) -> Scenario {
         let x = Location("x")
         let y = Location("y")
         return Scenario(
@@ -52,7 +58,9 @@ extension Classic {
         [
             Classic("IRIW, relaxed", allowedBy: .weak, independentReads(.relaxed, .relaxed)),
             // ARMv8 is multi-copy atomic: a store is seen by all others at once.
-            Classic("IRIW, release and acquire", allowedBy: [.language], independentReads(.releasing, .acquiring)),
+            Classic(
+                "IRIW, release and acquire", allowedBy: [.language],
+                independentReads(.releasing, .acquiring)),
             Classic(
                 "IRIW, sequentially consistent", allowedBy: [],
                 independentReads(.sequentiallyConsistent, .sequentiallyConsistent)),
@@ -62,7 +70,8 @@ extension Classic {
         ]
     }
 
-    /// Two threads store to two locations, in opposite order; the first store of each must not be the last (2+2W).
+    /// Two threads store to two locations, in opposite order; the first store of each must not be
+    /// the last (2+2W).
     private static func twoAndTwoWrites(_ order: Order) -> Scenario {
         let x = Location("x")
         let y = Location("y")
@@ -113,8 +122,8 @@ extension Classic {
             })
     }
 
-    /// One thread stores to two locations; another finds the second stored, and stores to the first, before it as far as
-    /// the location can tell (S).
+    /// One thread stores to two locations; another finds the second stored, and stores to the
+    /// first, before it as far as the location can tell (S).
     private static func storeBehind(_ store: Order, _ load: Order) -> Scenario {
         let x = Location("x")
         let y = Location("y")

@@ -1,7 +1,9 @@
 extension Classic {
-    /// Each of two threads stores, and then loads what the other stores: neither may find the other's (SB).
+    /// Each of two threads stores, and then loads what the other stores: neither may find the
+    /// other's (SB).
     private static func storeBuffering(
-        _ store: Order, _ load: Order, between: @escaping () -> Void = {}, and second: (() -> Void)? = nil
+        _ store: Order, _ load: Order, between: @escaping () -> Void = {},
+        and second: (() -> Void)? = nil
     ) -> Scenario {
         let x = Location("x")
         let y = Location("y")
@@ -30,7 +32,8 @@ extension Classic {
                 "SB, sequentially consistent", allowedBy: [],
                 storeBuffering(.sequentiallyConsistent, .sequentiallyConsistent)),
             Classic(
-                "SB, sequentially consistent stores, acquiring loads", allowedBy: [.armRCpc, .language],
+                "SB, sequentially consistent stores, acquiring loads",
+                allowedBy: [.armRCpc, .language],
                 storeBuffering(.sequentiallyConsistent, .acquiring)),
             Classic(
                 "SB, fences", allowedBy: [],
@@ -45,7 +48,8 @@ extension Classic {
                 "SB, two signal fences", allowedBy: .relaxed,
                 storeBuffering(.relaxed, .relaxed, between: signalFence)),
             Classic(
-                "SB, exchanges that acquire and release, acquiring loads", allowedBy: [.armRCpc, .language], exchanges),
+                "SB, exchanges that acquire and release, acquiring loads",
+                allowedBy: [.armRCpc, .language], exchanges),
             Classic("SB, loads of a third location between", allowedBy: [.language], loadsBetween),
         ]
     }
@@ -65,7 +69,8 @@ extension Classic {
             })
     }
 
-    /// On processors a sequentially consistent load orders what is around it; in the language it does not.
+    /// On processors a sequentially consistent load orders what is around it; in the language it
+    /// does not.
     private static var loadsBetween: Scenario {
         let x = Location("x")
         let y = Location("y")

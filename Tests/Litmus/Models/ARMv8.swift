@@ -1,9 +1,11 @@
 extension Execution {
-    /// ARMv8, in the form of Pulte, Flur, Deacon, French, Sarkar and Sewell, "Simplifying ARM concurrency" (2018), with
-    /// RCpc as in the architecture's reference: what is ordered before what has no cycle.
+    /// ARMv8, in the form of Pulte, Flur, Deacon, French, Sarkar and Sewell, "Simplifying ARM
+    /// concurrency" (2018), with RCpc as in the architecture's reference: what is ordered before
+    /// what has no cycle.
     ///
-    /// A read-modify-write is a pair of exclusives, which orders less than the single instructions of ARMv8.1; `ISB` and
-    /// what depends on it are left out, because no compiler makes use of them.
+    /// A read-modify-write is a pair of exclusives, which orders less than the single instructions
+    /// of ARMv8.1; `ISB` and what depends on it are left out, because no compiler makes use of
+    /// them.
     func isAllowedByARM(hasRCpc: Bool) -> Bool {
         var order = readsFrom.union(coherence, fromReads).filter(isBetweenThreads)
         order.formUnion(orderedByDependency)
@@ -12,8 +14,9 @@ extension Execution {
         return existsPlaceForFences(in: order) { $0.isAcyclic }
     }
 
-    // An acquiring load is LDAR, or LDAPR where there is one; that of a read-modify-write is LDAXR, a sequentially
-    // consistent one LDAR. Releasing stores, sequentially consistent ones too, are STLR or STLXR.
+    // An acquiring load is LDAR, or LDAPR where there is one; that of a read-modify-write is LDAXR,
+    // a sequentially consistent one LDAR. Releasing stores, sequentially consistent ones too, are
+    // STLR or STLXR.
 
     private func isLDAR(_ index: Int, hasRCpc: Bool) -> Bool {
         let event = events[index]
@@ -21,13 +24,19 @@ extension Execution {
         return event.order == .sequentiallyConsistent || event.isExclusive || !hasRCpc
     }
 
-    private func isAcquire(_ index: Int) -> Bool { events[index].isRead && events[index].order.acquires }
+    private func isAcquire(_ index: Int) -> Bool {
+        events[index].isRead && events[index].order.acquires
+    }
 
-    private func isRelease(_ index: Int) -> Bool { events[index].isWrite && events[index].order.releases }
+    private func isRelease(_ index: Int) -> Bool {
+        events[index].isWrite && events[index].order.releases
+    }
 
     private func bits(_ index: Int, _ sources: UInt64) -> [Int] {
         let first = index - events[index].position
-        return (0..<events[index].position).filter { sources >> UInt64($0) & 1 != 0 }.map { first + $0 }
+        return (0..<events[index].position).filter { sources >> UInt64($0) & 1 != 0 }.map {
+            first + $0
+        }
     }
 
     /// `dob`: by dependencies of addresses and values, and of stores on branches.
@@ -43,11 +52,15 @@ extension Execution {
                 }
             }
             for read in bits(index, event.data) { order.insert(read, index) }
-            if event.isWrite { for read in bits(index, event.control) { order.insert(read, index) } }
+            if event.isWrite {
+                for read in bits(index, event.control) { order.insert(read, index) }
+            }
             // A thread finds its own store no sooner than the store knows where and what to store.
             if event.isRead, !isBetweenThreads(source[index], index) {
                 let store = source[index]
-                for read in bits(store, events[store].address | events[store].data) { order.insert(read, index) }
+                for read in bits(store, events[store].address | events[store].data) {
+                    order.insert(read, index)
+                }
             }
         }
         return order
@@ -59,7 +72,9 @@ extension Execution {
         for read in indices where events[read].isRead {
             if let write = partner(of: read) { order.insert(read, write) }
             let found = source[read]
-            if events[found].isExclusive, !isBetweenThreads(found, read), isAcquire(read) { order.insert(found, read) }
+            if events[found].isExclusive, !isBetweenThreads(found, read), isAcquire(read) {
+                order.insert(found, read)
+            }
         }
         return order
     }
@@ -68,9 +83,15 @@ extension Execution {
     private func orderedByBarriers(hasRCpc: Bool) -> Relation {
         programOrder.filter { one, other in
             if events[one].isInitial { return false }
-            if isAcquire(one) || isRelease(other) || (isRelease(one) && isLDAR(other, hasRCpc: hasRCpc)) { return true }
+            if isAcquire(one) || isRelease(other)
+                || (isRelease(one) && isLDAR(other, hasRCpc: hasRCpc))
+            {
+                return true
+            }
             return indices.contains { fence in
-                guard events[fence].kind == .fence, programOrder[one, fence], programOrder[fence, other] else {
+                guard events[fence].kind == .fence, programOrder[one, fence],
+                    programOrder[fence, other]
+                else {
                     return false
                 }
                 // An acquiring fence is DMB ISHLD, every other one DMB ISH.

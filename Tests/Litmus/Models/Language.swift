@@ -1,6 +1,7 @@
 extension Execution {
-    /// RC11, in the form of Lahav, Vafeiadis, Kang, Hur and Dreyer, "Repairing sequential consistency in C/C++11" (2017),
-    /// with the release sequences of C++20, and fences of all threads as in the proposal P1202 to C++.
+    /// RC11, in the form of Lahav, Vafeiadis, Kang, Hur and Dreyer, "Repairing sequential
+    /// consistency in C/C++11" (2017), with the release sequences of C++20, and fences of all
+    /// threads as in the proposal P1202 to C++.
     var isAllowedByLanguage: Bool {
         let before = happensBefore
         guard before.isIrreflexive else { return false }
@@ -32,7 +33,8 @@ extension Execution {
     }
 
     private var synchronizesWith: Relation {
-        // A release sequence: a write, and the read-modify-writes that follow it, each finding the one before.
+        // A release sequence: a write, and the read-modify-writes that follow it, each finding the
+        // one before.
         var steps = Relation(count: count)
         for read in indices where events[read].isRead {
             if let write = partner(of: read) { steps.insert(source[read], write) }
@@ -41,12 +43,17 @@ extension Execution {
         var synchronizes = Relation(count: count)
         for read in indices where events[read].isRead && events[read].order != .plain {
             let found = source[read]
-            var tails = indices.filter { isFence($0) && events[$0].order.acquires && programOrder[read, $0] }
+            var tails = indices.filter {
+                isFence($0) && events[$0].order.acquires && programOrder[read, $0]
+            }
             if events[read].order.acquires { tails.append(read) }
             if tails.isEmpty { continue }
-            for write in indices where (write == found || sequences[write, found]) && !events[write].isInitial {
+            for write in indices
+            where (write == found || sequences[write, found]) && !events[write].isInitial {
                 guard events[write].isWrite, events[write].order != .plain else { continue }
-                var heads = indices.filter { isFence($0) && events[$0].order.releases && programOrder[$0, write] }
+                var heads = indices.filter {
+                    isFence($0) && events[$0].order.releases && programOrder[$0, write]
+                }
                 if events[write].order.releases { heads.append(write) }
                 for head in heads { for tail in tails { synchronizes.insert(head, tail) } }
             }
@@ -59,7 +66,8 @@ extension Execution {
         let elsewhere = programOrder.filter { !isSameLocation($0, $1) }
         let sameLocation = before.filter(isSameLocation)
         let base = programOrder.union(
-            elsewhere.followed(by: before).followed(by: elsewhere), sameLocation, coherence, fromReads)
+            elsewhere.followed(by: before).followed(by: elsewhere), sameLocation, coherence,
+            fromReads)
         var left = Relation(count: count)
         var right = Relation(count: count)
         for index in indices {
@@ -77,25 +85,34 @@ extension Execution {
         return left.followed(by: base).followed(by: right).union(fences)
     }
 
-    /// Whether the signal fences of each other thread can be placed before or after each fence of all threads, so that
-    /// nothing contradicts itself: then each pair of the two is as good as a pair of fences.
+    /// Whether the signal fences of each other thread can be placed before or after each fence of
+    /// all threads, so that nothing contradicts itself: then each pair of the two is as good as a
+    /// pair of fences.
     private func existsOrderOfSignalFences(_ order: Relation, fencesInOrder: Relation) -> Bool {
         let pairs = indices.filter { events[$0].kind == .fenceOfAllThreads }.flatMap { fence in
             (0..<threadCount).filter { $0 != events[fence].thread }.map { thread in
-                (fence: fence, signals: events(of: thread).filter { events[$0].kind == .signalFence })
+                (
+                    fence: fence,
+                    signals: events(of: thread).filter { events[$0].kind == .signalFence }
+                )
             }
         }
         return place(pairs[...], in: order, fencesInOrder)
     }
 
     private func place(
-        _ left: ArraySlice<(fence: Int, signals: [Int])>, in order: Relation, _ fencesInOrder: Relation
+        _ left: ArraySlice<(fence: Int, signals: [Int])>, in order: Relation,
+        _ fencesInOrder: Relation
     ) -> Bool {
         guard let (fence, signals) = left.first else { return order.isAcyclic }
         return (0...signals.count).contains { position in
             var order = order
             for (index, signal) in signals.enumerated() {
-                if index < position { order.insert(signal, fence) } else { order.insert(fence, signal) }
+                if index < position {
+                    order.insert(signal, fence)
+                } else {
+                    order.insert(fence, signal)
+                }
                 if fencesInOrder[fence, signal] { order.insert(fence, signal) }
                 if fencesInOrder[signal, fence] { order.insert(signal, fence) }
             }

@@ -1,6 +1,7 @@
 /// What a machine, or a language, lets threads see of each other.
 enum Model: String, CaseIterable {
-    /// Each location by itself; no machine is as weak. What cannot be even here is no matter of order.
+    /// Each location by itself; no machine is as weak. What cannot be even here is no matter of
+    /// order.
     case coherence
     /// One step after the other, whichever thread's.
     case sequentialConsistency
@@ -8,9 +9,11 @@ enum Model: String, CaseIterable {
     case totalStoreOrder
     /// ARMv8 whose acquiring loads are `LDAR`.
     case arm
-    /// ARMv8.3 and later, whose acquiring loads are `LDAPR`, which does not wait for a store-release before it.
+    /// ARMv8.3 and later, whose acquiring loads are `LDAPR`, which does not wait for a
+    /// store-release before it.
     case armRCpc
-    /// The memory model of C++ and Swift, as mended by Lahav, Vafeiadis, Kang, Hur and Dreyer in 2017 (RC11).
+    /// The memory model of C++ and Swift, as mended by Lahav, Vafeiadis, Kang, Hur and Dreyer in
+    /// 2017 (RC11).
     case language
 
     func allows(_ execution: Execution) -> Bool {

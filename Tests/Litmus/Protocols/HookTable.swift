@@ -1,8 +1,9 @@
-/// The deallocator hook finds what a class's deallocating function was, in a table that is read without a lock, and grows.
+/// The deallocator hook finds what a class's deallocating function was, in a table that is read
+/// without a lock, and grows.
 ///
-/// The runtime reads the word that leads to the hook without an order, so on ARM64 the hook may run before its thread sees
-/// the class in the table, or the table. In the model class 7, whose function is 70, is looked for; class 8 came before it
-/// and has the place where the search begins.
+/// The runtime reads the word that leads to the hook without an order, so on ARM64 the hook may run
+/// before its thread sees the class in the table, or the table. In the model class 7, whose
+/// function is 70, is looked for; class 8 came before it and has the place where the search begins.
 struct HookTable: Modelled {
     /// A place of the table.
     struct Place {
@@ -33,7 +34,8 @@ struct HookTable: Modelled {
 
     static let code = [
         Code(
-            "COwnerLifetime/DeallocatorHook.c", "destroy_function original_of(", "*find(", "*remember(", "void hook(",
+            "COwnerLifetime/DeallocatorHook.c", "destroy_function original_of(", "*find(",
+            "*remember(", "void hook(",
             "atomic_load_explicit(&hooked, memory_order_acquire)",
             "atomic_load_explicit(&slot->metadata, memory_order_acquire) == metadata",
             "atomic_store_explicit(&hooked, larger, memory_order_release)",
@@ -55,7 +57,8 @@ struct HookTable: Modelled {
         destroy.store(1, .releasing)
     }
 
-    /// `hook` and `original_of`, called by the runtime because of `destroy`. Where it looks again, that is another run.
+    /// `hook` and `original_of`, called by the runtime because of `destroy`. Where it looks again,
+    /// that is another run.
     func hook() {
         guard destroy.load(.relaxed) == 1 else { return }
         let hooked = hooked.load(tableLoad)
@@ -80,7 +83,9 @@ struct HookTable: Modelled {
         Claim(
             "the hook follows no null table",
             mutants: [
-                Mutant("it does not look for the table again", breaksOn: .weak) { $0.looksForTableAgain = false }
+                Mutant("it does not look for the table again", breaksOn: .weak) {
+                    $0.looksForTableAgain = false
+                }
             ]
         ) { code in
             Scenario(
@@ -94,8 +99,12 @@ struct HookTable: Modelled {
                 Mutant("it asks whether a place is taken, not by whom", breaksOn: .weak) {
                     $0.comparesMetadata = false
                 },
-                Mutant("the class is loaded relaxed", breaksOn: .weak) { $0.metadataLoad = .relaxed },
-                Mutant("the class is stored relaxed", breaksOn: .weak) { $0.metadataStore = .relaxed },
+                Mutant("the class is loaded relaxed", breaksOn: .weak) {
+                    $0.metadataLoad = .relaxed
+                },
+                Mutant("the class is stored relaxed", breaksOn: .weak) {
+                    $0.metadataStore = .relaxed
+                },
             ]
         ) { code in
             Scenario(
@@ -106,8 +115,12 @@ struct HookTable: Modelled {
         Claim(
             "the hook finds the class in a table that has grown, complete",
             mutants: [
-                Mutant("the larger table is stored relaxed", breaksOn: .weak) { $0.tableStore = .relaxed },
-                Mutant("the table is loaded relaxed", breaksOn: .language) { $0.tableLoad = .relaxed },
+                Mutant("the larger table is stored relaxed", breaksOn: .weak) {
+                    $0.tableStore = .relaxed
+                },
+                Mutant("the table is loaded relaxed", breaksOn: .language) {
+                    $0.tableLoad = .relaxed
+                },
             ]
         ) { code in
             Scenario(
@@ -124,7 +137,9 @@ struct HookTable: Modelled {
         Claim(
             "the last release of an owner finds the hook and the record's unowned reference",
             mutants: [
-                Mutant("the runtime's last release did not acquire", breaksOn: .weak) { $0.lastReleaseFence = nil }
+                Mutant("the runtime's last release did not acquire", breaksOn: .weak) {
+                    $0.lastReleaseFence = nil
+                }
             ]
         ) { code in
             Scenario(

@@ -1,8 +1,8 @@
-/// An observer with a key replaces the one that has it, in one step for posts (M7): a post that begins calls exactly one
-/// of the two.
+/// An observer with a key replaces the one that has it, in one step for posts (M7): a post that
+/// begins calls exactly one of the two.
 ///
-/// A sequence lock: the counter is odd while the two are exchanged; a post that finds it odd, or finds that it has moved
-/// on, takes the lock instead.
+/// A sequence lock: the counter is odd while the two are exchanged; a post that finds it odd, or
+/// finds that it has moved on, takes the lock instead.
 struct KeyedReplacement: Modelled {
     let replacements = Location("replacements")
     let openSlots = Location("openSlots", initially: 1)
@@ -25,7 +25,9 @@ struct KeyedReplacement: Modelled {
             "Tether/Core/Matching/CenterCore.swift", "func quickMatch(",
             "let replacement = replacements.load(ordering: .acquiring)",
             "replacements.load(ordering: .acquiring) == replacement"),
-        Code("Tether/Core/Matching/Bucket.swift", "func append(", "slots.used.store(slot + 1, ordering: .releasing)"),
+        Code(
+            "Tether/Core/Matching/Bucket.swift", "func append(",
+            "slots.used.store(slot + 1, ordering: .releasing)"),
         Code("Tether/Core/Registration/Registration.swift", "func close("),
     ]
 
@@ -52,7 +54,11 @@ struct KeyedReplacement: Modelled {
             _ = second == first.number
         }
         note("began after", first.number == 2 ? 1 : 0)
-        if used == 2 { note("calls the new one", newSlot.load(slotOrders.load)) } else { note("calls the new one", 0) }
+        if used == 2 {
+            note("calls the new one", newSlot.load(slotOrders.load))
+        } else {
+            note("calls the new one", 0)
+        }
         note("calls the old one", oldState.load(.acquiring).number == 0 ? 1 : 0)
     }
 
@@ -60,7 +66,9 @@ struct KeyedReplacement: Modelled {
         Claim(
             "a post does not call both of two observers with one key",
             mutants: [
-                Mutant("a post does not look at the counter again", breaksOn: .all) { $0.looksAgain = false }
+                Mutant("a post does not look at the counter again", breaksOn: .all) {
+                    $0.looksAgain = false
+                }
             ]
         ) { code in
             Scenario(

@@ -1,7 +1,7 @@
 /// The epoch guard of a thread that posts, and its load of the word in which waiters set bits.
 ///
-/// Most protocols have it as a part. It stands for `EpochGuard` in `Threads/Reclamation.swift`, and for the word
-/// `tether_awaited` in `COwnerLifetime.h`.
+/// Most protocols have it as a part. It stands for `EpochGuard` in `Threads/Reclamation.swift`, and
+/// for the word `tether_awaited` in `COwnerLifetime.h`.
 struct Posting {
     let machine: Machine
 
@@ -19,7 +19,8 @@ struct Posting {
     /// `Atomic.publish(_:)`.
     var publication: Order
     var awaitedLoad = Order.sequentiallyConsistent
-    /// Whether the fences are made: `false` is a system that refuses them, unnoticed, or a library that leaves them out.
+    /// Whether the fences are made: `false` is a system that refuses them, unnoticed, or a library
+    /// that leaves them out.
     var isFenced = true
 
     init(on machine: Machine) {

@@ -1,6 +1,8 @@
-/// What a thread makes and hands to others through one word: whoever finds the word finds what was stored before it.
+/// What a thread makes and hands to others through one word: whoever finds the word finds what was
+/// stored before it.
 ///
-/// Message passing, at each place where posts find something that was made under a lock they do not take.
+/// Message passing, at each place where posts find something that was made under a lock they do not
+/// take.
 struct Publication: Modelled {
     let object = Location("the object's fields")
     let word = Location("the word that leads there")
@@ -21,9 +23,11 @@ struct Publication: Modelled {
         Code(
             "Tether/Core/Matching/NameCache.swift",
             "func find(", "func insert(", ".load(ordering: .sequentiallyConsistent)",
-            ".store(Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)"),
+            ".store(Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)"
+        ),
         Code(
-            "Tether/Core/Registration/Registration.swift", "func makePending(", "func receive(", "func receivePending(",
+            "Tether/Core/Registration/Registration.swift", "func makePending(", "func receive(",
+            "func receivePending(",
             "func claim(",
             "state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)"),
     ]
@@ -32,8 +36,11 @@ struct Publication: Modelled {
         Claim(
             "a registration that is found in a slot, or a name in the cache, is complete",
             mutants: [
-                // What is read through an address comes after the address on every processor, not in the language.
-                Mutant("the slot is loaded relaxed", breaksOn: .language) { $0.wordLoad = .relaxed },
+                // What is read through an address comes after the address on every processor, not
+                // in the language.
+                Mutant("the slot is loaded relaxed", breaksOn: .language) {
+                    $0.wordLoad = .relaxed
+                },
                 Mutant("the slot is stored relaxed", breaksOn: .weak) { $0.wordStore = .relaxed },
             ]
         ) { code in

@@ -1,10 +1,12 @@
-/// An object that is removed while a post is under way is kept in the garbage, with its epoch, until no post that began by then
-/// is under way. Of a registration that is its memory, in which posts read the state. What its handler captured is kept only
-/// as long as a hazard pointer leads to it.
+/// An object that is removed while a post is under way is kept in the garbage, with its epoch,
+/// until no post that began by then is under way. Of a registration that is its memory, in which
+/// posts read the state. What its handler captured is kept only as long as a hazard pointer leads
+/// to it.
 ///
-/// The removing thread stores that there is garbage, and then reads the guards. A post ends, and then loads whether there is
-/// garbage. One of the two sees the other, and releases the object. A guard is used again at once by the next post of its
-/// thread. So the removing thread may find one post's center with the next one's epoch.
+/// The removing thread stores that there is garbage, and then reads the guards. A post ends, and
+/// then loads whether there is garbage. One of the two sees the other, and releases the object. A
+/// guard is used again at once by the next post of its thread. So the removing thread may find one
+/// post's center with the next one's epoch.
 struct Reclaiming: Modelled {
     var posting: Posting
     let epoch = Location("epoch", initially: 1)
@@ -37,18 +39,22 @@ struct Reclaiming: Modelled {
 
     static let code = [
         Code(
-            "Tether/Threads/Reclamation.swift", "func retire(", "func collect(", "func expired(", "func begin(",
+            "Tether/Threads/Reclamation.swift", "func retire(", "func collect(", "func expired(",
+            "func begin(",
             "func end(",
             "func earliest(", "func hazardPointers(",
-            "newestGarbage.store(now, ordering: .sequentiallyConsistent)", "EpochGuard.fenceOthers()",
+            "newestGarbage.store(now, ordering: .sequentiallyConsistent)",
+            "EpochGuard.fenceOthers()",
             "newestGarbage.load(ordering: .sequentiallyConsistent) >= epoch",
             "hazardPointers.append(epochGuard.registration.load(ordering: .acquiring))",
-            "self.epoch.store(epoch, ordering: .releasing)", "epochGuard.epoch.load(ordering: .acquiring)"),
+            "self.epoch.store(epoch, ordering: .releasing)",
+            "epochGuard.epoch.load(ordering: .acquiring)"),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func post(",
             "if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }"),
         Code(
-            "Tether/Core/Registration/Registration.swift", "func receive(", "func receiveSpecially(", "func close(",
+            "Tether/Core/Registration/Registration.swift", "func receive(",
+            "func receiveSpecially(", "func close(",
             "let state = state.load(ordering: .sequentiallyConsistent)",
             "func receiveSpecially("),
     ]
@@ -93,8 +99,8 @@ struct Reclaiming: Modelled {
         }
     }
 
-    /// `Reclamation.retire` where a post may be calling the registration, with `expired`: the captures may be kept, though
-    /// the post has ended when the memory is looked at.
+    /// `Reclamation.retire` where a post may be calling the registration, with `expired`: the
+    /// captures may be kept, though the post has ended when the memory is looked at.
     func retireCalled() {
         close()
         slot.store(0, slotStore)
@@ -111,7 +117,8 @@ struct Reclaiming: Modelled {
 
     /// `Reclamation.collect`, with `EpochGuard.hazardPointers`: the captures alone are released.
     func collectCaptures() {
-        if posting.visit() != 0, posting.center.load(.acquiring) == 1, posting.registration.load(registrationLoad) == 1
+        if posting.visit() != 0, posting.center.load(.acquiring) == 1,
+            posting.registration.load(registrationLoad) == 1
         {
             return note("keeps the captures")
         }
@@ -119,7 +126,8 @@ struct Reclaiming: Modelled {
         note("releases the captures")
     }
 
-    /// `Reclamation.expired`, with `EpochGuard.earliest`, for what was retired in epoch 1; releases it, unless a post that may see it is under way.
+    /// `Reclamation.expired`, with `EpochGuard.earliest`, for what was retired in epoch 1; releases
+    /// it, unless a post that may see it is under way.
     func look(orElse keep: () -> Void) {
         if posting.visit() != 0, posting.center.load(.acquiring) == 1 {
             let begin = posting.epoch.load(posting.epochLoad)
@@ -150,9 +158,15 @@ struct Reclaiming: Modelled {
         Claim(
             "what a handler that runs has captured has not been released",
             mutants: [
-                Mutant("a fence is refused, unnoticed", breaksOn: .x86AndLanguage) { $0.posting.isFenced = false },
-                Mutant("the state is acquired only", breaksOn: [.languageOnARM]) { $0.stateLoad = .acquiring },
-                Mutant("the registration is closed after the look", breaksOn: .all) { $0.closesFirst = false },
+                Mutant("a fence is refused, unnoticed", breaksOn: .x86AndLanguage) {
+                    $0.posting.isFenced = false
+                },
+                Mutant("the state is acquired only", breaksOn: [.languageOnARM]) {
+                    $0.stateLoad = .acquiring
+                },
+                Mutant("the registration is closed after the look", breaksOn: .all) {
+                    $0.closesFirst = false
+                },
             ]
         ) { code in
             Scenario(
@@ -163,7 +177,9 @@ struct Reclaiming: Modelled {
         Claim(
             "what a handler stores in what it captured is stored before that is released",
             mutants: [
-                Mutant("the registration is loaded relaxed", breaksOn: .language) { $0.registrationLoad = .relaxed }
+                Mutant("the registration is loaded relaxed", breaksOn: .language) {
+                    $0.registrationLoad = .relaxed
+                }
             ]
         ) { code in
             Scenario(
@@ -177,7 +193,10 @@ struct Reclaiming: Modelled {
                 Mutant("what is retired in the post's own epoch is left out", breaksOn: .all) {
                     $0.countsOwnEpoch = false
                 },
-                Mutant("a fence is refused, unnoticed", breaksOn: .x86.union([.language, .languageWithoutMembarrier])) {
+                Mutant(
+                    "a fence is refused, unnoticed",
+                    breaksOn: .x86.union([.language, .languageWithoutMembarrier])
+                ) {
                     $0.posting.isFenced = false
                 },
             ]

@@ -27,7 +27,9 @@ struct RegistrationState: Modelled {
 
     /// `Registration.claim`
     func claim() -> Bool {
-        if claimsInOneStep { return state.compareExchange(expected: 0, desired: 4, .acquiringAndReleasing) }
+        if claimsInOneStep {
+            return state.compareExchange(expected: 0, desired: 4, .acquiringAndReleasing)
+        }
         guard state.load(.acquiring) == 0 else { return false }
         state.store(4, .releasing)
         return true
@@ -37,7 +39,9 @@ struct RegistrationState: Modelled {
         Claim(
             "of two posts one claims a once observer (R7)",
             mutants: [
-                Mutant("a claim is a load and a store", breaksOn: .all) { $0.claimsInOneStep = false }
+                Mutant("a claim is a load and a store", breaksOn: .all) {
+                    $0.claimsInOneStep = false
+                }
             ]
         ) { code in
             Scenario(
@@ -48,10 +52,15 @@ struct RegistrationState: Modelled {
         Claim(
             "a registration that ends while it is added is not added, or is taken out",
             mutants: [
-                Mutant("whether it is never to be added is looked for before the lock is taken", breaksOn: .all) {
+                Mutant(
+                    "whether it is never to be added is looked for before the lock is taken",
+                    breaksOn: .all
+                ) {
                     $0.looksUnderLock = false
                 },
-                Mutant("what is taken out before it was added has no mark", breaksOn: .all) { $0.marks = false },
+                Mutant("what is taken out before it was added has no mark", breaksOn: .all) {
+                    $0.marks = false
+                },
             ]
         ) { code in
             Scenario(

@@ -1,8 +1,9 @@
-/// The end of an observer on a queue leaves the registration to the return of a running handler (R8), which costs the
-/// return one compare-exchange and no lock.
+/// The end of an observer on a queue leaves the registration to the return of a running handler
+/// (R8), which costs the return one compare-exchange and no lock.
 ///
-/// A call begins under the lock, and stores that the handler runs. The end asks under the lock whether the handler runs,
-/// and in the same step asks the return to take the lock. The return exchanges `running` for 0, unless it was asked.
+/// A call begins under the lock, and stores that the handler runs. The end asks under the lock
+/// whether the handler runs, and in the same step asks the return to take the lock. The return
+/// exchanges `running` for 0, unless it was asked.
 struct Returning: Modelled {
     let lock = Lock("the lock of the pending deliveries")
     /// 0, or 1 while the handler runs; 2 more if the return is awaited.
@@ -25,7 +26,8 @@ struct Returning: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Delivery/PendingDeliveries.swift", "func deliver(", "func begin(", "func isRunning(",
+            "Tether/Core/Delivery/PendingDeliveries.swift", "func deliver(", "func begin(",
+            "func isRunning(",
             "execution.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing)",
             "expected: Self.running, desired: 0, ordering: .acquiringAndReleasing",
             "state.keptForCall = isRunning() ? registration : nil", "state.keptForCall.take()")
@@ -60,7 +62,10 @@ struct Returning: Modelled {
         var isRunning = false
         lock.withLock {
             hasEnded.store(1, .plain)
-            let old = asks ? execution.exchange(question) { $0.number & 1 == 1 ? 3 : 2 } : execution.load(.acquiring)
+            let old =
+                asks
+                ? execution.exchange(question) { $0.number & 1 == 1 ? 3 : 2 }
+                : execution.load(.acquiring)
             isRunning = old != 0
             if isRunning { keptForCall.store(1, .plain) } else { execution.store(0, .releasing) }
         }
@@ -77,9 +82,15 @@ struct Returning: Modelled {
         Claim(
             "an observer's captures are released once, and after a handler that was running (R8)",
             mutants: [
-                Mutant("the return is a load and a store", breaksOn: .all) { $0.returnsInOneStep = false },
-                Mutant("a call begins without the lock", breaksOn: .all) { $0.beginsUnderLock = false },
-                Mutant("the end does not ask the return to take the lock", breaksOn: .all) { $0.asks = false },
+                Mutant("the return is a load and a store", breaksOn: .all) {
+                    $0.returnsInOneStep = false
+                },
+                Mutant("a call begins without the lock", breaksOn: .all) {
+                    $0.beginsUnderLock = false
+                },
+                Mutant("the end does not ask the return to take the lock", breaksOn: .all) {
+                    $0.asks = false
+                },
                 Mutant("the return and the question are relaxed", breaksOn: .weak) {
                     $0.returnOrder = .relaxed
                     $0.question = .relaxed
@@ -88,7 +99,8 @@ struct Returning: Modelled {
         ) { code in
             Scenario(
                 forbidden: {
-                    !$0.has("released") || (!$0.has("nothing runs") && $0["captures at the release"] != 1)
+                    !$0.has("released")
+                        || (!$0.has("nothing runs") && $0["captures at the release"] != 1)
                 },
                 .init("deliver") { code.deliver() },
                 .init("end") { code.end() })

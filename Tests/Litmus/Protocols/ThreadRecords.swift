@@ -1,5 +1,6 @@
-/// A thread that posts for the first time takes a record, whose guard is in a table that others read without a lock. When it
-/// exits, another thread takes the record. The table is read up to the last guard that a thread has.
+/// A thread that posts for the first time takes a record, whose guard is in a table that others
+/// read without a lock. When it exits, another thread takes the record. The table is read up to the
+/// last guard that a thread has.
 struct ThreadRecords: Modelled {
     let epoch = Location("epoch", initially: 1)
     let slot = Location("slot", initially: 1)
@@ -46,7 +47,9 @@ struct ThreadRecords: Modelled {
         epoch.wrappingAdd(1, .sequentiallyConsistent)
         let count = count.load(countLoad)
         for record in 0..<2 {
-            note("center of \(record)", record < count.number ? center[record].load(.sequentiallyConsistent) : 0)
+            note(
+                "center of \(record)",
+                record < count.number ? center[record].load(.sequentiallyConsistent) : 0)
         }
     }
 
@@ -75,7 +78,9 @@ struct ThreadRecords: Modelled {
                     $0.countStore = .releasing
                     $0.countLoad = .acquiring
                 },
-                Mutant("the thread is not counted again", breaksOn: .all) { $0.countsAgain = false },
+                Mutant("the thread is not counted again", breaksOn: .all) {
+                    $0.countsAgain = false
+                },
             ]
         ) { code in
             Scenario(
@@ -92,7 +97,9 @@ struct ThreadRecords: Modelled {
             "a guard that is counted is initialised",
             mutants: [
                 Mutant("the count is loaded relaxed", breaksOn: .weak) { $0.countLoad = .relaxed },
-                Mutant("the count is stored relaxed, without a lock", breaksOn: .weak) { $0.countStore = .relaxed },
+                Mutant("the count is stored relaxed, without a lock", breaksOn: .weak) {
+                    $0.countStore = .relaxed
+                },
             ]
         ) { code in
             Scenario(

@@ -1,7 +1,8 @@
-/// A handler is handed its owner, which is retained for the call unless its last strong reference has gone (O4).
+/// A handler is handed its owner, which is retained for the call unless its last strong reference
+/// has gone (O4).
 ///
-/// The references are the Swift runtime's: a retain that may fail is a relaxed compare-exchange, a release releases, and
-/// the last one acquires before the object is deinitialised.
+/// The references are the Swift runtime's: a retain that may fail is a relaxed compare-exchange, a
+/// release releases, and the last one acquires before the object is deinitialised.
 struct TryRetain: Modelled {
     let references = Location("the owner's strong references", initially: 1)
     let unowned = Location("the owner's unowned references", initially: 2)
@@ -47,12 +48,16 @@ struct TryRetain: Modelled {
         Claim(
             "no handler runs with an owner whose deinit has begun",
             mutants: [
-                Mutant("the retain is a load and a store", breaksOn: .all) { $0.retainsInOneStep = false }
+                Mutant("the retain is a load and a store", breaksOn: .all) {
+                    $0.retainsInOneStep = false
+                }
             ]
         ) { code in
             Scenario(
                 // The deinit begins on the owner's thread, though the handler has the owner.
-                forbidden: { $0.has("handler runs") && $0.has("deinit began") && $0["deinit saw"] == 0 },
+                forbidden: {
+                    $0.has("handler runs") && $0.has("deinit began") && $0["deinit saw"] == 0
+                },
                 .init("post") {
                     guard code.tryRetain() else { return }
                     note("handler runs")
@@ -69,7 +74,9 @@ struct TryRetain: Modelled {
             "the deinit sees what a handler stored in its owner",
             mutants: [
                 Mutant("a release is relaxed", breaksOn: .weak) { $0.release = .relaxed },
-                Mutant("the last release does not acquire", breaksOn: .weak) { $0.lastRelease = nil },
+                Mutant("the last release does not acquire", breaksOn: .weak) {
+                    $0.lastRelease = nil
+                },
             ]
         ) { code in
             Scenario(
@@ -88,7 +95,9 @@ struct TryRetain: Modelled {
         Claim(
             "a retain that fails has looked at the owner's own memory",
             mutants: [
-                Mutant("the record holds no unowned reference", breaksOn: .all) { $0.holdsMemory = false }
+                Mutant("the record holds no unowned reference", breaksOn: .all) {
+                    $0.holdsMemory = false
+                }
             ]
         ) { code in
             Scenario(
@@ -107,6 +116,8 @@ struct TryRetain: Modelled {
 
     /// The runtime's release of an unowned reference; the last one gives the memory back.
     func letGoOfMemory() {
-        if unowned.wrappingAdd(-1, .acquiringAndReleasing) == 1 || !holdsMemory { memory.store(9, .plain) }
+        if unowned.wrappingAdd(-1, .acquiringAndReleasing) == 1 || !holdsMemory {
+            memory.store(9, .plain)
+        }
     }
 }

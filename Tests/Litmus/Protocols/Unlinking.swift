@@ -1,8 +1,9 @@
-/// A post walks slots without a lock and without retaining what is in them; who takes a registration out releases it at
-/// once if no post is under way.
+/// A post walks slots without a lock and without retaining what is in them; who takes a
+/// registration out releases it at once if no post is under way.
 ///
-/// The post says that it is under way, and then looks at the slots; who takes out clears the slot, and then looks for
-/// posts. One of the two must see the other: store buffering, around words that are sequentially consistent.
+/// The post says that it is under way, and then looks at the slots; who takes out clears the slot,
+/// and then looks for posts. One of the two must see the other: store buffering, around words that
+/// are sequentially consistent.
 struct Unlinking: Modelled {
     var posting: Posting
     let epoch = Location("epoch", initially: 1)
@@ -29,7 +30,8 @@ struct Unlinking: Modelled {
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func post(", "func quickMatch("),
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func unlink(", "EpochGuard.earliest(on: address) == nil"),
+            "Tether/Core/Matching/CenterCore.swift", "func unlink(",
+            "EpochGuard.earliest(on: address) == nil"),
         Code(
             "Tether/Threads/Reclamation.swift", "func retire(",
             "epoch.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
@@ -42,10 +44,13 @@ struct Unlinking: Modelled {
             "Tether/Core/Matching/NameCache.swift", "func remove(",
             "slots[first ^ way].store(nil, ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Core/Matching/Registry.swift", "hasSenders.load(ordering: .sequentiallyConsistent)",
-            "openSlots.load(ordering: .sequentiallyConsistent)", "$0.used.load(ordering: .sequentiallyConsistent)"),
+            "Tether/Core/Matching/Registry.swift",
+            "hasSenders.load(ordering: .sequentiallyConsistent)",
+            "openSlots.load(ordering: .sequentiallyConsistent)",
+            "$0.used.load(ordering: .sequentiallyConsistent)"),
         Code(
-            "Tether/Threads/Reclamation.swift", "self.center.store(center, ordering: .sequentiallyConsistent)"
+            "Tether/Threads/Reclamation.swift",
+            "self.center.store(center, ordering: .sequentiallyConsistent)"
         ),
     ]
 
@@ -54,7 +59,8 @@ struct Unlinking: Modelled {
         let epoch = epoch.load(epochLoad)
         note("epoch", epoch)
         posting.begin(epoch: epoch)
-        // `NameNode.hasSenders`, `NameNode.openSlots`, of any name and of the posted one; then `Registry.Matches.Entry`.
+        // `NameNode.hasSenders`, `NameNode.openSlots`, of any name and of the posted one; then
+        // `Registry.Matches.Entry`.
         _ = hasSenders.load(hasSendersLoad)
         let slots = openSlots.load(openSlotsLoad)
         note("slots", slots)
@@ -97,7 +103,8 @@ struct Unlinking: Modelled {
                     $0.usedLoad = .acquiring
                     $0.slotLoad = .acquiring
                 },
-                Mutant("slots and their number are released and acquired only", breaksOn: .language) {
+                Mutant("slots and their number are released and acquired only", breaksOn: .language)
+                {
                     $0.usedLoad = .acquiring
                     $0.slotStore = .releasing
                     $0.slotLoad = .acquiring
@@ -115,7 +122,9 @@ struct Unlinking: Modelled {
                 Mutant("the center is stored with release", breaksOn: .x86AndLanguage) {
                     $0.posting.centerStore = .releasing
                 },
-                Mutant("the number is acquired only", breaksOn: .language) { $0.usedLoad = .acquiring },
+                Mutant("the number is acquired only", breaksOn: .language) {
+                    $0.usedLoad = .acquiring
+                },
             ]
         ) { code in
             Scenario(
@@ -126,7 +135,9 @@ struct Unlinking: Modelled {
         Claim(
             "a post that sees slots, or an entry of the cache, is seen by the thread that replaces or removes them",
             mutants: [
-                Mutant("the new ones are stored with release, and loaded so", breaksOn: .x86AndLanguage) {
+                Mutant(
+                    "the new ones are stored with release, and loaded so", breaksOn: .x86AndLanguage
+                ) {
                     $0.openSlotsStore = .releasing
                     $0.openSlotsLoad = .acquiring
                 }
@@ -142,7 +153,11 @@ struct Unlinking: Modelled {
         },
         Claim(
             "a post that begins in the epoch after a removal does not see what was removed",
-            mutants: [Mutant("the epoch is loaded relaxed", breaksOn: .language) { $0.epochLoad = .relaxed }]
+            mutants: [
+                Mutant("the epoch is loaded relaxed", breaksOn: .language) {
+                    $0.epochLoad = .relaxed
+                }
+            ]
         ) { code in
             Scenario(
                 forbidden: { $0["epoch"] == 2 && $0["registration"] == 1 },
@@ -163,7 +178,9 @@ struct Unlinking: Modelled {
                 .init("post") {
                     code.post()
                     // A handler that adds an observer: `Bucket.append`.
-                    code.centersLock.withLock { note("used under the lock", code.used.load(.relaxed)) }
+                    code.centersLock.withLock {
+                        note("used under the lock", code.used.load(.relaxed))
+                    }
                 },
                 .init("unlink") {
                     code.centersLock.withLock {

@@ -1,9 +1,11 @@
-/// `cancelAndWait()`, awaited or not, returns when no handler of the registration runs on another thread (R2).
+/// `cancelAndWait()`, awaited or not, returns when no handler of the registration runs on another
+/// thread (R2).
 ///
-/// The handler's thread sets its hazard pointer, and then reads the state. A stopper closes the state, and then reads the hazard
-/// pointers. The handler's thread clears its hazard pointer, and then reads the awaited word. A waiter sets its bit in that
-/// word, and then reads the hazard pointers. Both are store buffering, and the posting side is to cost nothing: the waiter
-/// fences all threads (`membarrier`), or the load of the awaited word orders (ARM64), or posts fence.
+/// The handler's thread sets its hazard pointer, and then reads the state. A stopper closes the
+/// state, and then reads the hazard pointers. The handler's thread clears its hazard pointer, and
+/// then reads the awaited word. A waiter sets its bit in that word, and then reads the hazard
+/// pointers. Both are store buffering, and the posting side is to cost nothing: the waiter fences
+/// all threads (`membarrier`), or the load of the awaited word orders (ARM64), or posts fence.
 struct Waiting: Modelled {
     var posting: Posting
     /// The state of the registration.
@@ -30,17 +32,23 @@ struct Waiting: Modelled {
 
     static let code = [
         Code(
-            "Tether/Threads/HandlerWait.swift", "func handlerReturned(", "func add(", "EpochGuard.fenceOthers()",
+            "Tether/Threads/HandlerWait.swift", "func handlerReturned(", "func add(",
+            "EpochGuard.fenceOthers()",
             "func perform("),
-        Code("Tether/Core/Registration/Registration.swift", "func receive(", "func close(", "func run("),
         Code(
-            "Tether/Observing/NotificationObserver.swift", "func cancelAndWait() -> ", "func cancelAndWait() async",
+            "Tether/Core/Registration/Registration.swift", "func receive(", "func close(",
+            "func run("),
+        Code(
+            "Tether/Observing/NotificationObserver.swift", "func cancelAndWait() -> ",
+            "func cancelAndWait() async",
             "atomicMemoryFence(ordering: .acquiring)"),
         Code("COwnerLifetime/ThreadRecord.c", "bool tether_fence_all_threads("),
         Code(
-            "COwnerLifetime/include/COwnerLifetime.h", "__atomic_load_n(&tether_awaited, __ATOMIC_SEQ_CST) != 0",
+            "COwnerLifetime/include/COwnerLifetime.h",
+            "__atomic_load_n(&tether_awaited, __ATOMIC_SEQ_CST) != 0",
             "__atomic_load_n(&tether_awaited, __ATOMIC_SEQ_CST) & tether_awaited_bit(registration)",
-            "__atomic_fetch_or(&tether_awaited, tether_awaited_bit(registration), __ATOMIC_SEQ_CST)"),
+            "__atomic_fetch_or(&tether_awaited, tether_awaited_bit(registration), __ATOMIC_SEQ_CST)"
+        ),
         Code(
             "Tether/Threads/Reclamation.swift", "func setHazardPointer(", "func fenceOthers(",
             "registration.publish(0)"),
@@ -93,10 +101,14 @@ struct Waiting: Modelled {
         Claim(
             "a waiter is resumed when the handler returns",
             mutants: [
-                Mutant("a fence is refused, unnoticed", breaksOn: .x86.union([.language, .languageWithoutMembarrier])) {
+                Mutant(
+                    "a fence is refused, unnoticed",
+                    breaksOn: .x86.union([.language, .languageWithoutMembarrier])
+                ) {
                     $0.posting.isFenced = false
                 },
-                Mutant("the awaited word is loaded relaxed", breaksOn: .arm.union([.languageOnARM])) {
+                Mutant("the awaited word is loaded relaxed", breaksOn: .arm.union([.languageOnARM]))
+                {
                     $0.posting.awaitedLoad = .relaxed
                 },
             ]
@@ -113,7 +125,10 @@ struct Waiting: Modelled {
         Claim(
             "a waiter is resumed, though another handler has returned meanwhile",
             mutants: [
-                Mutant("a fence is refused, unnoticed", breaksOn: .x86.union([.language, .languageWithoutMembarrier])) {
+                Mutant(
+                    "a fence is refused, unnoticed",
+                    breaksOn: .x86.union([.language, .languageWithoutMembarrier])
+                ) {
                     $0.posting.isFenced = false
                 }
             ]
@@ -135,7 +150,9 @@ struct Waiting: Modelled {
                 .init("another return") {
                     code.waiters.withLock {
                         guard code.posting.awaited.load(.relaxed) >= 2 else { return }
-                        if code.posting.visit() != 0, code.posting.registration.load(.acquiring) == 1 {
+                        if code.posting.visit() != 0,
+                            code.posting.registration.load(.acquiring) == 1
+                        {
                             note("still waits")
                         }
                     }
@@ -144,7 +161,9 @@ struct Waiting: Modelled {
         Claim(
             "a waiter is resumed when an async handler returns",
             mutants: [
-                Mutant("it looks for who waits before it is taken out", breaksOn: .all) { $0.looksLast = false }
+                Mutant("it looks for who waits before it is taken out", breaksOn: .all) {
+                    $0.looksLast = false
+                }
             ]
         ) { code in
             Scenario(
@@ -162,7 +181,11 @@ struct Waiting: Modelled {
         },
         Claim(
             "what a handler stored is seen after cancelAndWait(), also where the registration has gone",
-            mutants: [Mutant("no acquiring fence follows a failed retain", breaksOn: .weak) { $0.goneFence = nil }]
+            mutants: [
+                Mutant("no acquiring fence follows a failed retain", breaksOn: .weak) {
+                    $0.goneFence = nil
+                }
+            ]
         ) { code in
             Scenario(
                 forbidden: { $0.has("gone") && $0["data"] == 0 },

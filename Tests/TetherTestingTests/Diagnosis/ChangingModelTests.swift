@@ -5,7 +5,8 @@ import Testing
 import Tether
 import TetherTesting
 
-/// A diagnosis of a model that other threads change while it is walked, under a lock that the diagnosis does not know.
+/// A diagnosis of a model that other threads change while it is walked, under a lock that the
+/// diagnosis does not know.
 ///
 /// `TETHER_DIAGNOSIS` is the number of seconds that it takes.
 @Suite struct ChangingModelTests {
@@ -38,7 +39,8 @@ import TetherTesting
     final class Model: @unchecked Sendable {
         private let lock = NSLock()
         private let roots = (0..<20).map { _ in Node() }
-        // What freed memory is filled with: numbers that the runtime uses for kinds of metadata, and addresses.
+        // What freed memory is filled with: numbers that the runtime uses for kinds of metadata,
+        // and addresses.
         private let words = Words(kinds + kinds)
         /// Memory that is used again at once for what looks like objects of forged metadata.
         private var litter: [Words?] = Array(repeating: nil, count: 256)
@@ -50,7 +52,9 @@ import TetherTesting
                     Words([0, 0, 0, $0, 16, descriptor.address, 64, 0, descriptor.address])
                 }
         }()
-        private static let kinds: [UInt] = [0, 8, 16, 0x200, 0x201, 0x202, 0x301, 0x303, 0x400, 0x500]
+        private static let kinds: [UInt] = [
+            0, 8, 16, 0x200, 0x201, 0x202, 0x301, 0x303, 0x400, 0x500,
+        ]
 
         /// Makes a change.
         func change(_ random: inout SystemRandomNumberGenerator) {
@@ -70,7 +74,10 @@ import TetherTesting
                 case 3: node.choice = .node(new)
                 case 4: node.choice = .pair(new, other)
                 case 5: node.choice = .deeper(.deeper(.pair(other, new)))
-                case 6: node.choices = words.map { $0 % 2 == 0 ? .number(Int(bitPattern: $0)) : .node(new) }
+                case 6:
+                    node.choices = words.map {
+                        $0 % 2 == 0 ? .number(Int(bitPattern: $0)) : .node(new)
+                    }
                 case 7: node.any = new
                 case 8: node.any = Node.Large(node: new)
                 case 9: node.any = words
@@ -93,7 +100,8 @@ import TetherTesting
             case 1: words.address + 8 * .random(in: 0..<10, using: &random)
             case 2:
                 UInt(
-                    bitPattern: Bool.random(using: &random) ? ObjectIdentifier(Node.self) : .init([Node].self)
+                    bitPattern: Bool.random(using: &random)
+                        ? ObjectIdentifier(Node.self) : .init([Node].self)
                 )
             default: .random(in: .min ... .max, using: &random)
             }
@@ -105,7 +113,8 @@ import TetherTesting
         `L3 a diagnosis of what other threads change meanwhile crashes nothing, and comes to an end`()
         throws
     {
-        let seconds = ProcessInfo.processInfo.environment["TETHER_DIAGNOSIS"].flatMap(Double.init) ?? 1
+        let seconds =
+            ProcessInfo.processInfo.environment["TETHER_DIAGNOSIS"].flatMap(Double.init) ?? 1
         let (center, model) = (ObserverCenter(), Model())
         let isOver = Flag()
         let changers = (0..<2).map { _ in

@@ -35,13 +35,18 @@ import TetherVerification
         }
     }
 
-    @Test func `L2 L3 thirty objects and thirty handlers over a thousand objects are explained in two seconds`() throws
+    @Test
+    func
+        `L2 L3 thirty objects and thirty handlers over a thousand objects are explained in two seconds`()
+        throws
     {
         let (center, root, scope, keep) = (ObserverCenter(), model(), LeakTracker(), Keep())
         scope.adopt {
             for number in 0..<30 {
                 keep.add(scope.track(Item(), "item \(number)"))
-                keep.add(center.observe(.modelDidChange) { _ in withExtendedLifetime((root, number)) {} })
+                keep.add(
+                    center.observe(.modelDidChange) { _ in withExtendedLifetime((root, number)) {} }
+                )
             }
         }
         let begin = processorTime()
@@ -50,14 +55,20 @@ import TetherVerification
         let time = processorTime() - begin
         #expect(findings.count == 31)
         #expect(findings.last?.message.hasSuffix(" (30 alike)") == true)
-        #expect(findings.prefix(30).allSatisfy { $0.message.contains("none of them was found in what this scope's") })
+        #expect(
+            findings.prefix(30).allSatisfy {
+                $0.message.contains("none of them was found in what this scope's")
+            })
         // Nobody promises this of a build with a sanitizer.
         if !isSanitized { #expect(time < .seconds(2)) }
         keep.drop()
         empty(root)
     }
 
-    @Test func `L3 the search for circles, where a center ends, keeps to the limit for the search for holders`() {
+    @Test
+    func
+        `L3 the search for circles, where a center ends, keeps to the limit for the search for holders`()
+    {
         let begin = processorTime()
         let findings = findLeaks(limits: .init(holderSearch: .seconds(1))) {
             // Each handler leads to all owners, behind what is looked into first.
@@ -66,7 +77,8 @@ import TetherVerification
             hub.items[0].items = owners
             let center = ObserverCenter()
             for owner in owners {
-                center.observe(.modelDidChange, owner: owner) { _, _ in withExtendedLifetime(hub) {} }
+                center.observe(.modelDidChange, owner: owner) { _, _ in withExtendedLifetime(hub) {}
+                }
             }
             withExtendedLifetime(consume center) {}
             hub.items = []
@@ -77,7 +89,10 @@ import TetherVerification
         if !isSanitized { #expect(time < .seconds(2)) }
     }
 
-    @Test func `L3 like findings are one finding with their number, whose text does not grow with them`() async {
+    @Test
+    func `L3 like findings are one finding with their number, whose text does not grow with them`()
+        async
+    {
         let (center, keep, shelf) = (ObserverCenter(), Keep(), Item())
         let leaks = await findLeaks(limits: .init(deliveryWait: .zero)) {
             for _ in 0..<100 {
@@ -87,7 +102,8 @@ import TetherVerification
                 // Each at another place of the same collection.
                 shelf.items.append(track(Item()))
             }
-            center.observe(.modelDidChange, owner: center) { _, _ in withExtendedLifetime(shelf) {} }
+            center.observe(.modelDidChange, owner: center) { _, _ in withExtendedLifetime(shelf) {}
+            }
         }.map(\.description)
         #expect(leaks.count { $0.hasSuffix(" (100 alike)") } == 2, "\(leaks)")
         #expect(leaks.map(\.utf8.count).reduce(0, +) < 4000)
@@ -108,7 +124,10 @@ import TetherVerification
         keep.drop()
     }
 
-    @Test func `L3 a reason not found within the limit for the search for holders is said to be untold`() async {
+    @Test
+    func `L3 a reason not found within the limit for the search for holders is said to be untold`()
+        async
+    {
         let (center, root, keep) = (ObserverCenter(), model(), Keep())
         let messages = await planted(holderSearch: .zero) {
             keep.add(track(Item()))
@@ -155,16 +174,21 @@ import TetherVerification
         fill(shelf)
         let messages = await planted {
             keep.add(track(Item()))
-            center.observe(.modelDidChange, owner: center) { _, _ in withExtendedLifetime(shelf) {} }
+            center.observe(.modelDidChange, owner: center) { _, _ in withExtendedLifetime(shelf) {}
+            }
         }
         keep.drop()
         return messages.first
     }
 
     @Test(arguments: Shelf.large.indices)
-    func `L3 an object that may be in the unread part of a collection is said to be untold`(_ index: Int) async {
+    func `L3 an object that may be in the unread part of a collection is said to be untold`(
+        _ index: Int
+    ) async {
         let message = await message(Shelf.large[index])
-        #expect(message?.contains("1 strong reference; what they are is untold, because only the first") == true)
+        #expect(
+            message?.contains("1 strong reference; what they are is untold, because only the first")
+                == true)
         #expect(message?.contains("only the first 10000 places, or the first megabyte") == true)
     }
 
@@ -172,7 +196,9 @@ import TetherVerification
     func `L3 an object in no collection, all of which were read, is said to be found nowhere`(
         _ index: Int
     ) async {
-        #expect(await message(Shelf.small[index])?.contains("none of them was found in what this scope's") == true)
+        #expect(
+            await message(Shelf.small[index])?.contains(
+                "none of them was found in what this scope's") == true)
     }
 
     /// A value that is too large for an existential, so that each stands in a box.
@@ -194,14 +220,20 @@ import TetherVerification
         let owner = Item()
         var value: any Sendable = owner
         for _ in 0..<50 { value = Sum(value) }
-        let handler: @Sendable (Notification) -> Void = { [value] _ in withExtendedLifetime(value) {} }
+        let handler: @Sendable (Notification) -> Void = { [value] _ in
+            withExtendedLifetime(value) {}
+        }
         let graph = ObjectGraph(limit: 60)
-        let path = graph.paths(from: ReferencePath.roots(.plain(handler)), to: [HeapObject(owner)]).values.first
+        let path = graph.paths(from: ReferencePath.roots(.plain(handler)), to: [HeapObject(owner)])
+            .values.first
         #expect(path?.sentence(from: .closure) == "captures it")
         #expect(graph.count < 60 && !graph.isExhausted)
     }
 
-    @Test(arguments: [Duration.seconds(Int64.max), .seconds(1_000_000_000_000), .seconds(Int64.max / 1_000_000_000)])
+    @Test(arguments: [
+        Duration.seconds(Int64.max), .seconds(1_000_000_000_000),
+        .seconds(Int64.max / 1_000_000_000),
+    ])
     func `L2 a limit that is longer than the clock can count lies in the future`(limit: Duration) {
         #expect(DispatchTime.after(limit) > DispatchTime.now() + .seconds(1_000_000_000))
     }

@@ -6,15 +6,16 @@ import Tether
 
 /// Memory that looks like an object, and is none: what freed memory may hold when it is used again.
 @Suite struct ForgedMemoryTests {
-    /// What is taken for an object whose metadata has some words, the first of them three before its address.
+    /// What is taken for an object whose metadata has some words, the first of them three before
+    /// its address.
     private func contents(_ metadata: [UInt]) -> HeapObject.Contents? {
         let metadata = Words(metadata)
         let object = Words([metadata.address + 24] + [UInt](repeating: 0, count: 63))
         return HeapObject(address: object.address).contents()
     }
 
-    // Swift Testing describes what a failed expectation compared, which for forged types would crash it: these are asked
-    // for truth values alone.
+    // Swift Testing describes what a failed expectation compared, which for forged types would
+    // crash it: these are asked for truth values alone.
 
     private func isType(_ address: UInt) -> Bool { RuntimeType(found: address) != nil }
 
@@ -37,7 +38,8 @@ import Tether
         #expect(references == 0)
     }
 
-    @Test func `L3 a word where the type of a value should be is none unless it proves to be one`() {
+    @Test func `L3 a word where the type of a value should be is none unless it proves to be one`()
+    {
         struct Value { var object: Object? }
         enum Choice {
             case object(Object)
@@ -48,7 +50,9 @@ import Tether
         ] as [Any.Type] {
             #expect(isType(RuntimeType(type).metadata), "\(type)")
         }
-        for kind: UInt in [0, 0x200, 0x201, 0x202, 0x203, 0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x400, 0x500] {
+        for kind: UInt in [
+            0, 0x200, 0x201, 0x202, 0x203, 0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x400, 0x500,
+        ] {
             for fill: UInt in [0, 1, 63, .max, 0x8000_0000_0000_0000] {
                 var forged = [UInt](repeating: fill, count: 24)
                 forged[3] = kind
@@ -57,15 +61,18 @@ import Tether
                 withExtendedLifetime(words) {}
             }
         }
-        #expect(TypeLayout.existential.references(in: ([0, 0, 0, 0x1234_5678] as [UInt]).bytes).isEmpty)
+        #expect(
+            TypeLayout.existential.references(in: ([0, 0, 0, 0x1234_5678] as [UInt]).bytes).isEmpty)
     }
 
-    @Test func `L3 a closure's context is read, also where the memory behind it cannot be`() throws {
+    @Test func `L3 a closure's context is read, also where the memory behind it cannot be`() throws
+    {
         let object = Object()
         let handler = handler(holding: object, and: 5)
         let context = try #require(ReferencePath.roots(.plain(handler)).first).object.address
         let (page, size) = (sysconf(Int32(_SC_PAGESIZE)), 32)
-        // SAFETY: two pages of our own, the second of which is given back; the context has `size` bytes.
+        // SAFETY: two pages of our own, the second of which is given back; the context has `size`
+        // bytes.
         let start = try unsafe #require(
             mmap(nil, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
         #expect(unsafe munmap(start + page, page) == 0)
@@ -79,6 +86,8 @@ import Tether
 }
 
 /// A handler whose context holds an object and a number.
-private func handler(holding first: any AnyObject & Sendable, and second: Int) -> @Sendable (Notification) -> Void {
+private func handler(holding first: any AnyObject & Sendable, and second: Int)
+    -> @Sendable (Notification) -> Void
+{
     { _ in print(first, second) }
 }

@@ -4,7 +4,8 @@ import Tether
 
 @testable import TetherTesting
 
-/// Handlers that are made where types are only known through generic parameters, some of which are packs.
+/// Handlers that are made where types are only known through generic parameters, some of which are
+/// packs.
 ///
 /// The runtime ends the process that asks it for a type whose parameters it is not told.
 @Suite struct ParameterPackTests {
@@ -17,9 +18,13 @@ import Tether
 
         func weakly() -> Handler { { [weak self] _ in print(self?.values as Any) } }
 
-        func weakly(and other: Owner) -> Handler { { [weak self] _ in print(self?.values as Any, other) } }
+        func weakly(and other: Owner) -> Handler {
+            { [weak self] _ in print(self?.values as Any, other) }
+        }
 
-        func unowned(and other: Owner) -> Handler { { [unowned self] _ in print(self.values, other) } }
+        func unowned(and other: Owner) -> Handler {
+            { [unowned self] _ in print(self.values, other) }
+        }
 
         func strongly() -> Handler { { _ in print(self.values) } }
 
@@ -48,17 +53,24 @@ import Tether
             return { _ in print(list, other) }
         }
 
-        func byValue(and other: Owner) -> Handler { { [values, optional] _ in print(values, optional as Any, other) } }
+        func byValue(and other: Owner) -> Handler {
+            { [values, optional] _ in print(values, optional as Any, other) }
+        }
 
-        func weakly(and other: Owner) -> Handler { { [weak self] _ in print(self?.values as Any, other) } }
+        func weakly(and other: Owner) -> Handler {
+            { [weak self] _ in print(self?.values as Any, other) }
+        }
     }
 
     private func words(_ object: AnyObject, _ handler: @escaping Handler) -> String? {
-        ObjectGraph().paths(from: ReferencePath.roots(.plain(handler)), to: [HeapObject(object)]).values.first?
+        ObjectGraph().paths(from: ReferencePath.roots(.plain(handler)), to: [HeapObject(object)])
+            .values.first?
             .sentence(from: .closure)
     }
 
-    @Test func `L3 a handler made where a parameter pack is known captures weakly, and nothing crashes`() {
+    @Test
+    func `L3 a handler made where a parameter pack is known captures weakly, and nothing crashes`()
+    {
         let owner = Owner()
         let model = Model(1, "text", owner)
         #expect(words(model, model.weakly()) == nil)
@@ -77,15 +89,19 @@ import Tether
     @Test func `L3 a value of a parameter pack's types is untold, and nothing crashes`() {
         let (owner, other) = (Owner(), Owner())
         let model = Model(1, "text", owner)
-        for handler in [model.byValue(and: other), model.strongly(), packed(1, owner), packed(owner)] {
+        for handler in [
+            model.byValue(and: other), model.strongly(), packed(1, owner), packed(owner),
+        ] {
             let isNothingElse = words(owner, handler)?.hasPrefix("captures") != false
             #expect(isNothingElse)
         }
         #expect(
-            words(owner) { _ in print(model) } == "captures Model<Pack{Int, String, Owner}>, whose `values.2` is it")
+            words(owner) { _ in print(model) }
+                == "captures Model<Pack{Int, String, Owner}>, whose `values.2` is it")
     }
 
-    @Test func `L3 nothing crashes where a generic parameter is known only through what is captured`() {
+    @Test
+    func `L3 nothing crashes where a generic parameter is known only through what is captured`() {
         let (owner, other) = (Owner(), Owner())
         let pair = Pair(1, owner)
         #expect(words(pair, pair.weakly()) == nil)
@@ -102,7 +118,8 @@ import Tether
 }
 
 @inline(never)
-private func packed<each Value: Sendable>(_ value: repeat each Value) -> ParameterPackTests.Handler {
+private func packed<each Value: Sendable>(_ value: repeat each Value) -> ParameterPackTests.Handler
+{
     { _ in
         repeat print(each value)
     }

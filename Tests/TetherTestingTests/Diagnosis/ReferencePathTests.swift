@@ -45,29 +45,34 @@ import Tether
 
     /// The path from a handler to an object, in words.
     private func words(_ owner: Owner, _ handler: @escaping Handler) -> String? {
-        ObjectGraph().paths(from: ReferencePath.roots(.plain(handler)), to: [HeapObject(owner)]).values.first?
+        ObjectGraph().paths(from: ReferencePath.roots(.plain(handler)), to: [HeapObject(owner)])
+            .values.first?
             .sentence(from: .closure)
     }
 
     private func expectCapture(
-        _ owner: Owner, sourceLocation: SourceLocation = #_sourceLocation, _ handler: @escaping Handler
+        _ owner: Owner, sourceLocation: SourceLocation = #_sourceLocation,
+        _ handler: @escaping Handler
     ) {
         let words = words(owner, handler)
         #expect(words == "captures it", sourceLocation: sourceLocation)
     }
 
     private func expectNoCapture(
-        _ owner: Owner, sourceLocation: SourceLocation = #_sourceLocation, _ handler: @escaping Handler
+        _ owner: Owner, sourceLocation: SourceLocation = #_sourceLocation,
+        _ handler: @escaping Handler
     ) {
         let words = words(owner, handler)
         #expect(words == nil, sourceLocation: sourceLocation)
     }
 
     private func expectProperty(
-        _ property: String?, sourceLocation: SourceLocation = #_sourceLocation, _ change: (Model, Owner) -> Void
+        _ property: String?, sourceLocation: SourceLocation = #_sourceLocation,
+        _ change: (Model, Owner) -> Void
     ) {
         let words = wordsOfModel(change)
-        #expect(words == property.map { "captures Model, whose \($0)" }, sourceLocation: sourceLocation)
+        #expect(
+            words == property.map { "captures Model, whose \($0)" }, sourceLocation: sourceLocation)
     }
 
     private func cycle(through owner: Owner) -> ReferencePath? {
@@ -96,7 +101,8 @@ import Tether
         expectCapture(owner, owner.handle)
     }
 
-    @Test func `L3 weak and unowned captures, and no capture, are distinguished from strong ones`() {
+    @Test func `L3 weak and unowned captures, and no capture, are distinguished from strong ones`()
+    {
         let owner = Owner()
         let number = owner.number
         expectNoCapture(owner) { [weak owner] _ in owner?.number = number }
@@ -135,7 +141,9 @@ import Tether
         expectProperty("`later` is it") { $0.later = $1 }
         // Its type is hidden by the runtime.
         expectProperty(nil) { model, owner in model.guarded.withLock { $0 = (2, owner) } }
-        expectProperty("`action` is a closure that captures it") { model, owner in model.action = { owner.number = 2 } }
+        expectProperty("`action` is a closure that captures it") { model, owner in
+            model.action = { owner.number = 2 }
+        }
     }
 
     @Test func `L3 an object that refers to the owner weakly, or not at all, is no reason`() {
@@ -163,4 +171,6 @@ import Tether
     }
 }
 
-private func through<Value>(_ function: @escaping @Sendable (Value) -> Void) -> @Sendable (Value) -> Void { function }
+private func through<Value>(_ function: @escaping @Sendable (Value) -> Void)
+    -> @Sendable (Value) -> Void
+{ function }

@@ -2,7 +2,9 @@
 
 extension ObjectGraph {
     /// The paths of one search, for objects that no other is made for.
-    func paths(from roots: [HeapObject.Reference], to objects: [HeapObject]) -> [HeapObject: ReferencePath] {
+    func paths(from roots: [HeapObject.Reference], to objects: [HeapObject]) -> [HeapObject:
+        ReferencePath]
+    {
         paths(from: roots, to: targets(objects))
     }
 

@@ -17,7 +17,8 @@ func planted(
 ) async rethrows -> [String] {
     let issues = Issues()
     try await withKnownIssue(isIntermittent: true, sourceLocation: sourceLocation) {
-        try await verifyNoLeaks(limits: .init(deliveryWait: .zero, holderSearch: holderSearch), body)
+        try await verifyNoLeaks(
+            limits: .init(deliveryWait: .zero, holderSearch: holderSearch), body)
     } matching: { issue in
         // A warning is about what other tests leave on the shared center.
         if issue.severity == .error { issues.add(issue) }
@@ -32,14 +33,18 @@ final class Issues: @unchecked Sendable {
 
     func add(_ issue: Issue) { lock.withLock { all.append(issue) } }
 
-    var messages: [String] { lock.withLock { all.map { $0.comments.map(\.rawValue).joined(separator: " ") } } }
+    var messages: [String] {
+        lock.withLock { all.map { $0.comments.map(\.rawValue).joined(separator: " ") } }
+    }
 
     var severities: [Issue.Severity] { lock.withLock { all.map(\.severity) } }
 
     var paths: [String] { lock.withLock { all.map { $0.sourceLocation?.filePath ?? "?" } } }
 
     var places: [String] {
-        lock.withLock { all.map { "\($0.sourceLocation?.fileName ?? "?"):\($0.sourceLocation?.line ?? 0)" } }
+        lock.withLock {
+            all.map { "\($0.sourceLocation?.fileName ?? "?"):\($0.sourceLocation?.line ?? 0)" }
+        }
     }
 }
 

@@ -10,8 +10,12 @@ import Tether
         static let object = Lasting()
     }
 
-    @Test func `L1 a program that is asked to prints what is still observed when it ends`() async throws {
-        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+    @Test func `L1 a program that is asked to prints what is still observed when it ends`()
+        async throws
+    {
+        let result = try await #require(
+            processExitsWith: .success, observing: [\.standardErrorContent]
+        ) {
             // SAFETY: literals; no other thread of this process reads the environment yet.
             _ = unsafe setenv("TETHER_AUDIT", "exit", 1)
             ObserverCenter.default.observe(.sample, owner: Lasting.object, on: .main) { _, _ in }
@@ -34,11 +38,15 @@ import Tether
     }
 
     @Test func `L1 a program that is not asked to prints nothing`() async throws {
-        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        let result = try await #require(
+            processExitsWith: .success, observing: [\.standardErrorContent]
+        ) {
             ObserverCenter.default.observe(.sample, owner: Lasting.object) { _, _ in }
             exit(EXIT_SUCCESS)
         }
-        #expect(!String(decoding: result.standardErrorContent, as: UTF8.self).contains("What is observed"))
+        #expect(
+            !String(decoding: result.standardErrorContent, as: UTF8.self).contains(
+                "What is observed"))
     }
 }
 

@@ -25,7 +25,9 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `L1 a control character in a name is escaped in the table, and a center prints its count`() {
+    @Test
+    func `L1 a control character in a name is escaped in the table, and a center prints its count`()
+    {
         let (center, name) = (ObserverCenter(), Notification.Name("two\nlines \u{202E}é"))
         let token = center.observe(name) { _ in }
         let table = center.audit().description
@@ -56,12 +58,14 @@ import Testing
     }
 
     @Test(.ownThread)
-    func `L1 Q2 posts that wait, and those that were dropped, are listed below the table and as JSON`()
+    func
+        `L1 Q2 posts that wait, and those that were dropped, are listed below the table and as JSON`()
         throws
     {
         let queue = DispatchQueue(label: "suspended", attributes: .initiallyInactive)
         JoinableThread { [center] in
-            PostingQueue(notificationCenter: center).enqueue(Notification(name: .sample), postingStyle: .asap)
+            PostingQueue(notificationCenter: center).enqueue(
+                Notification(name: .sample), postingStyle: .asap)
         }.join()
         // The thread exits after its body has returned.
         let end = ContinuousClock.now + .seconds(longestWait)
@@ -86,7 +90,10 @@ import Testing
         posting.flush()
         // Idle posts alone are told, too.
         posting.enqueue(Notification(name: .third), postingStyle: .whenIdle)
-        #expect(center.audit().waitingPosts == [.init(place: "dispatch queue suspended", asap: 0, whenIdle: 1)])
+        #expect(
+            center.audit().waitingPosts == [
+                .init(place: "dispatch queue suspended", asap: 0, whenIdle: 1)
+            ])
         posting.flush()
         queue.activate()
     }

@@ -8,7 +8,8 @@ import Testing
 @Suite(.ownThread) struct AuditMomentTests {
     private final class Object: Sendable {}
 
-    @Test func `L1 a row of an observer that ends meanwhile is as it was registered, or is left out`() {
+    @Test
+    func `L1 a row of an observer that ends meanwhile is as it was registered, or is left out`() {
         let (center, sender) = (ObserverCenter(), Object())
         let isDone = Atomic<Bool>(false)
         let odd = Log<String>()
@@ -39,7 +40,9 @@ import Testing
 
         override var name: String? {
             get {
-                if let token = token.value { log.add("\(token.isActive), \(token.target.isPostingThread)") }
+                if let token = token.value {
+                    log.add("\(token.isActive), \(token.target.isPostingThread)")
+                }
                 return "named"
             }
             set { super.name = newValue }
@@ -54,12 +57,17 @@ import Testing
         queue.token.set(nil)
     }
 
-    @Test func `L1 an observer that was attached and is not registered yet is left out of its owner's audit`() {
+    @Test
+    func
+        `L1 an observer that was attached and is not registered yet is left out of its owner's audit`()
+    {
         let (center, owner) = (ObserverCenter(), Object())
         let isDone = Atomic<Bool>(false)
         let odd = Log<String>()
         let adder: @Sendable () -> Void = {
-            while !isDone.load(ordering: .relaxed) { center.observe(.sample, owner: owner) { _, _ in }.cancel() }
+            while !isDone.load(ordering: .relaxed) {
+                center.observe(.sample, owner: owner) { _, _ in }.cancel()
+            }
         }
         let auditor: @Sendable () -> Void = {
             for _ in 0..<20_000 where odd.entries.isEmpty {

@@ -16,7 +16,9 @@ import Testing
         diagram.boxes.filter { $0.shape == shape }.map(\.lines)
     }
 
-    @Test func `L1 a graph leads from a name over an observer, in the frame of its owner, to its target`() {
+    @Test
+    func `L1 a graph leads from a name over an observer, in the frame of its owner, to its target`()
+    {
         let owner = Sidebar()
         let line = #line + 1
         center.observe(.sample, owner: owner) { _, _ in }
@@ -70,30 +72,41 @@ import Testing
     @Test func `L1 text in a graph is escaped`() {
         let queue = DispatchQueue(label: "a <\"quoted\"> \\ & queue")
         let token = center.observe(.init("one\ntwo"), on: .dispatchQueue(queue)) { _ in }
-        #expect(center.audit().dot().contains(#"[label="dispatch queue a <\"quoted\"> \\ & queue", shape"#))
+        #expect(
+            center.audit().dot().contains(
+                #"[label="dispatch queue a <\"quoted\"> \\ & queue", shape"#))
         #expect(center.audit().dot().contains(#"[label="one\ntwo", shape=ellipse, fill"#))
         #expect(center.audit().mermaid().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
         #expect(center.audit().svg().contains("a &lt;&quot;quoted&quot;&gt; \\ &amp; queue"))
         token.cancel()
     }
 
-    @Test func `L1 a picture is a document in which nothing lies over another box, and everything inside`() throws {
+    @Test
+    func
+        `L1 a picture is a document in which nothing lies over another box, and everything inside`()
+        throws
+    {
         let owners = (0..<3).map { _ in Sidebar() }
         for (number, owner) in owners.enumerated() {
-            for name in 0...number { center.observe(.init("name \(name)"), owner: owner, on: .main) { _, _ in } }
+            for name in 0...number {
+                center.observe(.init("name \(name)"), owner: owner, on: .main) { _, _ in }
+            }
         }
         let token = center.observe(.sample, from: owners[0]) { _ in }
         let picture = center.audit().svg()
-        let boxes = try picture.matches(of: #/<rect x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)" rx="(?:4|13)"/#)
-            .map { box in
-                try CGRect(
-                    x: #require(Int(box.1)), y: #require(Int(box.2)), width: #require(Int(box.3)),
-                    height: #require(Int(box.4)))
-            }
+        let boxes = try picture.matches(
+            of: #/<rect x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)" rx="(?:4|13)"/#
+        )
+        .map { box in
+            try CGRect(
+                x: #require(Int(box.1)), y: #require(Int(box.2)), width: #require(Int(box.3)),
+                height: #require(Int(box.4)))
+        }
         // Seven observers, of four subjects, with two targets.
         #expect(boxes.count == 7 + 4 + 2)
         let size = try #require(picture.firstMatch(of: #/<svg .* width="(\d+)" height="(\d+)"/#))
-        let whole = try CGRect(x: 0, y: 0, width: #require(Int(size.1)), height: #require(Int(size.2)))
+        let whole = try CGRect(
+            x: 0, y: 0, width: #require(Int(size.1)), height: #require(Int(size.2)))
         for (index, box) in boxes.enumerated() {
             #expect(whole.contains(box))
             #expect(!boxes[(index + 1)...].contains { $0.intersects(box) })

@@ -15,7 +15,10 @@ import Testing
         "\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))"
     }
 
-    @Test func `L1 rows have name, sender and owner of every kind of observer, in registration order`() throws {
+    @Test
+    func `L1 rows have name, sender and owner of every kind of observer, in registration order`()
+        throws
+    {
         let (sender, owner) = (Object(), Object())
         let tokens = [
             center.observe(.sample) { _ in },
@@ -54,7 +57,9 @@ import Testing
         let rows = center.audit()
         #expect(Set(rows.map(\.file)) == ["TetherTests/AuditTests.swift"])
         #expect(rows.map(\.line) == Array(start + 2...start + 10))
-        #expect(rows.first?.description.contains("registered at TetherTests/AuditTests.swift:\(start + 2)") == true)
+        #expect(
+            rows.first?.description.contains(
+                "registered at TetherTests/AuditTests.swift:\(start + 2)") == true)
         withExtendedLifetime((tokens, owner)) {}
     }
 
@@ -76,24 +81,32 @@ import Testing
         ]
         #expect(
             center.audit().map(\.target) == [
-                "posting thread", "main", "main", "main", "main", "operation queue operations", "dispatch queue work",
-                "dispatch queue work, concurrently", "custom ManualScheduler", "operation queue operations",
+                "posting thread", "main", "main", "main", "main", "operation queue operations",
+                "dispatch queue work",
+                "dispatch queue work, concurrently", "custom ManualScheduler",
+                "operation queue operations",
             ])
         tokens[0].target = .dispatchQueue(work)
         tokens[1].target = .postingThread
-        #expect(center.audit().prefix(3).map(\.target) == ["dispatch queue work", "posting thread", "main"])
+        #expect(
+            center.audit().prefix(3).map(\.target) == [
+                "dispatch queue work", "posting thread", "main",
+            ])
         withExtendedLifetime(tokens) {}
     }
 
     @Test func `L1 rows have what is pending and what was dropped`() {
         let jobs = ManualScheduler()
         let tokens = [
-            center.observe(.sample, on: .custom(jobs)) { _ in }, center.observe(nil, on: .custom(jobs)) { _ in },
+            center.observe(.sample, on: .custom(jobs)) { _ in },
+            center.observe(nil, on: .custom(jobs)) { _ in },
             center.observe(.sample) { _ in },
         ]
         func counts() -> [[Int]] { center.audit().map { [$0.pending, $0.dropped] } }
         #expect(counts() == [[0, 0], [0, 0], [0, 0]])
-        for name in [Notification.Name.sample, .other, .sample] { center.post(name: name, object: nil) }
+        for name in [Notification.Name.sample, .other, .sample] {
+            center.post(name: name, object: nil)
+        }
         #expect(counts() == [[2, 0], [3, 0], [0, 0]])
         jobs.runAll()
         #expect(counts() == [[0, 0], [0, 0], [0, 0]])
@@ -114,14 +127,16 @@ import Testing
         for _ in 0..<4 { center.post(name: .sample, object: nil) }
         jobs.dropAll()
         #expect(center.audit()[0].dropped == 4)
-        let notes = "(3 dropped: its backlog is full, 1 dropped: its target was cancelled or has ended)"
+        let notes =
+            "(3 dropped: its backlog is full, 1 dropped: its target was cancelled or has ended)"
         #expect(center.audit()[0].description.hasSuffix(notes))
     }
 
     @Test func `L1 rows have once and key`() {
         let owner = Object()
         let tokens = [
-            center.observe(.sample, once: true) { _ in }, center.observe(.sample, key: "key") { _ in },
+            center.observe(.sample, once: true) { _ in },
+            center.observe(.sample, key: "key") { _ in },
             center.observe(.sample, owner: owner, once: true, key: 7) { _, _ in },
         ]
         #expect(center.audit().map(\.isOnce) == [true, false, true])
@@ -161,14 +176,18 @@ import Testing
     @Test func `L1 S3 a sequence is listed as such, with what it keeps`() {
         let owner = Object()
         let sequences = [
-            center.notifications(named: .sample), center.notifications(named: .other, buffering: .oldest(2)),
+            center.notifications(named: .sample),
+            center.notifications(named: .other, buffering: .oldest(2)),
             center.notifications(named: nil, owner: owner, buffering: .newest(3)),
         ]
         let rows = center.audit()
         #expect(rows.map(\.target) == ["sequence", "sequence, oldest 2", "sequence, newest 3"])
-        #expect(rows.map(\.owner).prefix(2) == [nil, nil] && rows[2].owner?.hasPrefix("Object 0x") == true)
         #expect(
-            rows[1].description.hasPrefix("other from any sender for its sequence on sequence, oldest 2, registered"))
+            rows.map(\.owner).prefix(2) == [nil, nil]
+                && rows[2].owner?.hasPrefix("Object 0x") == true)
+        #expect(
+            rows[1].description.hasPrefix(
+                "other from any sender for its sequence on sequence, oldest 2, registered"))
         let line = rows.description.split(separator: "\n")[2].split(whereSeparator: \.isWhitespace)
         #expect(line.prefix(7) == ["other", "any", "its", "sequence", "sequence,", "oldest", "2"])
         withExtendedLifetime((sequences, owner)) {}
@@ -179,7 +198,9 @@ import Testing
         let log = Log<String>()
         let token = {
             let captured = Ending { log.add("released") }
-            return center.observe(.sample, from: sender.value!, owner: owner.value!) { _, _ in captured.touch() }
+            return center.observe(.sample, from: sender.value!, owner: owner.value!) { _, _ in
+                captured.touch()
+            }
         }()
         let audit = center.audit()
         owner.drop()

@@ -3,15 +3,16 @@ import XCTest
 
 @testable import Tether
 
-/// Audits of the whole process, with the process to themselves: they hold each observer while they look at it, also those
-/// of tests that expect it to go.
+/// Audits of the whole process, with the process to themselves: they hold each observer while they
+/// look at it, also those of tests that expect it to go.
 final class ProcessAuditTests: XCTestCase {
     /// L1 the process's audit tells of all centers, each by its name.
     func testL1TheProcessAuditListsAllCentersByName() {
         let (center, other) = (ObserverCenter(), ObserverCenter())
         let name = Notification.Name("ProcessAuditTests all")
         let tokens = [
-            center.observe(name) { _ in }, other.observe(name) { _ in }, ObserverCenter.default.observe(name) { _ in },
+            center.observe(name) { _ in }, other.observe(name) { _ in },
+            ObserverCenter.default.observe(name) { _ in },
         ]
         let rows = Audit.process().filter { $0.name == name }
         XCTAssertEqual(Set(rows.map(\.center)).count, 3)
@@ -35,10 +36,13 @@ final class ProcessAuditTests: XCTestCase {
         let name = Notification.Name("ProcessAuditTests Foundation")
         let (owner, sender, center) = (Plain(), Plain(), NotificationCenter())
         let line = #line + 1
-        let token = NotificationCenter.default.observe(name, from: sender, on: .main, once: true, key: 1) { _ in }
+        let token = NotificationCenter.default.observe(
+            name, from: sender, on: .main, once: true, key: 1
+        ) { _ in }
         center.observe(name, owner: owner) { _, _ in }
         let rows = Audit.process().filter { $0.name == name }.sorted { $0.line < $1.line }
-        XCTAssertEqual(rows.map(\.center), ["NotificationCenter.default", describeInstance(center)])
+        XCTAssertEqual(
+            rows.map(\.center), ["NotificationCenter.default", describeInstance(center)])
         XCTAssertEqual(rows.map(\.owner), [nil, describeInstance(owner)])
         XCTAssertEqual(rows.map(\.sender), [describeInstance(sender), nil])
         XCTAssertEqual(rows.map(\.target), ["main", "posting thread"])

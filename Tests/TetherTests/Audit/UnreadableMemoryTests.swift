@@ -7,8 +7,13 @@ import TetherTesting
 
 /// The search for leaks where the process may not read its own memory, as on Apple platforms.
 @Suite struct UnreadableMemoryTests {
-    @Test func `L2 L3 an owner that ends only because its center does is reported without a reason`() async throws {
-        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+    @Test
+    func `L2 L3 an owner that ends only because its center does is reported without a reason`()
+        async throws
+    {
+        let result = try await #require(
+            processExitsWith: .success, observing: [\.standardErrorContent]
+        ) {
             SystemCallFilter.refuse(SystemCallFilter.processMemoryRead, with: EPERM)
             let leaks = UnreadableMemoryTests.leaks { owner, center in
                 center.observe(.sample, owner: owner) { _, _ in owner.touch() }
@@ -16,12 +21,15 @@ import TetherTesting
             let clean = UnreadableMemoryTests.leaks { owner, center in
                 center.observe(.sample, owner: owner) { owner, _ in owner.touch() }
             }
-            try? FileHandle.standardError.write(contentsOf: Data("\(clean.count) and \(leaks)".utf8))
+            try? FileHandle.standardError.write(
+                contentsOf: Data("\(clean.count) and \(leaks)".utf8))
         }
         let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(printed.contains("0 and [Ending, an owner, observed for at "))
         #expect(
-            printed.contains("what it is is untold, because this process may not read its own memory. With a center"))
+            printed.contains(
+                "what it is is untold, because this process may not read its own memory. With a center"
+            ))
     }
 
     /// A function of its own, because an async one must not wait.

@@ -69,7 +69,8 @@ import Testing
         }
         """
 
-    @Test(arguments: [5, 6], [[], ["-enable-upcoming-feature", "NonisolatedNonsendingByDefault"]])
+    @Test(
+        arguments: [5, 6], [[], ["-enable-upcoming-feature", "NonisolatedNonsendingByDefault"]])
     func `P3 O9 async handlers of any isolation compile, as closures and as functions`(
         mode: Int, options: [String]
     ) throws {

@@ -27,7 +27,10 @@ import Testing
                 """)
     }
 
-    @Test func `X2 a token that is attached to an owner may be discarded, and one that is kept is none`() throws {
+    @Test
+    func `X2 a token that is attached to an owner may be discarded, and one that is kept is none`()
+        throws
+    {
         let text = try diagnostics(
             of: [
                 "center.observe(name, owner: owner) { _, _ in }",
@@ -46,7 +49,9 @@ import Testing
     }
 
     @Test(arguments: [5, 6])
-    func `P4 S1 R2 async calls compile at the top level of main.swift, if waiting is in a task`(mode: Int) throws {
+    func `P4 S1 R2 async calls compile at the top level of main.swift, if waiting is in a task`(
+        mode: Int
+    ) throws {
         let program = """
             import Foundation
             import Tether
@@ -64,7 +69,8 @@ import Testing
         let silence = try compiler.diagnostics(of: program, isMain: true)
         #expect(silence == "")
         // A compiler that takes the async form has nothing to say.
-        let text = try compiler.diagnostics(of: program + "await there.cancelAndWait()", isMain: true)
+        let text = try compiler.diagnostics(
+            of: program + "await there.cancelAndWait()", isMain: true)
         #expect(text.isEmpty || text.contains("at the top level of main.swift, in a task"))
     }
 

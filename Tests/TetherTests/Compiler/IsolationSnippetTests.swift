@@ -3,7 +3,8 @@
 import Foundation
 import Testing
 
-/// What a user's code in Swift 6 mode may say of isolation, and what it may not: asked of the compiler.
+/// What a user's code in Swift 6 mode may say of isolation, and what it may not: asked of the
+/// compiler.
 @Suite struct IsolationSnippetTests {
     private static let preamble = """
         import Dispatch
@@ -76,7 +77,9 @@ import Testing
         }
     }
 
-    private func expectSilence(_ statements: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expectSilence(
+        _ statements: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         for (statement, text) in zip(statements, try diagnostics(of: statements)) {
             #expect(text == "", "\(statement)", sourceLocation: sourceLocation)
         }
@@ -87,7 +90,8 @@ import Testing
     ) throws {
         for (statement, text) in zip(statements, try diagnostics(of: statements.map(\.0))) {
             #expect(
-                text.contains("error:") && text.contains(statement.because), "\(statement.0)\n\(text)",
+                text.contains("error:") && text.contains(statement.because),
+                "\(statement.0)\n\(text)",
                 sourceLocation: sourceLocation)
         }
     }
@@ -124,20 +128,40 @@ import Testing
         ])
     }
 
-    @Test func `P3 a handler that touches an actor's state without its isolation does not compile`() throws {
+    @Test func `P3 a handler that touches an actor's state without its isolation does not compile`()
+        throws
+    {
         try expectErrors([
-            ("center.observe(name, owner: index, on: .main) { index, _ in index.generation += 1 }", "actor-isolated"),
+            (
+                "center.observe(name, owner: index, on: .main) { index, _ in index.generation += 1 }",
+                "actor-isolated"
+            ),
             (
                 "center.observe(name, owner: index, on: .postingThread) { index, note in index.changed(note) }",
                 "actor-isolated"
             ),
             ("center.observe(name, owner: index) { _, _ in index.closed() }", "actor-isolated"),
-            ("center.observe(name, owner: index) { [sender] _, _ in sender.closed() }", "actor-isolated"),
-            ("center.observe(name, owner: index, on: .mainActor) { index, _ in index.closed() }", "actor-isolated"),
-            ("center.observe(name, owner: index) { [window] _, _ in window.closed() }", "main actor-isolated"),
+            (
+                "center.observe(name, owner: index) { [sender] _, _ in sender.closed() }",
+                "actor-isolated"
+            ),
+            (
+                "center.observe(name, owner: index, on: .mainActor) { index, _ in index.closed() }",
+                "actor-isolated"
+            ),
+            (
+                "center.observe(name, owner: index) { [window] _, _ in window.closed() }",
+                "main actor-isolated"
+            ),
             ("_ = center.observe(name) { _ in index.closed() }", "actor-isolated"),
-            ("center.connect(name, to: Index.changed, of: index)", "call an actor's method in a closure"),
-            ("center.connect(name, to: Index.closed, of: index)", "call an actor's method in a closure"),
+            (
+                "center.connect(name, to: Index.changed, of: index)",
+                "call an actor's method in a closure"
+            ),
+            (
+                "center.connect(name, to: Index.closed, of: index)",
+                "call an actor's method in a closure"
+            ),
         ])
     }
 
@@ -151,21 +175,35 @@ import Testing
                 "center.observe(name, owner: window, on: .dispatchQueue(.main)) { @MainActor (_: Notification) in }",
                 "@MainActor"
             ),
-            ("center.observe(name, owner: window) { @MainActor window, note in window.changed(note) }", "@MainActor"),
-            ("center.observe(name, owner: window) { window, note in window.changed(note) }", "main actor-isolated"),
+            (
+                "center.observe(name, owner: window) { @MainActor window, note in window.changed(note) }",
+                "@MainActor"
+            ),
+            (
+                "center.observe(name, owner: window) { window, note in window.changed(note) }",
+                "main actor-isolated"
+            ),
             (
                 "center.observe(name, owner: window, on: .main) { window, _ in window.title = \"\" }",
                 "main actor-isolated"
             ),
-            ("center.connect(name, to: Stove.changed, of: stove, on: .mainActor)", "callTheMethodInAClosureOfObserve"),
-            ("center.observe(name, owner: stove, on: .mainActor) { stove, _ in stove.closed() }", "Kitchen"),
+            (
+                "center.connect(name, to: Stove.changed, of: stove, on: .mainActor)",
+                "callTheMethodInAClosureOfObserve"
+            ),
+            (
+                "center.observe(name, owner: stove, on: .mainActor) { stove, _ in stove.closed() }",
+                "Kitchen"
+            ),
         ])
     }
 
-    @Test func `P1 a method of another actor does not compile, however the name is written`() throws {
+    @Test func `P1 a method of another actor does not compile, however the name is written`() throws
+    {
         // The compiler tries the methods in another order for each.
         let names = [
-            "nil", ".some(name)", ".init(\"x\")", "Notification.Name(\"x\")", ".init(rawValue: \"x\" + \"y\")",
+            "nil", ".some(name)", ".init(\"x\")", "Notification.Name(\"x\")",
+            ".init(rawValue: \"x\" + \"y\")",
         ]
         try expectErrors(
             names.flatMap { name in
@@ -178,17 +216,22 @@ import Testing
             })
     }
 
-    @Test func `P3 a capture that is not Sendable does not compile in a handler for another actor`() throws {
+    @Test func `P3 a capture that is not Sendable does not compile in a handler for another actor`()
+        throws
+    {
         let captured = [
             "let value = Unsafe(); center.observe(name, owner: index) { _, _ in value.count += 1 }",
             "let value = Unsafe(); _ = center.observe(name, on: .main) { _ in value.count += 1 }",
             "let value = Unsafe(); center.observe(name, owner: window) { _, _ in value.count += 1 }",
             "var number = 0; center.observe(name, owner: index) { _, _ in number += 1 }; print(number)",
         ]
-        try expectErrors(captured.map { ($0, because: $0.hasPrefix("var") ? "captured var" : "non-Sendable") })
+        try expectErrors(
+            captured.map { ($0, because: $0.hasPrefix("var") ? "captured var" : "non-Sendable") })
     }
 
-    @Test func `P3 a capture compiles if the main actor alone has it from then on, and not if it is used here too`()
+    @Test
+    func
+        `P3 a capture compiles if the main actor alone has it from then on, and not if it is used here too`()
         throws
     {
         let captured = [
@@ -196,7 +239,8 @@ import Testing
             "let value = Unsafe(); center.observe(name, owner: window, on: .mainActor) { _, _ in value.count += 1 }",
         ]
         try expectSilence(captured)
-        let mutating = "var number = 0; _ = center.observe(name, on: .mainActor) { _ in number += 1 }"
+        let mutating =
+            "var number = 0; _ = center.observe(name, on: .mainActor) { _ in number += 1 }"
         try expectErrors(
             captured.map { ($0 + "; value.count += 1", because: "risks causing data races") }
                 + [(mutating + "; print(number)", because: "risks causing data races")])

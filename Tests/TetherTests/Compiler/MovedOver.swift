@@ -2,8 +2,9 @@ import Foundation
 import Synchronization
 import Tether
 
-// Written as against Foundation's center: with `NotificationCenter` in place of `ObserverCenter`, and without the
-// import of Tether, this file compiles unchanged. `MovedOverTests` runs it, and has the compiler check the claim.
+// Written as against Foundation's center: with `NotificationCenter` in place of `ObserverCenter`,
+// and without the import of Tether, this file compiles unchanged. `MovedOverTests` runs it, and has
+// the compiler check the claim.
 
 extension Notification.Name {
     static let documentDidOpen = Notification.Name("documentDidOpen")
@@ -55,7 +56,8 @@ final class DocumentLog {
     init(_ document: Document, queue: OperationQueue, center: ObserverCenter = .default) {
         self.center = center
         self.queue = queue
-        openToken = center.addObserver(forName: .documentDidOpen, object: document, queue: nil) { [lines] note in
+        openToken = center.addObserver(forName: .documentDidOpen, object: document, queue: nil) {
+            [lines] note in
             lines.add("opened \((note.object as? Document)?.title ?? "nothing")")
         }
         closeToken = center.addObserver(
@@ -64,7 +66,8 @@ final class DocumentLog {
                 lines.add("closed, saved \(note.userInfo?["saved"] as? Bool ?? false)")
             })
         tokens.append(
-            center.addObserver(forName: .documentDidChange, object: document, queue: queue) { [lines] note in
+            center.addObserver(forName: .documentDidChange, object: document, queue: queue) {
+                [lines] note in
                 lines.add("changed line \(note.userInfo?["line"] ?? "none")")
             })
         tokens += [
@@ -72,7 +75,9 @@ final class DocumentLog {
                 lines.add("heard \(note.name.rawValue)")
             }
         ]
-        tokensByName[.documentDidChange] = center.addObserver(forName: .documentDidChange, object: nil, queue: nil) {
+        tokensByName[.documentDidChange] = center.addObserver(
+            forName: .documentDidChange, object: nil, queue: nil
+        ) {
             [lines] note in
             lines.add("any document changed")
         }

@@ -34,11 +34,14 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func `M8 Q1 the same code compiles against Foundation's center and queue with only the types' names changed`()
+    @Test
+    func
+        `M8 Q1 the same code compiles against Foundation's center and queue with only the types' names changed`()
         throws
     {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        let ours = try String(contentsOf: folder.appending(path: "MovedOver.swift"), encoding: .utf8)
+        let ours = try String(
+            contentsOf: folder.appending(path: "MovedOver.swift"), encoding: .utf8)
         let theirs =
             ours
             .replacing("import Tether\n", with: "")

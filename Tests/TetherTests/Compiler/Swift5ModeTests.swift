@@ -3,9 +3,11 @@
 import Foundation
 import Testing
 
-/// No method is connected by a user's code in Swift 5 mode, where a method's type need not name the actor it is of.
+/// No method is connected by a user's code in Swift 5 mode, where a method's type need not name the
+/// actor it is of.
 @Suite struct Swift5ModeTests {
-    /// Methods with and without the main actor in their types, and one of another actor whose type hides it.
+    /// Methods with and without the main actor in their types, and one of another actor whose type
+    /// hides it.
     private static let declarations = """
         import Foundation
         import Tether
@@ -48,7 +50,8 @@ import Testing
         }
     }
 
-    /// What the compiler says of each of some statements about an object of a type, in functions with an attribute.
+    /// What the compiler says of each of some statements about an object of a type, in functions
+    /// with an attribute.
     private func diagnostics(
         of statements: [String], type: String, in function: String, mode: Int, options: [String]
     ) throws -> [String] {
@@ -81,7 +84,8 @@ import Testing
     ) throws {
         let statements = Swift5ModeTests.calls(of: type)
         for function in ["func", "nonisolated func", "@MainActor func"] {
-            let texts = try diagnostics(of: statements, type: type, in: function, mode: 5, options: options)
+            let texts = try diagnostics(
+                of: statements, type: type, in: function, mode: 5, options: options)
             for (statement, text) in zip(statements, texts) {
                 #expect(text.contains("error:"), "\(function) \(statement)\n\(text)")
             }
@@ -93,10 +97,14 @@ import Testing
         type: String, options: [String]
     ) throws {
         let statements = Swift5ModeTests.calls(of: type)
-        let texts = try diagnostics(of: statements, type: type, in: "func", mode: 6, options: options)
+        let texts = try diagnostics(
+            of: statements, type: type, in: "func", mode: 6, options: options)
         for (statement, text) in zip(statements, texts) {
-            let elsewhere = statement.contains("on: .main)") || statement.contains("on: .postingThread)")
-            #expect(elsewhere ? text.contains("callTheMethodInAClosureOfObserve") : text == "", "\(statement)\n\(text)")
+            let elsewhere =
+                statement.contains("on: .main)") || statement.contains("on: .postingThread)")
+            #expect(
+                elsewhere ? text.contains("callTheMethodInAClosureOfObserve") : text == "",
+                "\(statement)\n\(text)")
         }
     }
 }

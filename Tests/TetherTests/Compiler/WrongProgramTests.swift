@@ -3,7 +3,8 @@
 import Foundation
 import Testing
 
-/// What the compiler says to who makes a mistake: a sentence that leads to the remedy, where the mistake is.
+/// What the compiler says to who makes a mistake: a sentence that leads to the remedy, where the
+/// mistake is.
 @Suite struct WrongProgramTests {
     private static let preamble = """
         import Dispatch
@@ -63,13 +64,17 @@ import Testing
         _ queue: DispatchQueue, _ operations: OperationQueue
         """
 
-    private static let leaveOutSender = "leave out 'from:' to observe any sender, or pass a class instance"
+    private static let leaveOutSender =
+        "leave out 'from:' to observe any sender, or pass a class instance"
     private static let owners = "an owner is a class instance or an actor, and not optional"
     private static let noTarget = "an async one takes no target: leave out 'on:'"
     private static let noThrow = "no handler throws: write 'do { try … } catch { … }' in it"
-    private static let order = "the order is: name, 'from:', 'owner:', 'on:', 'once:', 'key:', 'backlog:'"
-    private static let target = "where a handler runs is 'on:', as in 'on: .dispatchQueue(queue)' or 'on: .main'"
-    private static let sender = "the sender is 'from:', before 'owner:' and 'to:'; leave it out for any"
+    private static let order =
+        "the order is: name, 'from:', 'owner:', 'on:', 'once:', 'key:', 'backlog:'"
+    private static let target =
+        "where a handler runs is 'on:', as in 'on: .dispatchQueue(queue)' or 'on: .main'"
+    private static let sender =
+        "the sender is 'from:', before 'owner:' and 'to:'; leave it out for any"
     private static let callItInAClosure = "callTheMethodInAClosureOfObserve"
 
     static let mistakes = [
@@ -79,14 +84,18 @@ import Testing
         Mistake(
             "center.observe(name, from: model, on: .main, once: true, key: 1) { _ in }",
             "warning: result of call to 'observe("),
-        Mistake("center.observe(name, on: .mainActor) { _ in }", "warning: result of call to 'observe("),
+        Mistake(
+            "center.observe(name, on: .mainActor) { _ in }", "warning: result of call to 'observe("),
         Mistake(
             "center.addObserver(forName: name, object: nil, queue: nil) { _ in }",
             "warning: result of call to 'addObserver("),
         Mistake("token.target = .mainActor", "a token's target is '.main'"),
         Mistake("token.cancelAndWait()", "is not marked with 'await'", in: "async"),
-        Mistake("_ = PostingQueue.current", "async code has no run loop; use PostingQueue.main", in: "async"),
-        Mistake("_ = DeliveryTarget.currentThread", "use .main, .mainActor or a queue", in: "async"),
+        Mistake(
+            "_ = PostingQueue.current", "async code has no run loop; use PostingQueue.main",
+            in: "async"),
+        Mistake(
+            "_ = DeliveryTarget.currentThread", "use .main, .mainActor or a queue", in: "async"),
         Mistake(
             "let size = 10; _ = center.notifications(named: name, buffering: size)",
             "cannot convert value of type 'Int' to expected argument type 'BufferingPolicy'"),
@@ -95,10 +104,17 @@ import Testing
         Mistake("_ = center.observe(name, from: optional) { _ in }", leaveOutSender),
         Mistake("_ = center.observe(name, from: \"text\") { _ in }", leaveOutSender),
         Mistake("_ = center.observe(name, from: optional) { _ in await save() }", leaveOutSender),
-        Mistake("_ = center.observe(name, from: optional, on: .mainActor) { _ in }", leaveOutSender),
-        Mistake("_ = center.observe(name, from: optional, on: .mainActor) { _ in await save() }", leaveOutSender),
-        Mistake("center.observe(name, from: optional, owner: index) { index, _ in index.clear() }", leaveOutSender),
-        Mistake("center.observe(name, from: optional, owner: index) { _, _ in await save() }", leaveOutSender),
+        Mistake(
+            "_ = center.observe(name, from: optional, on: .mainActor) { _ in }", leaveOutSender),
+        Mistake(
+            "_ = center.observe(name, from: optional, on: .mainActor) { _ in await save() }",
+            leaveOutSender),
+        Mistake(
+            "center.observe(name, from: optional, owner: index) { index, _ in index.clear() }",
+            leaveOutSender),
+        Mistake(
+            "center.observe(name, from: optional, owner: index) { _, _ in await save() }",
+            leaveOutSender),
         Mistake(
             "center.observe(name, from: optional, owner: sidebar, on: .mainActor) { sidebar, _ in sidebar.clear() }",
             leaveOutSender),
@@ -108,34 +124,46 @@ import Testing
         Mistake(
             "center.observe(name, from: optional, owner: cache) { (cache: isolated Cache, _) in cache.clear() }",
             "requires that 'Model?' be a class type"),
-        Mistake("center.connect(name, from: optional, to: Index.update, of: index)", leaveOutSender),
-        Mistake("center.connect(name, from: optional, to: Sidebar.clear, of: sidebar, on: .mainActor)", leaveOutSender),
+        Mistake(
+            "center.connect(name, from: optional, to: Index.update, of: index)", leaveOutSender),
+        Mistake(
+            "center.connect(name, from: optional, to: Sidebar.clear, of: sidebar, on: .mainActor)",
+            leaveOutSender),
         Mistake("center.removeObservers(named: name, from: optional)", "must be unwrapped"),
         Mistake("_ = center.observe(of: nil, for: .didSave) { _ in }", "leave it out for any"),
         Mistake("_ = center.observe(of: optional, for: .didSave) { _ in }", "leave it out for any"),
-        Mistake("_ = center.observe(of: optional, for: .didSave) { _ in await save() }", "leave it out for any"),
+        Mistake(
+            "_ = center.observe(of: optional, for: .didSave) { _ in await save() }",
+            "leave it out for any"),
         Mistake(
             "center.observe(of: optional, for: .didSave, owner: index) { _, _ in await save() }",
             "leave it out for any"),
         Mistake(
             "center.observe(of: optional, for: .didSave, owner: index) { index, _ in index.clear() }",
             "leave it out for any"),
-        Mistake("_ = center.observe(of: Model.self, for: .didSave) { _ in }", "leave it out for any"),
+        Mistake(
+            "_ = center.observe(of: Model.self, for: .didSave) { _ in }", "leave it out for any"),
         Mistake(
             "center.observe(for: .didSave, from: model, owner: index) { index, _ in index.clear() }",
             "the sender of messages is their subject, 'of:', before 'for:'"),
         Mistake(
             "_ = center.observe(for: .didSave, from: model) { _ in await save() }",
             "the sender of messages is their subject, 'of:', before 'for:'"),
-        Mistake("_ = center.observe(for: ModelDidSave.self) { _ in }", "for: .type(ModelDidChange.self)"),
-        Mistake("_ = center.observe(for: ModelDidSave.self) { _ in await save() }", "for: .type(ModelDidChange.self)"),
+        Mistake(
+            "_ = center.observe(for: ModelDidSave.self) { _ in }", "for: .type(ModelDidChange.self)"
+        ),
+        Mistake(
+            "_ = center.observe(for: ModelDidSave.self) { _ in await save() }",
+            "for: .type(ModelDidChange.self)"),
         Mistake(
             "center.observe(for: ModelDidSave.self, owner: index) { _, _ in await save() }",
             "for: .type(ModelDidChange.self)"),
         Mistake(
             "center.observe(for: ModelDidSave.self, owner: index) { index, _ in index.clear() }",
             "for: .type(ModelDidChange.self)"),
-        Mistake("_ = center.observe(for: .didSave) { print($0.nam) }", "'ModelDidSave' has no member 'nam'"),
+        Mistake(
+            "_ = center.observe(for: .didSave) { print($0.nam) }",
+            "'ModelDidSave' has no member 'nam'"),
         Mistake(
             "center.observe(of: model, for: .didSave, owner: index) { _, message in print(message.nam) }",
             "'ModelDidSave' has no member 'nam'"),
@@ -147,7 +175,8 @@ import Testing
         Mistake("center.observe(name, owner: Value(), on: .mainActor) { _, _ in }", owners),
         Mistake(
             "center.observe(name, owner: index) { $0.clear() }",
-            "'@Sendable (Index, Notification) -> Void' expects 2 arguments, but 1 was used in closure body"),
+            "'@Sendable (Index, Notification) -> Void' expects 2 arguments, but 1 was used in closure body"
+        ),
         Mistake(
             "center.observe(name, owner: index) { index.clear() }",
             "expects 2 arguments, which cannot be implicitly ignored"),
@@ -174,8 +203,11 @@ import Testing
         Mistake("_ = center.observe(name, on: .mainActor) { _ in await save() }", noTarget),
         Mistake("center.observe(name, owner: index, on: .main) { _, _ in await save() }", noTarget),
         Mistake(
-            "center.observe(name, owner: cache, on: .main, once: true) { cache, _ in await cache.clear() }", noTarget),
-        Mistake("center.observe(name, owner: sidebar, on: .mainActor) { _, _ in await save() }", noTarget),
+            "center.observe(name, owner: cache, on: .main, once: true) { cache, _ in await cache.clear() }",
+            noTarget),
+        Mistake(
+            "center.observe(name, owner: sidebar, on: .mainActor) { _, _ in await save() }",
+            noTarget),
         Mistake(
             "center.observe(for: .didSave, owner: index, on: .main) { _, _ in await save() }",
             "to parameter expecting synchronous function type"),
@@ -192,14 +224,22 @@ import Testing
         Mistake("_ = center.observe(name, once: true) { _ in try await saveOrFail() }", noThrow),
         Mistake("_ = center.observe(name, on: .main) { note in try index.open(note) }", noThrow),
         Mistake("center.observe(name, owner: index) { _, _ in try await saveOrFail() }", noThrow),
-        Mistake("center.observe(name, owner: index, once: true) { _, _ in try await saveOrFail() }", noThrow),
-        Mistake("center.observe(name, owner: index, on: .main) { _, _ in try await saveOrFail() }", noThrow),
         Mistake(
-            "center.observe(name, owner: sidebar, on: .mainActor) { sidebar, note in try sidebar.open(note) }", noThrow),
+            "center.observe(name, owner: index, once: true) { _, _ in try await saveOrFail() }",
+            noThrow),
+        Mistake(
+            "center.observe(name, owner: index, on: .main) { _, _ in try await saveOrFail() }",
+            noThrow),
+        Mistake(
+            "center.observe(name, owner: sidebar, on: .mainActor) { sidebar, note in try sidebar.open(note) }",
+            noThrow),
         // The target.
-        Mistake("_ = center.observe(name, on: queue) { _ in }", "to expected argument type 'DeliveryTarget'"),
         Mistake(
-            "_ = center.observe(name, on: Thread.current) { _ in }", "to expected argument type 'DeliveryTarget'"),
+            "_ = center.observe(name, on: queue) { _ in }",
+            "to expected argument type 'DeliveryTarget'"),
+        Mistake(
+            "_ = center.observe(name, on: Thread.current) { _ in }",
+            "to expected argument type 'DeliveryTarget'"),
         Mistake(
             "center.observe(name, owner: sidebar) { sidebar, note in sidebar.reload(note) }",
             "call to main actor-isolated instance method 'reload'"),
@@ -229,37 +269,61 @@ import Testing
             "center.observe(name, owner: stove) { stove, note in stove.heat(note) }",
             "call to global actor 'Kitchen'-isolated instance method 'heat'"),
         // The order and the names of arguments.
-        Mistake("center.observe(name, on: .main, owner: index) { index, note in index.update(note) }", order),
+        Mistake(
+            "center.observe(name, on: .main, owner: index) { index, note in index.update(note) }",
+            order),
         Mistake("center.observe(name, on: .main, owner: index) { _, _ in await save() }", order),
         Mistake("_ = center.observe(name, key: \"a\", once: true) { _ in }", order),
         Mistake("_ = center.observe(name, key: \"a\", once: true) { _ in await save() }", order),
         Mistake(
-            "center.observe(name, owner: index, key: \"a\", once: true) { index, note in index.update(note) }", order),
+            "center.observe(name, owner: index, key: \"a\", once: true) { index, note in index.update(note) }",
+            order),
         Mistake("_ = center.observe(name, once: true, on: .main) { _ in }", order),
         Mistake("_ = center.observe(name, once: true, on: .main) { _ in await save() }", order),
         Mistake(
-            "center.observe(name, owner: index, once: true, on: .main) { index, note in index.update(note) }", order),
+            "center.observe(name, owner: index, once: true, on: .main) { index, note in index.update(note) }",
+            order),
         Mistake(
-            "center.observe(name, owner: sidebar, once: true, on: .mainActor) { sidebar, _ in sidebar.clear() }", order),
-        Mistake("center.observe(name, owner: index, from: model) { index, note in index.update(note) }", order),
-        Mistake("center.observe(name, owner: index, from: model, on: .main) { _, _ in await save() }", order),
+            "center.observe(name, owner: sidebar, once: true, on: .mainActor) { sidebar, _ in sidebar.clear() }",
+            order),
+        Mistake(
+            "center.observe(name, owner: index, from: model) { index, note in index.update(note) }",
+            order),
+        Mistake(
+            "center.observe(name, owner: index, from: model, on: .main) { _, _ in await save() }",
+            order),
         Mistake("_ = center.observe(name, queue: .main) { _ in }", target),
         Mistake("_ = center.observe(name, queue: operations) { _ in await save() }", target),
         Mistake("_ = center.observe(name, queue: queue) { note in print(note.name) }", target),
-        Mistake("_ = center.observe(name, from: model, queue: .global()) { _ in await save() }", target),
-        Mistake("center.observe(name, owner: index, queue: .main) { index, _ in index.clear() }", target),
+        Mistake(
+            "_ = center.observe(name, from: model, queue: .global()) { _ in await save() }", target),
+        Mistake(
+            "center.observe(name, owner: index, queue: .main) { index, _ in index.clear() }", target
+        ),
         Mistake("center.observe(name, owner: index, queue: nil) { _, _ in await save() }", target),
-        Mistake("center.observe(name, owner: index, queue: queue) { index, note in index.update(note) }", target),
-        Mistake("center.observe(name, owner: index, queue: DispatchQueue.main) { _, _ in await save() }", target),
+        Mistake(
+            "center.observe(name, owner: index, queue: queue) { index, note in index.update(note) }",
+            target),
+        Mistake(
+            "center.observe(name, owner: index, queue: DispatchQueue.main) { _, _ in await save() }",
+            target),
         Mistake("center.connect(name, to: Index.update, of: index, queue: queue)", target),
-        Mistake("center.connect(name, from: model, to: Index.clear, of: index, queue: nil)", target),
+        Mistake(
+            "center.connect(name, from: model, to: Index.clear, of: index, queue: nil)", target),
         Mistake("center.connect(name, to: Sidebar.reload, of: sidebar, queue: .main)", target),
         Mistake("_ = center.observe(name, object: model) { _ in }", sender),
         Mistake("_ = center.observe(name, object: model) { _ in await save() }", sender),
-        Mistake("_ = center.observe(name, object: nil, queue: .main) { note in print(note.name) }", sender),
-        Mistake("center.observe(name, object: model, owner: index) { index, note in index.update(note) }", sender),
-        Mistake("center.observe(name, object: nil, owner: index, once: true) { _, _ in await save() }", sender),
-        Mistake("center.connect(name, object: model, to: Index.update, of: index, on: .main)", sender),
+        Mistake(
+            "_ = center.observe(name, object: nil, queue: .main) { note in print(note.name) }",
+            sender),
+        Mistake(
+            "center.observe(name, object: model, owner: index) { index, note in index.update(note) }",
+            sender),
+        Mistake(
+            "center.observe(name, object: nil, owner: index, once: true) { _, _ in await save() }",
+            sender),
+        Mistake(
+            "center.connect(name, object: model, to: Index.update, of: index, on: .main)", sender),
         Mistake("center.connect(name, object: nil, to: Sidebar.clear, of: sidebar)", sender),
         Mistake("center.post(name, from: model)", "write 'post(name: name, object: sender)'"),
         Mistake("center.post(name)", "write 'post(name: name, object: sender)'"),
@@ -267,33 +331,46 @@ import Testing
         // The method.
         Mistake("center.connect(name, to: Index.find, of: index)", callItInAClosure),
         Mistake("center.connect(name, to: Index.open, of: index)", callItInAClosure + "IfItThrows"),
-        Mistake("center.connect(name, to: Sidebar.open, of: sidebar)", callItInAClosure + "IfItThrows"),
+        Mistake(
+            "center.connect(name, to: Sidebar.open, of: sidebar)", callItInAClosure + "IfItThrows"),
         Mistake(
             "}; extension Reloading { func attach(_ center: ObserverCenter, _ name: Notification.Name) "
                 + "{ center.connect(name, to: Self.reload, of: self) }", callItInAClosure),
         Mistake("center.connect(name, to: Index.save, of: index)", "ambiguous use of 'save'"),
-        Mistake("center.connect(name, to: Sidebar.reload, of: sidebar, on: .main)", callItInAClosure),
+        Mistake(
+            "center.connect(name, to: Sidebar.reload, of: sidebar, on: .main)", callItInAClosure),
         Mistake("center.connect(name, to: Stove.heat, of: stove)", callItInAClosure),
-        Mistake("center.connect(name, to: Cache.update, of: cache)", "call an actor's method in a closure"),
-        Mistake("center.connect(name, to: Index.updat, of: index)", "type 'Index' has no member 'updat'"),
-        Mistake("center.connect(name, to: index.update, of: index)", "to: Sidebar.reload, of: sidebar"),
-        Mistake("center.connect(name, to: Index.update)", "missing argument for parameter 'of' in call"),
+        Mistake(
+            "center.connect(name, to: Cache.update, of: cache)",
+            "call an actor's method in a closure"),
+        Mistake(
+            "center.connect(name, to: Index.updat, of: index)", "type 'Index' has no member 'updat'"
+        ),
+        Mistake(
+            "center.connect(name, to: index.update, of: index)", "to: Sidebar.reload, of: sidebar"),
+        Mistake(
+            "center.connect(name, to: Index.update)", "missing argument for parameter 'of' in call"),
         // Foundation's words.
         Mistake(
             "center.addObserver(index, selector: \"update:\", name: name, object: nil)",
             "there are no selectors here: 'connect(name"),
         Mistake("center.removeObservers()", "missing argument for parameter"),
-        Mistake("center.post(.init(\"name\"), object: nil)", "missing argument label 'name:' in call"),
-        Mistake("_ = center.observe(\"name\") { _ in }", "to expected argument type 'Notification.Name'"),
+        Mistake(
+            "center.post(.init(\"name\"), object: nil)", "missing argument label 'name:' in call"),
+        Mistake(
+            "_ = center.observe(\"name\") { _ in }", "to expected argument type 'Notification.Name'"
+        ),
     ]
 
     /// What the compiler says of each of some programs.
     private func diagnostics(
-        of mistakes: [Mistake], preamble: String = preamble, parameters: String = parameters, mode: Int = 6,
+        of mistakes: [Mistake], preamble: String = preamble, parameters: String = parameters,
+        mode: Int = 6,
         options: [String] = []
     ) throws -> [String] {
         let functions = mistakes.enumerated().map { index, mistake in
-            let (before, after) = mistake.function == "async" ? ("func", " async") : (mistake.function, "")
+            let (before, after) =
+                mistake.function == "async" ? ("func", " async") : (mistake.function, "")
             return """
                 #sourceLocation(file: "Programs.swift", line: \(1000 + index))
                 \(before) use\(index)(\(parameters))\(after) { \(mistake.program) }
@@ -303,7 +380,9 @@ import Testing
         let text = try Compiler(mode: mode, options: options).diagnostics(
             of: preamble + functions.joined() + "#sourceLocation()\n")
         #expect(!text.contains("Snippet.swift:"), "\(text)")
-        for silence in ["failed to produce diagnostic", "reasonable time", "please submit a bug report"] {
+        for silence in [
+            "failed to produce diagnostic", "reasonable time", "please submit a bug report",
+        ] {
             #expect(!text.contains(silence), "\(text)")
         }
         return mistakes.indices.map { index in
@@ -318,15 +397,22 @@ import Testing
         }
     }
 
-    @Test func `X2 M5 P1 each mistake is reported where it is, in words that lead to the remedy`() throws {
+    @Test func `X2 M5 P1 each mistake is reported where it is, in words that lead to the remedy`()
+        throws
+    {
         let mistakes = WrongProgramTests.mistakes
         #expect(mistakes.count > 40)
         expect(mistakes, in: try diagnostics(of: mistakes))
     }
 
-    @Test func `P1 the remedies of methods and global actors compile, and a method's result is discarded`() throws {
+    @Test
+    func
+        `P1 the remedies of methods and global actors compile, and a method's result is discarded`()
+        throws
+    {
         let right = [
-            "center.connect(name, to: Index.isEmpty, of: index)", "center.connect(name, to: Index.contains, of: index)",
+            "center.connect(name, to: Index.isEmpty, of: index)",
+            "center.connect(name, to: Index.contains, of: index)",
             "center.connect(name, to: Index.save(_:), of: index)",
             "center.observe(name, owner: stove) { @Kitchen stove, note async in stove.heat(note) }",
             "}; extension Reloading { func attach(_ center: ObserverCenter, _ name: Notification.Name) "
@@ -336,7 +422,8 @@ import Testing
     }
 
     @Test
-    func `X2 M5 P1 each mistake is reported in Swift 5 mode, too, and a method there is to be called in a closure`()
+    func
+        `X2 M5 P1 each mistake is reported in Swift 5 mode, too, and a method there is to be called in a closure`()
         throws
     {
         let mistakes = WrongProgramTests.mistakes.compactMap { mistake -> Mistake? in
@@ -347,13 +434,16 @@ import Testing
             return mistake
         }
         let right = [
-            "center.connect(name, to: Index.update, of: index)", "center.connect(name, to: Sidebar.clear, of: sidebar)",
+            "center.connect(name, to: Index.update, of: index)",
+            "center.connect(name, to: Sidebar.clear, of: sidebar)",
         ].map { Mistake($0, WrongProgramTests.callItInAClosure) }
         expect(mistakes + right, in: try diagnostics(of: mistakes + right, mode: 5))
     }
 
     /// Where everything is of the main actor unless it says otherwise (SE-0466).
-    @Test func `P1 P3 mistakes are reported with default isolation, too, and names of an extension need no more`()
+    @Test
+    func
+        `P1 P3 mistakes are reported with default isolation, too, and names of an extension need no more`()
         throws
     {
         let preamble = """
@@ -370,7 +460,8 @@ import Testing
             }
 
             """
-        let parameters = "_ center: ObserverCenter, _ model: Model, _ optional: Model?, _ sidebar: Sidebar"
+        let parameters =
+            "_ center: ObserverCenter, _ model: Model, _ optional: Model?, _ sidebar: Sidebar"
         let right = [
             "center.observe(.modelDidChange, from: model, owner: sidebar, on: .mainActor) { sidebar, note in sidebar.reload(note) }",
             "center.connect(.modelDidChange, from: model, to: Sidebar.clear, of: sidebar)",
@@ -383,8 +474,12 @@ import Testing
             Mistake(
                 "center.connect(.modelDidChange, to: Sidebar.clear, of: sidebar, on: .main)",
                 WrongProgramTests.callItInAClosure),
-            Mistake("_ = center.observe(.modelDidChange, from: optional) { _ in }", WrongProgramTests.leaveOutSender),
-            Mistake("center.observe(.modelDidChange, owner: optional) { _, _ in }", WrongProgramTests.owners),
+            Mistake(
+                "_ = center.observe(.modelDidChange, from: optional) { _ in }",
+                WrongProgramTests.leaveOutSender),
+            Mistake(
+                "center.observe(.modelDidChange, owner: optional) { _, _ in }",
+                WrongProgramTests.owners),
         ]
         let texts = try diagnostics(
             of: right.map { Mistake($0, "") } + wrong, preamble: preamble, parameters: parameters,

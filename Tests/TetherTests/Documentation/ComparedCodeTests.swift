@@ -13,7 +13,9 @@ import Testing
     /// The statements of a row's last cell.
     private func statements(ofRow row: Substring) throws -> [String] {
         let cell = row.split(separator: "|").last.map(String.init) ?? ""
-        let code = cell.replacing(/``[^`]*``/, with: "").matches(of: /`([^`]+)`/).map { String($0.1) }
+        let code = cell.replacing(/``[^`]*``/, with: "").matches(of: /`([^`]+)`/).map {
+            String($0.1)
+        }
         return try code.filter { !ComparedCodeTests.words.contains($0) }.map { code in
             let code = code.replacing("…", with: "").replacing(
                 ".operationQueue(queue)", with: ".operationQueue(operations)")
@@ -43,7 +45,8 @@ import Testing
                 let statements = try statements(ofRow: line)
                 count += statements.count
                 source += "#sourceLocation(file: \"\(page).md\", line: \(index + 1))\n"
-                source += "func row\(source.count)() { \(statements.joined(separator: "; ")) }\n#sourceLocation()\n"
+                source +=
+                    "func row\(source.count)() { \(statements.joined(separator: "; ")) }\n#sourceLocation()\n"
             }
         }
         #expect(count > 35)

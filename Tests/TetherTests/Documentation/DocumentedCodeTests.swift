@@ -127,7 +127,10 @@ import Testing
         blocks.enumerated().map { $1.part(number: $0) }.joined()
     }
 
-    @Test func `P3 all code in the documentation compiles in Swift 6 mode, and but for methods in Swift 5 mode`() throws
+    @Test
+    func
+        `P3 all code in the documentation compiles in Swift 6 mode, and but for methods in Swift 5 mode`()
+        throws
     {
         let blocks = try DocumentedCode.all()
         #expect(blocks.count > 70)
@@ -139,7 +142,8 @@ import Testing
         #expect(ofTests.count > 10 && ofPrograms.count > 40)
         let (world, sidebar) = (DocumentedCodeTests.world, DocumentedCodeTests.sidebar)
         #expect(try errors(in: world + sidebar + file(of: ofPrograms)) == "")
-        #expect(try errors(in: world + DocumentedCodeTests.sidebarOfTests + file(of: ofTests)) == "")
+        #expect(
+            try errors(in: world + DocumentedCodeTests.sidebarOfTests + file(of: ofTests)) == "")
         // Methods are not connected in Swift 5 mode.
         let withoutMethods = ofPrograms.filter { !$0.connectsMethods }
         #expect(withoutMethods.count > 30)

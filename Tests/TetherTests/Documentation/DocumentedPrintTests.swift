@@ -4,7 +4,8 @@ import Testing
 import Tether
 import TetherTesting
 
-// The code of the documentation that prints, to the letter, and what it prints; the last test compares it.
+// The code of the documentation that prints, to the letter, and what it prints; the last test
+// compares it.
 
 extension Notification.Name {
     fileprivate static let modelDidChange = Notification.Name("modelDidChange")
@@ -45,7 +46,9 @@ extension Notification.Name {
     }
 
     @Test func `R1 D6 the tokens of the pages print the names that were posted`() async {
-        let (log, model, center, work) = (Log<String>(), Model(), ObserverCenter(), DispatchQueue(label: "work"))
+        let (log, model, center, work) = (
+            Log<String>(), Model(), ObserverCenter(), DispatchQueue(label: "work")
+        )
         @Sendable func print(_ value: Any) { log.add("\(value)") }
         do {
             let token = center.observe(.modelDidChange) { note in
@@ -134,7 +137,9 @@ extension Notification.Name {
 
     final class TrackedSidebar: Sendable {
         init(model: Model, center: ObserverCenter) {
-            center.observe(.modelDidChange, from: model, owner: self) { sidebar, _ in sidebar.close() }
+            center.observe(.modelDidChange, from: model, owner: self) { sidebar, _ in
+                sidebar.close()
+            }
         }
 
         func close() {}
@@ -151,35 +156,40 @@ extension Notification.Name {
     #if os(Linux)
     @Test func `the lines on the page of examples are printed by the examples`() throws {
         let page = Package.root.appending(path: "Sources/Tether/Tether.docc/Examples.md")
-        let blocks = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "$ swift run ").dropFirst()
+        let blocks = try String(contentsOf: page, encoding: .utf8).components(
+            separatedBy: "$ swift run "
+        ).dropFirst()
         #expect(blocks.count > 5)
         for lines in blocks.map({ $0.components(separatedBy: "```")[0].split(separator: "\n") }) {
             let folder = Package.root.appending(path: "Examples/\(lines[0])")
             // `.ci/run` checks that an example prints the lines that its comments promise.
-            let sources = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-                .filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }
+            let sources = try FileManager.default.contentsOfDirectory(
+                at: folder, includingPropertiesForKeys: nil
+            )
+            .filter { $0.pathExtension == "swift" }.map {
+                try String(contentsOf: $0, encoding: .utf8)
+            }
             for line in lines.dropFirst() {
-                #expect(sources.contains { $0.contains("// Prints: \(line)\n") }, "\(lines[0]): \(line)")
+                #expect(
+                    sources.contains { $0.contains("// Prints: \(line)\n") }, "\(lines[0]): \(line)"
+                )
             }
         }
     }
 
     @Test func `all code in the documentation that prints is run`() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        let run = try ["DocumentedPrintTests.swift", "ReadmeTests.swift"].flatMap { name in
-            try String(contentsOf: folder.appending(path: name), encoding: .utf8).split(separator: "\n")
+        let run = try ["DocumentedPrintTests.swift", "ReadmeTests.swift"].map { name in
+            try String(contentsOf: folder.appending(path: name), encoding: .utf8)
         }
-        func bare(_ line: some StringProtocol) -> String {
-            line.components(separatedBy: "  //")[0].trimmingCharacters(in: .whitespaces)
-        }
-        let lines = Set(run.map { bare($0) })
+        let code = DocumentedCode.withoutSpaces(run.joined())
         let blocks = try DocumentedCode.all().filter(\.prints)
         #expect(blocks.count > 10)
         for block in blocks {
-            let missing = block.lines.map { bare($0) }.filter { line in
-                // What is around the code here is not in it.
-                !line.isEmpty && !lines.contains(line) && !line.hasPrefix("#expect") && !line.hasPrefix("final class")
-                    && !line.hasPrefix("init(")
+            let missing = block.lines.map { DocumentedCode.withoutSpaces($0) }.filter { line in
+                // The code around a block here is not in the block.
+                !line.isEmpty && !code.contains(line) && !line.hasPrefix("#expect")
+                    && !line.hasPrefix("finalclass") && !line.hasPrefix("init(")
             }
             #expect(missing == [], "\(block.file):\(block.line)")
         }

@@ -2,26 +2,35 @@ import Foundation
 import Testing
 import Tether
 
-/// The table of misuses, which is every sentence that stops a program, and those that no other suite looks at.
+/// The table of misuses, which is every sentence that stops a program, and those that no other
+/// suite looks at.
 @Suite struct MisuseTableTests {
     /// The sentences of the table in the documentation.
     private func table() throws -> [String] {
         let page = Package.root.appending(path: "Sources/Tether/Tether.docc/Misuse.md")
         return try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
             .filter { $0.hasPrefix("| ") }.dropFirst()
-            .map { String($0.split(separator: "|")[1]).trimmingCharacters(in: CharacterSet(charactersIn: " `")) }
+            .map {
+                String($0.split(separator: "|")[1]).trimmingCharacters(
+                    in: CharacterSet(charactersIn: " `"))
+            }
     }
 
-    /// The sentences in the sources, with "…" for each value, and for the call where `CallSite` names it.
+    /// The sentences in the sources, with "…" for each value, and for the call where `CallSite`
+    /// names it.
     private func sentences() throws -> [String] {
         var sentences: [String] = []
         for folder in ["Sources/Tether", "Sources/TetherTesting"] {
             let root = Package.root.appending(path: folder).path
-            for file in try FileManager.default.subpathsOfDirectory(atPath: root) where file.hasSuffix(".swift") {
+            for file in try FileManager.default.subpathsOfDirectory(atPath: root)
+            where file.hasSuffix(".swift") {
                 let text = try String(contentsOfFile: "\(root)/\(file)", encoding: .utf8)
                 let calls = text.components(separatedBy: "fatalError(").dropFirst()
+                    .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
                 sentences += calls.filter { !$0.hasPrefix("\"\\(\"") }.map(literal)
-                sentences += text.components(separatedBy: "site.refuse(").dropFirst().map { "…: " + literal(at: $0) }
+                sentences += text.components(separatedBy: "site.refuse(").dropFirst().map {
+                    "…: " + literal(at: $0)
+                }
             }
         }
         return sentences
@@ -58,7 +67,9 @@ import Tether
 
     @Test func `X1 each sentence names a remedy after the call and the value`() throws {
         for sentence in try table() {
-            #expect(sentence.hasSuffix(".") && sentence.contains("; ") && sentence.contains(": "), "\(sentence)")
+            #expect(
+                sentence.hasSuffix(".") && sentence.contains("; ") && sentence.contains(": "),
+                "\(sentence)")
         }
     }
 
@@ -67,7 +78,9 @@ import Tether
     }
 
     @Test func `X1 D5 a thread that has not prepared itself is refused`() async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
             _ = DeliveryTarget.thread(Thread {})
         }
         #expect(sentence(result).contains("TetherTests/MisuseTableTests.swift:"))
@@ -76,7 +89,9 @@ import Tether
     }
 
     @Test func `X1 D5 a thread target without modes is refused`() async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
             targetWithoutModes()
         }
         #expect(sentence(result).contains("thread(_:modes:): the set of modes is empty"))
@@ -84,12 +99,17 @@ import Tether
     }
 
     @Test func `X1 Q5 a post that is enqueued for no modes is refused`() async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
             PostingQueue(notificationCenter: ObserverCenter()).enqueue(
                 Notification(name: .sample), postingStyle: .asap, forModes: [])
         }
-        #expect(sentence(result).contains("PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:)"))
-        #expect(sentence(result).contains("\(Notification.Name.sample.rawValue) could never be posted"))
+        #expect(
+            sentence(result).contains("PostingQueue.enqueue(_:postingStyle:coalesceMask:forModes:)")
+        )
+        #expect(
+            sentence(result).contains("\(Notification.Name.sample.rawValue) could never be posted"))
         #expect(sentence(result).contains("pass nil for the default mode, or .common"))
     }
 }

@@ -19,7 +19,8 @@ extension Notification.Name {
         private(set) var reloads = 0
 
         init(model: Model, center: ObserverCenter = .default) {
-            center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) { sidebar, note in
+            center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) {
+                sidebar, note in
                 sidebar.reloads += 1
             }
             center.connect(.modelDidClose, to: Sidebar.clear, of: self)
@@ -47,7 +48,9 @@ extension Notification.Name {
         func rebuild() { ping.yield("rebuilt") }
     }
 
-    @Test @MainActor func `O1 P1 O3 the README's sidebar is called on the main actor and leaves nothing behind`() async
+    @Test @MainActor
+    func `O1 P1 O3 the README's sidebar is called on the main actor and leaves nothing behind`()
+        async
     {
         let (center, model) = (ObserverCenter(), Model())
         var sidebar: Sidebar? = Sidebar(model: model, center: center)
@@ -76,14 +79,20 @@ extension Notification.Name {
         center.post(name: .modelDidChange, object: nil)
         work.sync {}
         #expect(log.entries.count == 2)
-        #expect(log.entries.last?.contains("dispatch queue work  TetherTests/ReadmeTests.swift:") == true)
+        #expect(
+            log.entries.last?.contains("dispatch queue work  TetherTests/ReadmeTests.swift:")
+                == true)
     }
 
     @Test func `P2 P4 the README's actor is called on itself and asynchronously`() async {
         let (center, (events, ping)) = (ObserverCenter(), AsyncStream<String>.makeStream())
         let index = Index(ping)
-        center.observe(.modelDidChange, owner: index) { (index: isolated Index, note) in index.generation += 1 }
-        center.observe(.modelDidClose, owner: index, once: true) { index, note in await index.rebuild() }
+        center.observe(.modelDidChange, owner: index) { (index: isolated Index, note) in
+            index.generation += 1
+        }
+        center.observe(.modelDidClose, owner: index, once: true) { index, note in
+            await index.rebuild()
+        }
         center.post(name: .modelDidChange, object: nil)
         center.post(name: .modelDidClose, object: nil)
         var seen: Set<String> = []
@@ -91,7 +100,10 @@ extension Notification.Name {
         #expect(seen == ["generation 1", "rebuilt"])
     }
 
-    @Test func `S1 S2 the README's loop reloads a sidebar, which it does not keep, until that ends`() async {
+    @Test
+    func `S1 S2 the README's loop reloads a sidebar, which it does not keep, until that ends`()
+        async
+    {
         let (center, log) = (ObserverCenter(), Log<Notification.Name>())
         do {
             let sidebar = Controller(log: log)
@@ -106,9 +118,13 @@ extension Notification.Name {
 
     @Test @MainActor func `Q3 the README's redraw is posted once`() {
         let (view, log) = (Model(), Log<Notification.Name>())
-        let token = ObserverCenter.default.observe(.needsRedraw, from: view) { note in log.add(note.name) }
-        PostingQueue.main.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
-        PostingQueue.main.enqueue(Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
+        let token = ObserverCenter.default.observe(.needsRedraw, from: view) { note in
+            log.add(note.name)
+        }
+        PostingQueue.main.enqueue(
+            Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
+        PostingQueue.main.enqueue(
+            Notification(name: .needsRedraw, object: view), postingStyle: .whenIdle)
         PostingQueue.main.flush()
         #expect(log.entries == [.needsRedraw])
         withExtendedLifetime(token) {}
@@ -116,25 +132,24 @@ extension Notification.Name {
 
     @Test func `the README holds the code of this file`() throws {
         let here = URL(filePath: #filePath)
-        let readme = try String(contentsOf: Package.root.appending(path: "README.md"), encoding: .utf8)
-        let section = Package.root.appending(path: "Tests/TetherTestingTests/ReadmeSectionTests.swift")
+        let readme = try String(
+            contentsOf: Package.root.appending(path: "README.md"), encoding: .utf8)
+        let section = Package.root.appending(
+            path: "Tests/TetherTestingTests/ReadmeSectionTests.swift")
         let sources = try [here, section].map { try String(contentsOf: $0, encoding: .utf8) }
-        let code = Set(sources.flatMap { $0.split(separator: "\n").map(withoutComment) })
+        let code = DocumentedCode.withoutSpaces(sources.joined())
         let blocks = readme.components(separatedBy: "```swift\n").dropFirst().compactMap {
             $0.components(separatedBy: "```").first
         }
         let lines = blocks.filter { !$0.contains(".package(") }.flatMap {
-            $0.split(separator: "\n").map(withoutComment)
+            $0.split(separator: "\n").map { DocumentedCode.withoutSpaces(String($0)) }
         }
         #expect(lines.count > 20)
-        #expect(lines.filter { !$0.isEmpty && !code.contains($0) } == [])
+        #expect(lines.filter { !code.contains($0) } == [])
     }
 
-    private func withoutComment(_ line: Substring) -> String {
-        line.components(separatedBy: "  //")[0].trimmingCharacters(in: .whitespaces)
-    }
-
-    /// Returns when the main queue has delivered what was posted before: nothing overtakes there (D4).
+    /// Returns when the main queue has delivered what was posted before: nothing overtakes there
+    /// (D4).
     private func mainQueueIsServed() async {
         let center = ObserverCenter()
         var last: NotificationObserver?

@@ -9,9 +9,12 @@ import Testing
     private let rounds = 1000
     private let log = Log<String>()
 
-    /// Of a size that nothing else here has, so that the allocator gives its memory to the next one.
+    /// Of a size that nothing else here has, so that the allocator gives its memory to the next
+    /// one.
     private final class Large: Sendable {
-        let words: (Words, Words, Words, Words, Words) = (Words(), Words(), Words(), Words(), Words())
+        let words: (Words, Words, Words, Words, Words) = (
+            Words(), Words(), Words(), Words(), Words()
+        )
         struct Words { let words = (0, 0, 0, 0, 0, 0, 0, 0) }
     }
 

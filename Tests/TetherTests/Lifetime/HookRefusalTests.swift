@@ -7,22 +7,30 @@ import Testing
 
 /// The hook where the system gives less than it usually does.
 @Suite struct HookRefusalTests {
-    private static let wakeOperation: (number: UInt32, mask: UInt32, value: UInt32) = (number: 1, mask: 0x7F, value: 5)
+    private static let wakeOperation: (number: UInt32, mask: UInt32, value: UInt32) = (
+        number: 1, mask: 0x7F, value: 5
+    )
 
-    @Test func `O10 observers of an owner whose end is not seen end at the next post or the next purge`() async {
+    @Test
+    func `O10 observers of an owner whose end is not seen end at the next post or the next purge`()
+        async
+    {
         await #expect(processExitsWith: .success) {
-            SystemCallFilter.refuse(SystemCallFilter.futex, where: HookRefusalTests.wakeOperation, with: ENOSYS)
+            SystemCallFilter.refuse(
+                SystemCallFilter.futex, where: HookRefusalTests.wakeOperation, with: ENOSYS)
             #expect(!OwnerLifetime.isExact)
             let (center, log, calls) = (ObserverCenter(), Log<String>(), Log<String>())
             let owners = (0..<2).map { _ in Holder(Plain()) }
             var captures = (0..<3).map { Holder(LoggedObject("capture \($0)", log)) }
             for (name, index) in [(Notification.Name.sample, 0), (.other, 1)] {
-                center.observe(name, owner: owners[index].object!) { [object = captures[index].object!] _, _ in
+                center.observe(name, owner: owners[index].object!) {
+                    [object = captures[index].object!] _, _ in
                     calls.add(object.name)
                 }
             }
             let sender = Holder(Plain())
-            let token = center.observe(nil, from: sender.object!) { [object = captures[2].object!] _ in
+            let token = center.observe(nil, from: sender.object!) {
+                [object = captures[2].object!] _ in
                 calls.add(object.name)
             }
             captures = []
@@ -32,7 +40,10 @@ import Testing
             center.post(name: .sample, object: Plain())
             #expect(log.entries == ["capture 0 deinit"] && center.core.count == 2)
             OwnerLifetime.purge()
-            #expect(log.entries.sorted() == ["capture 0 deinit", "capture 1 deinit", "capture 2 deinit"])
+            #expect(
+                log.entries.sorted() == [
+                    "capture 0 deinit", "capture 1 deinit", "capture 2 deinit",
+                ])
             #expect(center.core.isEmpty && !token.isActive && calls.entries.isEmpty)
         }
     }

@@ -6,7 +6,8 @@ private typealias Owner = any AnyObject & Sendable
 
 private final class Instantiated<Value>: Sendable {}
 
-/// The table of the classes that have the deallocator hook, while it grows, and the objects that the hook looks up.
+/// The table of the classes that have the deallocator hook, while it grows, and the objects that
+/// the hook looks up.
 @Suite(.ownThread) struct HookTableTests {
     /// Appends an owner of each of 2 to the power of `depth` + 1 classes, less one.
     private func append<Value>(_ type: Value.Type, _ depth: Int, to owners: inout [Owner]) {
@@ -23,7 +24,8 @@ private final class Instantiated<Value>: Sendable {}
         append(HookTableTests.self, 7, to: &owners)
         for owner in owners { center.observe(.sample, owner: owner) { _, _ in } }
         #expect(center.audit().count == 255)
-        // On threads of their own, because a `deinit` that is not found in the table does not return.
+        // On threads of their own, because a `deinit` that is not found in the table does not
+        // return.
         let lists = stride(from: 0, to: owners.count, by: 16).map { first in
             Box(optional: Array(owners[first..<min(first + 16, owners.count)]))
         }
@@ -33,7 +35,9 @@ private final class Instantiated<Value>: Sendable {}
     }
 
     @Test(.enabled(if: OwnerLifetime.isExact))
-    func `O3 an owner with weak and unowned references of the user's is found, and so is one that had them`() {
+    func
+        `O3 an owner with weak and unowned references of the user's is found, and so is one that had them`()
+    {
         let center = ObserverCenter()
         for isKept in [true, false] {
             let owner = Holder(Instantiated<Int>())

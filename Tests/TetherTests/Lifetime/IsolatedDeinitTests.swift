@@ -12,7 +12,8 @@ import Testing
         let center = ObserverCenter()
         let owner = Holder(IsolatedObject(log) { _ in center.post(name: .sample, object: nil) })
         let trace = Trace(owner.object!)
-        let token = center.observe(.sample, owner: owner.object!) { [log] _, _ in log.add("handler") }
+        let token = center.observe(.sample, owner: owner.object!) { [log] _, _ in log.add("handler")
+        }
         owner.release()
         if endsFollowDeinit {
             #expect(token.isActive)
@@ -27,12 +28,17 @@ import Testing
     }
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
-    @Test func `M5 R8 observers of a sender with an isolated deinit end when its last reference is released`() {
+    @Test
+    func
+        `M5 R8 observers of a sender with an isolated deinit end when its last reference is released`()
+    {
         let center = ObserverCenter()
-        let sender = Holder(IsolatedObject(log) { sender in center.post(name: .sample, object: sender) })
+        let sender = Holder(
+            IsolatedObject(log) { sender in center.post(name: .sample, object: sender) })
         let trace = Trace(sender.object!)
         let capture = Holder(LoggedObject("capture", log))
-        let token = center.observe(.sample, from: sender.object!) { [log, object = capture.object!] _ in
+        let token = center.observe(.sample, from: sender.object!) {
+            [log, object = capture.object!] _ in
             object.touch()
             log.add("handler")
         }
@@ -49,11 +55,13 @@ import Testing
     }
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
-    @Test func `M5 an isolated deinit that is run at the release ends the sender's observers at once`() {
+    @Test
+    func `M5 an isolated deinit that is run at the release ends the sender's observers at once`() {
         let center = ObserverCenter()
         // On the actor already, so that the deinit need not be sent there.
         Task { @HeldActor [log] in
-            let sender = Holder(IsolatedObject(log) { sender in center.post(name: .sample, object: sender) })
+            let sender = Holder(
+                IsolatedObject(log) { sender in center.post(name: .sample, object: sender) })
             let token = center.observe(.sample, from: sender.object!) { _ in log.add("handler") }
             sender.release()
             log.add("active \(token.isActive), empty \(center.core.isEmpty)")

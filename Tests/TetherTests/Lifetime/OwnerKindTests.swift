@@ -28,7 +28,9 @@ import TetherTesting
         expectOwner(ObserverCenter().observe(nil) { _ in })
     }
 
-    @Test func `O1 O3 of a class chain, observers end before the first line of the most derived deinit`() {
+    @Test
+    func `O1 O3 of a class chain, observers end before the first line of the most derived deinit`()
+    {
         let log = Log<String>()
         let center = ObserverCenter()
         let owner = Holder<Base>(Derived(log))
@@ -72,7 +74,9 @@ import TetherTesting
         let center = ObserverCenter()
         let leaks = LeakTracker()
         let owner = Holder(leaks.track(Window()))
-        center.observe(.sample, owner: owner.object!, on: .mainActor) { window, _ in window.updates += 1 }
+        center.observe(.sample, owner: owner.object!, on: .mainActor) { window, _ in
+            window.updates += 1
+        }
         await MainActor.run { center.post(name: .sample, object: nil) }
         // Behind what other tests have pending there.
         await TargetKind.main.makePlace().settle()
@@ -82,8 +86,8 @@ import TetherTesting
     }
 }
 
-/// Attaches to an owner, delivers to it, ends it, and expects nothing to be left of it, of what its observers captured
-/// or of them.
+/// Attaches to an owner, delivers to it, ends it, and expects nothing to be left of it, of what its
+/// observers captured or of them.
 private func expectOwner<Owner: AnyObject>(
     _ make: @autoclosure () -> Owner, sourceLocation: SourceLocation = #_sourceLocation
 ) {

@@ -6,7 +6,8 @@ import Testing
 @Suite struct OwnerLifetimeTests {
     #if os(Linux)
     @Test func `O3 O10 on Linux the ends of owners are seen as they happen`() {
-        // Without the hook, observers of owners end at the next post, and many tests of owners pass.
+        // Without the hook, observers of owners end at the next post, and many tests of owners
+        // pass.
         #expect(OwnerLifetime.isExact)
     }
     #endif
@@ -14,11 +15,15 @@ import Testing
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
     @Test func `O10 the end of every kind of owner is seen as it happens`() {
         let kinds: [AnyClass] = [
-            Plain.self, Base.self, Derived.self, Pair<Int, String>.self, CountingActor.self, Mutable.self, Buffer.self,
-            NSObject.self, Model.self, NSMutableArray.self, DateFormatter.self, Progress.self, Window.self,
+            Plain.self, Base.self, Derived.self, Pair<Int, String>.self, CountingActor.self,
+            Mutable.self, Buffer.self,
+            NSObject.self, Model.self, NSMutableArray.self, DateFormatter.self, Progress.self,
+            Window.self,
             IsolatedObject.self, ObserverCenter.self,
         ]
-        for kind in kinds { #expect(OwnerLifetime.isExact(for: kind) == OwnerLifetime.isExact, "\(kind)") }
+        for kind in kinds {
+            #expect(OwnerLifetime.isExact(for: kind) == OwnerLifetime.isExact, "\(kind)")
+        }
     }
 
     @Test func `O3 instances that nobody attached to end as ever, beside those that are watched`() {

@@ -12,17 +12,24 @@ import Testing
     /// Suspends until `count` entries are there.
     private func logged(_ count: Int) async -> [String] {
         let log = log
-        let isThere = await inTime { while log.entries.count < count, !Task.isCancelled { await Task.yield() } }
+        let isThere = await inTime {
+            while log.entries.count < count, !Task.isCancelled { await Task.yield() }
+        }
         if !isThere { Issue.record("Only \(log.entries) was logged.") }
         return log.entries
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T1 a message reaches observers of its subject and of any, by identifier and by type`() async {
+    @Test
+    func `T1 a message reaches observers of its subject and of any, by identifier and by type`()
+        async
+    {
         let (log, model, other) = (log, Album(), Album())
         let tokens = [
             center.addObserver(of: model, for: .didSave) { log.add("a \($0.number)") },
-            center.addObserver(of: model, for: .type(AlbumDidSave.self)) { log.add("c \($0.number)") },
+            center.addObserver(of: model, for: .type(AlbumDidSave.self)) {
+                log.add("c \($0.number)")
+            },
             center.addObserver(for: .type(AlbumDidSave.self)) { log.add("d \($0.number)") },
             center.addObserver(of: other, for: .didSave) { _ in log.add("other") },
         ]
@@ -42,11 +49,16 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T1 M4 a message may be about a value, and is matched by that`() async {
         let (log, owner) = (log, Album())
-        let token = center.observe(of: "one", for: .type(TrackDidPlay.self), on: .postingThread) { _ in log.add("one") }
-        center.observe(of: "two", for: .type(TrackDidPlay.self), owner: owner, on: .postingThread) { _, _ in
+        let token = center.observe(of: "one", for: .type(TrackDidPlay.self), on: .postingThread) {
+            _ in log.add("one")
+        }
+        center.observe(of: "two", for: .type(TrackDidPlay.self), owner: owner, on: .postingThread) {
+            _, _ in
             log.add("two")
         }
-        center.observe(for: .type(TrackDidPlay.self), owner: owner, on: .postingThread) { _, _ in log.add("any") }
+        center.observe(for: .type(TrackDidPlay.self), owner: owner, on: .postingThread) { _, _ in
+            log.add("any")
+        }
         var (two, any) = (
             center.messages(of: "two", for: .type(TrackDidPlay.self)).makeAsyncIterator(),
             center.messages(for: .type(TrackDidPlay.self)).makeAsyncIterator()
@@ -89,19 +101,28 @@ import Testing
     @Test func `T1 D1 with a target a handler is synchronous, and runs there`() async {
         let (log, model, owner, queue) = (log, Album(), Album(), DispatchQueue(label: "work"))
         let tokens = [
-            center.observe(of: model, for: .didSave, on: .postingThread) { log.add("a \($0.number)") },
+            center.observe(of: model, for: .didSave, on: .postingThread) {
+                log.add("a \($0.number)")
+            },
             center.observe(for: .didSave, on: .postingThread) { log.add("b \($0.number)") },
-            center.observe(of: model, for: .type(AlbumDidSave.self), on: .postingThread) { log.add("c \($0.number)") },
-            center.observe(for: .type(AlbumDidSave.self), on: .postingThread) { log.add("d \($0.number)") },
+            center.observe(of: model, for: .type(AlbumDidSave.self), on: .postingThread) {
+                log.add("c \($0.number)")
+            },
+            center.observe(for: .type(AlbumDidSave.self), on: .postingThread) {
+                log.add("d \($0.number)")
+            },
         ]
         center.observe(of: model, for: .didSave, owner: owner, on: .postingThread) {
             log.add("e \($0 === owner)\($1.number)")
         }
-        center.observe(for: .didSave, owner: owner, on: .postingThread) { log.add("f \($0 === owner)\($1.number)") }
+        center.observe(for: .didSave, owner: owner, on: .postingThread) {
+            log.add("f \($0 === owner)\($1.number)")
+        }
         center.observe(of: model, for: .type(AlbumDidSave.self), owner: owner, on: .postingThread) {
             log.add("g \($1.number)")
         }
-        center.observe(for: .type(AlbumDidSave.self), owner: owner, on: .dispatchQueue(queue)) { _, message in
+        center.observe(for: .type(AlbumDidSave.self), owner: owner, on: .dispatchQueue(queue)) {
+            _, message in
             dispatchPrecondition(condition: .onQueue(queue))
             log.add("h \(message.number)")
         }
@@ -113,7 +134,9 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R1 R8 messages pending at the stop are never delivered, and released by the stop`() async {
+    @Test func `R1 R8 messages pending at the stop are never delivered, and released by the stop`()
+        async
+    {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let token = center.observe(for: .didSave) { message in
             begun.open()
@@ -136,17 +159,22 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private func post(_ payloads: [Ending]) {
         for (number, payload) in payloads.enumerated() {
-            center.post(AlbumDidSave(number: number + 1, payload: AnyObjectPayload(object: payload)))
+            center.post(
+                AlbumDidSave(number: number + 1, payload: AnyObjectPayload(object: payload)))
         }
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test
-    func `R7 a once message that a cancelled queue drops uses its observer up, a notification that makes none not`() {
+    func
+        `R7 a once message that a cancelled queue drops uses its observer up, a notification that makes none not`()
+    {
         let (log, queue) = (log, OperationQueue())
         queue.maxConcurrentOperationCount = 1
         queue.isSuspended = true
-        let token = center.observe(for: .didLoad, on: .operationQueue(queue), once: true) { _ in log.add("called") }
+        let token = center.observe(for: .didLoad, on: .operationQueue(queue), once: true) { _ in
+            log.add("called")
+        }
         center.post(name: AlbumDidLoad.name, object: nil)
         queue.cancelAllOperations()
         #expect(token.isActive && center.audit().map(\.dropped) == [0])
@@ -158,7 +186,10 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `O2 O3 an owner is held while its async handler runs, and ends its observers at its end`() async {
+    @Test
+    func `O2 O3 an owner is held while its async handler runs, and ends its observers at its end`()
+        async
+    {
         let (log, gate, begun) = (log, AsyncGate(), AsyncGate())
         let owner = Holder(LoggedObject("owner", log))
         center.observe(for: .didSave, owner: owner.object!) { owner, message in

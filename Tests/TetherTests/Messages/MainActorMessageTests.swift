@@ -9,11 +9,16 @@ import Testing
     private let log = Log<String>()
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T1 a message reaches observers of its subject and of any, by identifier and by type`() {
+    @Test
+    func `T1 a message reaches observers of its subject and of any, by identifier and by type`() {
         let (log, model, other) = (log, Album(), Album())
         let tokens = [
-            center.addObserver(of: model, for: .didChange) { log.add("subject, identifier \($0.number)") },
-            center.addObserver(of: model, for: .type(AlbumDidChange.self)) { log.add("subject \($0.number)") },
+            center.addObserver(of: model, for: .didChange) {
+                log.add("subject, identifier \($0.number)")
+            },
+            center.addObserver(of: model, for: .type(AlbumDidChange.self)) {
+                log.add("subject \($0.number)")
+            },
             center.addObserver(for: .type(AlbumDidChange.self)) { log.add("any \($0.number)") },
             center.addObserver(of: other, for: .didChange) { _ in log.add("other") },
         ]
@@ -35,7 +40,9 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T3 a message is delivered in the post, even while others are pending on the main queue`() {
+    @Test
+    func `T3 a message is delivered in the post, even while others are pending on the main queue`()
+    {
         let (center, log) = (center, log)
         let tokens = [
             center.observe(.sample, on: .main) { _ in log.add("plain") },
@@ -54,7 +61,10 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T3 P1 a notification that is posted elsewhere reaches the message's observer on the main actor`() async
+    @Test
+    func
+        `T3 P1 a notification that is posted elsewhere reaches the message's observer on the main actor`()
+        async
     {
         let (center, log) = (center, log)
         let token = center.observe(for: .didClose) { message in
@@ -62,7 +72,9 @@ import Testing
             log.add("message \(message.number)")
         }
         onThreads {
-            for number in 1...3 { center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": number]) }
+            for number in 1...3 {
+                center.post(name: AlbumDidClose.name, object: nil, userInfo: ["number": number])
+            }
         }
         #expect(log.entries == [])
         await mainQueueTurns()
@@ -71,7 +83,10 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R7 a once observer takes one message, and no notification that makes none uses it up`() async {
+    @Test
+    func `R7 a once observer takes one message, and no notification that makes none uses it up`()
+        async
+    {
         let (center, log) = (center, log)
         let token = center.observe(for: .didClose, once: true) { message in
             log.add("message \(message.number)")
@@ -121,15 +136,19 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test(arguments: [[1], [nil], [nil, 2, 3]])
-    func `M5 R7 a post of a subject's deinit on another thread is converted before a once observer ends`(
-        numbers: [Int?]
-    ) async {
+    func
+        `M5 R7 a post of a subject's deinit on another thread is converted before a once observer ends`(
+            numbers: [Int?]
+        ) async
+    {
         let (center, log) = (center, log)
         let disk = Box(
             optional:
                 Disk { disk in
                     for number in numbers {
-                        center.post(name: DiskDidEject.name, object: disk, userInfo: number.map { ["number": $0] })
+                        center.post(
+                            name: DiskDidEject.name, object: disk,
+                            userInfo: number.map { ["number": $0] })
                     }
                 })
         let token = center.observe(of: disk.value!, for: .type(DiskDidEject.self), once: true) {

@@ -24,13 +24,17 @@ import Testing
         for _ in 0..<3 { gate.open() }
         await begun.pass()
         await begun.pass()
-        #expect(await inTime { while log.entries.count < 3, !Task.isCancelled { await Task.yield() } })
+        #expect(
+            await inTime { while log.entries.count < 3, !Task.isCancelled { await Task.yield() } })
         #expect(log.entries == [0, 9, 10])
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test
-    func `D9 posts of other threads while muted are dropped, or the newest kept, also for a once observer`() async {
+    func
+        `D9 posts of other threads while muted are dropped, or the newest kept, also for a once observer`()
+        async
+    {
         let center = center
         /// Posts so that the main queue, which this test has, converts these later.
         func post(_ numbers: ClosedRange<Int>) {
@@ -57,7 +61,9 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @MainActor @Test
-    func `M5 D9 an observer whose subject ended while it was muted ends when what was kept has made no message`() async
+    func
+        `M5 D9 an observer whose subject ended while it was muted ends when what was kept has made no message`()
+        async
     {
         let subject = Holder(Album())
         let token = center.observe(of: subject.object!, for: .didClose) { _ in }

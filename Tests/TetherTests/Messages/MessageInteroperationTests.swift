@@ -12,14 +12,21 @@ import Testing
         let log = log
         return center.observe(name) { note in
             let number = note.userInfo?["number"].map { "\($0)" } ?? "nothing"
-            log.add("\(note.name.rawValue) \(note.object is Album ? "model" : "\(note.object as Any)") \(number)")
+            log.add(
+                "\(note.name.rawValue) \(note.object is Album ? "model" : "\(note.object as Any)") \(number)"
+            )
         }
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T2 a posted message reaches plain observers of its name and of any, as the notification it makes`() {
+    @Test
+    func
+        `T2 a posted message reaches plain observers of its name and of any, as the notification it makes`()
+    {
         let model = Album()
-        let tokens = [observePlain(AlbumDidClose.name), observePlain(nil), observePlain(AlbumDidLoad.name)]
+        let tokens = [
+            observePlain(AlbumDidClose.name), observePlain(nil), observePlain(AlbumDidLoad.name),
+        ]
         center.post(AlbumDidClose(number: 1), subject: model)
         center.post(AlbumDidClose(number: 2))
         center.post(AlbumDidLoad(number: 3), subject: model)
@@ -34,7 +41,9 @@ import Testing
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `T2 a message that makes nothing reaches plain observers under its type's name`() {
-        let tokens = [observePlain(nil), observePlain(Notification.Name("TetherTests.AlbumDidSave"))]
+        let tokens = [
+            observePlain(nil), observePlain(Notification.Name("TetherTests.AlbumDidSave")),
+        ]
         center.post(AlbumDidSave(number: 1))
         center.post(AlbumDidChange(number: 1))
         #expect(
@@ -46,12 +55,19 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T2 a plain notification reaches observers of the message that is made of it, and no others`() {
+    @Test
+    func
+        `T2 a plain notification reaches observers of the message that is made of it, and no others`()
+    {
         let (log, model) = (log, Album())
         let tokens = [
-            center.observe(of: model, for: .didLoad, on: .postingThread) { log.add("load from model \($0.number)") },
+            center.observe(of: model, for: .didLoad, on: .postingThread) {
+                log.add("load from model \($0.number)")
+            },
             center.observe(for: .didLoad, on: .postingThread) { log.add("load \($0.number)") },
-            center.observe(for: .type(SameNameAsAlbumDidLoad.self), on: .postingThread) { _ in log.add("same name") },
+            center.observe(for: .type(SameNameAsAlbumDidLoad.self), on: .postingThread) { _ in
+                log.add("same name")
+            },
             center.observe(of: model, for: .didClose) { log.add("close from model \($0.number)") },
             center.observe(for: .didClose) { log.add("close \($0.number)") },
             center.observe(for: .didSave, on: .postingThread) { _ in log.add("save") },
@@ -73,19 +89,30 @@ import Testing
     @Test func `T2 types of one name do not get each other's messages`() {
         let log = log
         let tokens = [
-            center.observe(for: .type(SameNameAsAlbumDidLoad.self), on: .postingThread) { _ in log.add("same name") },
-            center.observe(for: .type(AlbumDidLoad.self), on: .postingThread) { log.add("load \($0.number)") },
-            center.observe(for: .type(AlbumDidLoad.self), on: .postingThread, once: true) { _ in log.add("once") },
+            center.observe(for: .type(SameNameAsAlbumDidLoad.self), on: .postingThread) { _ in
+                log.add("same name")
+            },
+            center.observe(for: .type(AlbumDidLoad.self), on: .postingThread) {
+                log.add("load \($0.number)")
+            },
+            center.observe(for: .type(AlbumDidLoad.self), on: .postingThread, once: true) { _ in
+                log.add("once")
+            },
             observePlain(AlbumDidLoad.name),
         ]
         center.post(SameNameAsAlbumDidLoad())
         center.post(AlbumDidLoad(number: 1))
-        #expect(log.entries == ["same name", "albumDidLoad nil nothing", "load 1", "once", "albumDidLoad nil 1"])
+        #expect(
+            log.entries == [
+                "same name", "albumDidLoad nil nothing", "load 1", "once", "albumDidLoad nil 1",
+            ])
         withExtendedLifetime(tokens) {}
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T2 M3 messages and notifications are delivered in registration order, across all kinds`() {
+    @Test
+    func `T2 M3 messages and notifications are delivered in registration order, across all kinds`()
+    {
         let (log, model) = (log, Album())
         let tokens = [
             center.observe(for: .didClose) { _ in log.add("1") },
@@ -101,11 +128,19 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T2 a bridged message that says no more travels under its type's name, and nothing is made of others`() {
+    @Test
+    func
+        `T2 a bridged message that says no more travels under its type's name, and nothing is made of others`()
+    {
         let (log, owner) = (log, Album())
         let name = Notification.Name("TetherTests.AlbumDidRest")
-        let tokens = [observePlain(nil), center.observe(for: .type(AlbumDidRest.self)) { _ in log.add("rest") }]
-        center.observe(for: .type(AlbumDidRest.self), owner: owner) { _, _ in log.add("owner's rest") }
+        let tokens = [
+            observePlain(nil),
+            center.observe(for: .type(AlbumDidRest.self)) { _ in log.add("rest") },
+        ]
+        center.observe(for: .type(AlbumDidRest.self), owner: owner) { _, _ in
+            log.add("owner's rest")
+        }
         center.post(AlbumDidRest())
         #expect(log.entries == ["\(name.rawValue) nil nothing", "rest", "owner's rest"])
         center.post(name: name, object: nil)
@@ -114,12 +149,16 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `T2 plain observers get what a message makes beside the message, also in a post inside its post`() {
+    @Test
+    func
+        `T2 plain observers get what a message makes beside the message, also in a post inside its post`()
+    {
         let (center, log) = (center, log)
         @Sendable nonisolated func number(_ notification: Notification) -> String {
             guard let userInfo = notification.userInfo else { return "none" }
             let messages = userInfo.values.filter { "\($0)".hasPrefix("AlbumDidLoad(") }
-            return "\(userInfo["number"] ?? "nothing") of \(userInfo.count), \(messages.map { "\($0)" })"
+            return
+                "\(userInfo["number"] ?? "nothing") of \(userInfo.count), \(messages.map { "\($0)" })"
         }
         let isNested = Box(false)
         let tokens = [

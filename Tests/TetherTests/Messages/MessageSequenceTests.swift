@@ -18,16 +18,21 @@ import Testing
     @Test func `S1 T1 messages of a subject and of any, by identifier and by type`() async {
         let (album, owner) = (Album(), Holder(Album()))
         let sequences = [
-            center.messages(of: album, for: .didSave), center.messages(of: album, for: .type(AlbumDidSave.self)),
+            center.messages(of: album, for: .didSave),
+            center.messages(of: album, for: .type(AlbumDidSave.self)),
             center.messages(for: .type(AlbumDidSave.self)),
-            center.messages(of: album, for: .didSave, owner: owner.object!), center.messages(for: .didSave),
+            center.messages(of: album, for: .didSave, owner: owner.object!),
+            center.messages(for: .didSave),
         ]
         center.post(AlbumDidSave(number: 1), subject: album)
         center.post(AlbumDidSave(number: 2), subject: Album())
         center.post(AlbumDidSave(number: 3))
         #expect(center.audit().map(\.pending) == [1, 1, 3, 1, 3])
         var iterator = sequences[2].makeAsyncIterator()
-        let seen = [await iterator.next()?.number, await iterator.next()?.number, await iterator.next()?.number]
+        let seen = [
+            await iterator.next()?.number, await iterator.next()?.number,
+            await iterator.next()?.number,
+        ]
         #expect(seen == [1, 2, 3])
         owner.release()
         #expect(await numbers(of: sequences[3], \.number) == [])
@@ -49,7 +54,8 @@ import Testing
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `S3 a buffer of the newest keeps as many`() async {
         let center = Holder(ObserverCenter())
-        let sequence = center.object!.messages(for: .type(AlbumDidSave.self), buffering: .newest(10))
+        let sequence = center.object!.messages(
+            for: .type(AlbumDidSave.self), buffering: .newest(10))
         let all = center.object!.messages(for: .type(AlbumDidSave.self))
         for number in 1...100 { center.object!.post(AlbumDidSave(number: number)) }
         center.release()

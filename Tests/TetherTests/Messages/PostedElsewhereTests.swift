@@ -3,7 +3,8 @@ import Testing
 
 @testable import Tether
 
-/// What is posted off the main actor under the name of a main-actor message: the main queue tells what it is.
+/// What is posted off the main actor under the name of a main-actor message: the main queue tells
+/// what it is.
 @Suite struct PostedElsewhereTests: MessageFlowSuite {
     let center = ObserverCenter()
     private let log = Log<Int>()

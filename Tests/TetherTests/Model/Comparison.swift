@@ -12,19 +12,22 @@ final class Comparison {
         let step: Int
         let differences: [String]
 
-        var description: String { "after step \(step):\n" + differences.map { "  \($0)\n" }.joined() }
+        var description: String {
+            "after step \(step):\n" + differences.map { "  \($0)\n" }.joined()
+        }
     }
 
     private init() {
         let real = LibraryWorld(player: library)
         self.real = real
-        model = ReferenceWorld(player: reference) { [unowned real] in real.description(ofObject: $0) }
+        model = ReferenceWorld(player: reference) { [unowned real] in real.description(ofObject: $0)
+        }
         reference.connect(to: model)
         library.connect(to: real)
     }
 
-    /// Releases everything, so that nothing may be left. Observers are also removed: one that is muted with its owner may keep a
-    /// notification that retains the owner (O2).
+    /// Releases everything, so that nothing may be left. Observers are also removed: one that is
+    /// muted with its owner may keep a notification that retains the owner (O2).
     private static let clearing: [ModelOperation] =
         (0..<Places.schedulers).map { .runAll($0) } + (0..<Places.centers).map { .flush($0) }
         + (0..<Places.sequences).map { .leaveSequence($0) }
@@ -41,7 +44,8 @@ final class Comparison {
         let comparison = Comparison()
         defer { comparison.giveUp() }
         for (step, operation) in operations.enumerated() {
-            let differences = comparison.perform(operation, auditing: step % interval == interval - 1)
+            let differences = comparison.perform(
+                operation, auditing: step % interval == interval - 1)
             if !differences.isEmpty { return Divergence(step: step, differences: differences) }
         }
         performed += comparison.library.performed
@@ -51,7 +55,9 @@ final class Comparison {
             let isLast = step == clearing.count - 1
             var differences = comparison.perform(operation, auditing: isLast)
             if differences.isEmpty, isLast { differences = comparison.leftovers() }
-            if !differences.isEmpty { return Divergence(step: operations.count, differences: differences) }
+            if !differences.isEmpty {
+                return Divergence(step: operations.count, differences: differences)
+            }
         }
         return nil
     }
@@ -89,8 +95,11 @@ final class Comparison {
         var left: [String] = []
         for (name, player) in [("model", reference), ("library", library)]
         where player.liveCaptures + player.liveObjects > 0 {
-            left.append("the \(name) leaves \(player.liveCaptures) captures and \(player.liveObjects) objects")
+            left.append(
+                "the \(name) leaves \(player.liveCaptures) captures and \(player.liveObjects) objects"
+            )
         }
-        return left + (0...Places.foreign).filter { !real.isEmpty($0) }.map { "center \($0) is not empty" }
+        return left
+            + (0...Places.foreign).filter { !real.isEmpty($0) }.map { "center \($0) is not empty" }
     }
 }

@@ -1,4 +1,5 @@
-/// A part of the model with a reference count of its own: the model says when things are deallocated, not the compiler.
+/// A part of the model with a reference count of its own: the model says when things are
+/// deallocated, not the compiler.
 class Counted {
     private var references = 1
     private(set) var isDeallocated = false

@@ -1,7 +1,9 @@
-/// What happened, in order, but for what may happen in any order: releases that follow each other are sorted.
+/// What happened, in order, but for what may happen in any order: releases that follow each other
+/// are sorted.
 struct History: Equatable {
     enum Event: Hashable {
-        /// A handler was called, with the post's number and sender; `hasOwner` if it was handed its own live owner.
+        /// A handler was called, with the post's number and sender; `hasOwner` if it was handed its
+        /// own live owner.
         case called(observer: Int, number: Int?, sender: PostedSender, hasOwner: Bool)
         /// A task took an element of a sequence, or with `nil` the end.
         case taken(sequence: Int, number: Int?, sender: PostedSender?)
@@ -63,9 +65,13 @@ extension History {
     /// Where it differs from another, with what comes shortly before.
     func difference(from other: History) -> [String] {
         var index = 0
-        while index < min(events.count, other.events.count), events[index] == other.events[index] { index += 1 }
+        while index < min(events.count, other.events.count), events[index] == other.events[index] {
+            index += 1
+        }
         let before = events[max(0, index - 3)..<index].map { "event \($0)" }
-        func next(_ events: [Event]) -> String { index < events.count ? "\(events[index])" : "nothing" }
+        func next(_ events: [Event]) -> String {
+            index < events.count ? "\(events[index])" : "nothing"
+        }
         return before + ["expected \(next(events))", "happened \(next(other.events))"]
     }
 }

@@ -96,7 +96,8 @@ final class LibraryCapture: @unchecked Sendable {
 
     func call(_ notification: Notification, owner: (any LibraryObject)? = nil) {
         player.called(
-            id, number: LibraryPayload.number(of: notification), sender: LibraryForms.sender(of: notification),
+            id, number: LibraryPayload.number(of: notification),
+            sender: LibraryForms.sender(of: notification),
             hasOwner: owner != nil)
     }
 }
@@ -145,7 +146,9 @@ enum LibraryForms {
     private static func sender(_ object: Any) -> History.PostedSender {
         if let object = object as? any LibraryObject { return .object(object.id) }
         let mirror = Mirror(reflecting: object)
-        if mirror.displayStyle == .optional { return mirror.children.first.map { sender($0.value) } ?? .nobody }
+        if mirror.displayStyle == .optional {
+            return mirror.children.first.map { sender($0.value) } ?? .nobody
+        }
         guard let value = object as? AnyHashable else { return .unknown }
         if type(of: object) == AnyHashable.self { return sender(value.base) }
         return LibraryWorld.values

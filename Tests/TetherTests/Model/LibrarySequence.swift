@@ -10,7 +10,9 @@ private final class LibraryExecutor: TaskExecutor, @unchecked Sendable {
     func enqueue(_ job: consuming ExecutorJob) { jobs.append(UnownedJob(job)) }
 
     func run() {
-        while !jobs.isEmpty { unsafe jobs.removeFirst().runSynchronously(on: asUnownedTaskExecutor()) }
+        while !jobs.isEmpty {
+            unsafe jobs.removeFirst().runSynchronously(on: asUnownedTaskExecutor())
+        }
     }
 }
 
@@ -48,7 +50,8 @@ final class LibraryPlace: @unchecked Sendable {
 
     private func end(_ number: Int, taking element: Notification?, from id: Int) {
         tasks.removeAll { $0.number == number }
-        player.taken(from: id, element.map { (LibraryPayload.number(of: $0), LibraryForms.sender(of: $0)) })
+        player.taken(
+            from: id, element.map { (LibraryPayload.number(of: $0), LibraryForms.sender(of: $0)) })
     }
 
     func run() { executor.run() }

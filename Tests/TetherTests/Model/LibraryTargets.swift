@@ -43,7 +43,9 @@ final class LibraryLoop: LibraryTarget {
     private static let mode = RunLoop.Mode("model")
     private var loop: ThreadLoop?
 
-    var target: DeliveryTarget { DeliveryTarget(RunLoopTarget(currentLoop, in: [LibraryLoop.mode])) }
+    var target: DeliveryTarget {
+        DeliveryTarget(RunLoopTarget(currentLoop, in: [LibraryLoop.mode]))
+    }
 
     private var currentLoop: ThreadLoop {
         if let loop { return loop }
@@ -101,12 +103,14 @@ final class LibraryForeignCenter: NotifyingCenter {
     deinit { list.removeAll { _ in true } }
 
     func register(
-        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
+        name: Notification.Name?, sender: AnyObject?,
+        handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
         let sender = sender.map { ObjectIdentifier($0) }
         let id = list.state.withLock { state in
             state.registered += 1
-            state.entries.append(Entry(id: state.registered, name: name, sender: sender, handler: handler))
+            state.entries.append(
+                Entry(id: state.registered, name: name, sender: sender, handler: handler))
             return state.registered
         }
         return Registration(list: list, id: id)
@@ -115,7 +119,8 @@ final class LibraryForeignCenter: NotifyingCenter {
     func post(_ notification: Notification) {
         let sender = (notification.object as? any LibraryObject).map { ObjectIdentifier($0) }
         let entries = list.state.withLock(\.entries).filter { entry in
-            (entry.name == nil || entry.name == notification.name) && (entry.sender == nil || entry.sender == sender)
+            (entry.name == nil || entry.name == notification.name)
+                && (entry.sender == nil || entry.sender == sender)
         }
         for entry in entries { entry.handler(notification) }
     }

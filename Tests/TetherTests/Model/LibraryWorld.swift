@@ -10,7 +10,8 @@ final class LibraryWorld: World {
     static let names = (0..<Places.names).map { Notification.Name("model.\($0)") }
     /// Senders and keys; some are equal across types, and so not the same (M4).
     static let values: [any Hashable & Sendable] = [
-        1, Int8(1), 1.0, "1", Substring("1"), [1], [1.0], "a longer value that is not kept in place",
+        1, Int8(1), 1.0, "1", Substring("1"), [1], [1.0],
+        "a longer value that is not kept in place",
     ]
     static let targets = [
         "custom LibraryScheduler", "custom LibraryBatchingScheduler", LibraryLoop.description,
@@ -21,7 +22,9 @@ final class LibraryWorld: World {
     private var suspended: [DispatchQueue] = []
     private var centers: [any NotifyingCenter] = []
     private var queues: [PostingQueue] = []
-    private let schedulers: [any LibraryTarget] = [LibraryScheduler(), LibraryBatchingScheduler(), LibraryLoop()]
+    private let schedulers: [any LibraryTarget] = [
+        LibraryScheduler(), LibraryBatchingScheduler(), LibraryLoop(),
+    ]
     private let sequences: [LibraryPlace]
     private var tokens: [NotificationObserver?] = Array(repeating: nil, count: Places.tokens)
     private var objects: [(any LibraryObject)?] = Array(repeating: nil, count: Places.objects)
@@ -69,7 +72,8 @@ final class LibraryWorld: World {
 
     private func make(_ id: Int, at place: Int) {
         let object = LibraryHome(world: self).makeObject(id)
-        descriptions[id] = "\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))"
+        descriptions[id] =
+            "\(type(of: object)) 0x\(String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16))"
         objects[place] = object
     }
 
@@ -101,31 +105,45 @@ final class LibraryWorld: World {
     func perform(_ operation: ModelOperation, number: Int) {
         let uses = operation.uses
         let token = uses.token.flatMap { tokens[$0] }
-        let used: [Any?] = [uses.objects.map(object), uses.center.map { centers[$0] }, uses.queue.map { queues[$0] }]
+        let used: [Any?] = [
+            uses.objects.map(object), uses.center.map { centers[$0] },
+            uses.queue.map { queues[$0] },
+        ]
         withExtendedLifetime((used, token)) { perform(operation, number, token) }
     }
 
-    private func remove(_ center: any NotifyingCenter, _ name: Int?, from sender: AnyObject, of owner: AnyObject) {
-        if let name { return center.removeObservers(named: LibraryWorld.names[name], from: sender, owner: owner) }
+    private func remove(
+        _ center: any NotifyingCenter, _ name: Int?, from sender: AnyObject, of owner: AnyObject
+    ) {
+        if let name {
+            return center.removeObservers(
+                named: LibraryWorld.names[name], from: sender, owner: owner)
+        }
         center.removeObservers(from: sender, owner: owner)
     }
 
-    private func perform(_ operation: ModelOperation, _ number: Int, _ token: NotificationObserver?) {
+    private func perform(_ operation: ModelOperation, _ number: Int, _ token: NotificationObserver?)
+    {
         switch operation {
         case .observe(let observation): observe(observation, number)
         case .stop: token?.cancel()
         case .drop(let token): release(tokens[token].take())
-        case .stopAll(let place): if let object = object(at: place) { OwnerObservers(of: object).cancel() }
+        case .stopAll(let place):
+            if let object = object(at: place) { OwnerObservers(of: object).cancel() }
         case .remove(let center, let name, let sender, let owner):
             remove(centers[center], name, from: argument(sender), of: argument(owner))
-        case .removeToken(let center, _, let name, let sender): remove(token, center, name, sender, number)
+        case .removeToken(let center, _, let name, let sender):
+            remove(token, center, name, sender, number)
         case .removeObject(let center, let owner, let name, let sender):
             remove(object(at: owner), center, name, sender, number)
         case .mute(_, let keepingNewest): token?.mute(keepingNewest: keepingNewest)
         case .unmute: token?.unmute()
         case .muteAll(let place, let keepingNewest):
-            if let object = object(at: place) { OwnerObservers(of: object).mute(keepingNewest: keepingNewest) }
-        case .unmuteAll(let place): if let object = object(at: place) { OwnerObservers(of: object).unmute() }
+            if let object = object(at: place) {
+                OwnerObservers(of: object).mute(keepingNewest: keepingNewest)
+            }
+        case .unmuteAll(let place):
+            if let object = object(at: place) { OwnerObservers(of: object).unmute() }
         case .bound(_, let backlog): token?.backlog = backlog.inLibrary
         case .redirect(_, let scheduler): token?.target = target(scheduler)
         case .run(let scheduler): schedulers[scheduler].run()
@@ -139,15 +157,18 @@ final class LibraryWorld: World {
 
     private func performOnOthers(_ operation: ModelOperation, _ number: Int) {
         switch operation {
-        case .post(let center, let name, let sender): post(center, LibraryWorld.names[name], sender, number)
+        case .post(let center, let name, let sender):
+            post(center, LibraryWorld.names[name], sender, number)
         case .enqueue(let queue, let name, let sender, let style, let mask):
             queues[queue].enqueue(
                 Notification(
-                    name: LibraryWorld.names[name], object: self.sender(sender, number), userInfo: payload(number)),
+                    name: LibraryWorld.names[name], object: self.sender(sender, number),
+                    userInfo: payload(number)),
                 postingStyle: style.inLibrary, coalesceMask: mask.inLibrary)
         case .dequeue(let queue, let name, let sender, let mask):
             queues[queue].dequeueNotifications(
-                matching: Notification(name: LibraryWorld.names[name], object: self.sender(sender, number)),
+                matching: Notification(
+                    name: LibraryWorld.names[name], object: self.sender(sender, number)),
                 coalesceMask: mask.inLibrary)
         case .flush(let queue): queues[queue].flush()
         case .renewQueue(let queue): renewQueue(queue)
@@ -165,7 +186,8 @@ final class LibraryWorld: World {
     }
 
     private func remove(
-        _ observer: (any Wrappable)?, _ center: Int, _ name: Int?, _ sender: ModelOperation.Sender, _ number: Int
+        _ observer: (any Wrappable)?, _ center: Int, _ name: Int?, _ sender: ModelOperation.Sender,
+        _ number: Int
     ) {
         guard let own = centers[center] as? ObserverCenter,
             let observer = observer.flatMap({ LibraryForms.wrap($0, form: number) })
@@ -179,7 +201,9 @@ final class LibraryWorld: World {
         [LibraryPayload.key: LibraryPayload(number: number, player: player)]
     }
 
-    private func post(_ place: Int, _ name: Notification.Name, _ sender: ModelOperation.Sender, _ number: Int) {
+    private func post(
+        _ place: Int, _ name: Notification.Name, _ sender: ModelOperation.Sender, _ number: Int
+    ) {
         let object = self.sender(sender, number)
         withExtendedLifetime(object) {
             if let foreign = centers[place] as? LibraryForeignCenter {
@@ -249,33 +273,41 @@ final class LibraryWorld: World {
                 observe(own(asked.center), name, sender, of: owner, capture)
                 return nil
             }
-            return own(asked.center).addObserver(forName: name, object: sender, queue: nil) { capture.call($0) }
+            return own(asked.center).addObserver(forName: name, object: sender, queue: nil) {
+                capture.call($0)
+            }
         }
         let key = asked.key.map { LibraryForms.wrap(LibraryWorld.values[$0], form: number) }
         let (center, sender) = (centers[asked.center], argument(asked.sender.place))
         if let owner {
             return observe(center, name, sender, of: owner, asked, key, capture)
         }
-        return center.observe(name, from: sender, on: target(asked.scheduler), once: asked.once, key: key) {
+        return center.observe(
+            name, from: sender, on: target(asked.scheduler), once: asked.once, key: key
+        ) {
             capture.call($0)
         }
     }
 
     private func observe<Owner: LibraryObject>(
-        _ center: ObserverCenter, _ name: Notification.Name?, _ sender: Any?, of owner: Owner, _ capture: LibraryCapture
+        _ center: ObserverCenter, _ name: Notification.Name?, _ sender: Any?, of owner: Owner,
+        _ capture: LibraryCapture
     ) {
         let request = ObservationRequest(
-            name: name, sender: SenderFilter(any: sender, at: CallSite(#fileID, #line)), target: .postingThread,
+            name: name, sender: SenderFilter(any: sender, at: CallSite(#fileID, #line)),
+            target: .postingThread,
             site: CallSite(#fileID, #line))
         _ = center.observe(request, for: owner) { capture.call($1, owner: $0) }
     }
 
     private func observe<Owner: LibraryObject>(
-        _ center: any NotifyingCenter, _ name: Notification.Name?, _ sender: AnyObject, of owner: Owner,
+        _ center: any NotifyingCenter, _ name: Notification.Name?, _ sender: AnyObject,
+        of owner: Owner,
         _ asked: Observation, _ key: (any Hashable)?, _ capture: LibraryCapture
     ) -> NotificationObserver {
         center.observe(
-            name, from: sender, owner: owner, on: target(asked.scheduler), once: asked.once, key: key
+            name, from: sender, owner: owner, on: target(asked.scheduler), once: asked.once,
+            key: key
         ) { owner, notification in
             capture.call(notification, owner: owner)
         }
@@ -291,8 +323,10 @@ final class LibraryWorld: World {
             rows: audits.map { audit in
                 audit.map { row in
                     Picture.Row(
-                        name: row.name?.rawValue, sender: row.sender, owner: row.owner, target: row.target,
-                        pending: row.pending, dropped: row.dropped, muted: row.muteCount, isOnce: row.isOnce,
+                        name: row.name?.rawValue, sender: row.sender, owner: row.owner,
+                        target: row.target,
+                        pending: row.pending, dropped: row.dropped, muted: row.muteCount,
+                        isOnce: row.isOnce,
                         key: row.key)
                 }
             },
@@ -306,7 +340,8 @@ final class LibraryWorld: World {
             tokens: tokens.map { token in
                 guard let token, token.isActive else { return nil }
                 return Picture.Token(
-                    isMuted: token.isMuted, target: token.target.description, backlog: token.backlog.description)
+                    isMuted: token.isMuted, target: token.target.description,
+                    backlog: token.backlog.description)
             },
             attached: objects.map { $0.map { OwnerObservers(of: $0).count } ?? 0 })
     }

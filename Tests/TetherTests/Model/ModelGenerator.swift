@@ -1,7 +1,8 @@
 /// Makes random sequences.
 ///
-/// Each sequence has its own mixture, with some kinds of operations left out, so that the rest meets more often. An operation is
-/// made of choices: numbers below a limit, of which 0 is the simplest. A sequence is shrunk by making the choices smaller.
+/// Each sequence has its own mixture, with some kinds of operations left out, so that the rest
+/// meets more often. An operation is made of choices: numbers below a limit, of which 0 is the
+/// simplest. A sequence is shrunk by making the choices smaller.
 struct ModelGenerator {
     /// The choices for one operation: played back, and then 0 or, for a new one, random.
     private struct Choices {
@@ -14,7 +15,9 @@ struct ModelGenerator {
         }
 
         mutating func number(_ count: Int) -> Int {
-            if next == numbers.count { numbers.append(random == nil ? 0 : Int.random(in: 0..<count, using: &random!)) }
+            if next == numbers.count {
+                numbers.append(random == nil ? 0 : Int.random(in: 0..<count, using: &random!))
+            }
             next += 1
             return min(numbers[next - 1], count - 1)
         }
@@ -80,11 +83,15 @@ struct ModelGenerator {
     }
 
     private mutating func addMakers(ofSequences: Bool) {
-        add(52, isAlways: true) { .post(center: $0.anyCenter(), name: $0.name(), sender: $0.sender()) }
+        add(52, isAlways: true) {
+            .post(center: $0.anyCenter(), name: $0.name(), sender: $0.sender())
+        }
         add(44, isAlways: true) { .observe($0.observation()) }
         add(14) { $0.make() }
         add(12) {
-            .enqueue(center: $0.center(), name: $0.name(), sender: $0.sender(), style: $0.style(), mask: $0.mask())
+            .enqueue(
+                center: $0.center(), name: $0.name(), sender: $0.sender(), style: $0.style(),
+                mask: $0.mask())
         }
         add(12) { .redirect(token: $0.token(), scheduler: $0.maybe(2, of: 3) { $0.scheduler() }) }
         add(12) { .run($0.scheduler()) }
@@ -104,14 +111,18 @@ struct ModelGenerator {
         }
         add(4) { .muteAll(object: $0.object(), keepingNewest: $0.chance(1, of: 2)) }
         add(4) { .unmuteAll($0.object()) }
-        add(4) { .dequeue(center: $0.center(), name: $0.name(), sender: $0.sender(), mask: $0.mask()) }
+        add(4) {
+            .dequeue(center: $0.center(), name: $0.name(), sender: $0.sender(), mask: $0.mask())
+        }
         add(2) {
             .removeToken(
-                center: $0.center(), token: $0.token(), name: $0.maybe(1, of: 3) { $0.name() }, sender: $0.anySender())
+                center: $0.center(), token: $0.token(), name: $0.maybe(1, of: 3) { $0.name() },
+                sender: $0.anySender())
         }
         add(2) {
             .removeObject(
-                center: $0.center(), owner: $0.object(), name: $0.maybe(1, of: 3) { $0.name() }, sender: $0.anySender())
+                center: $0.center(), owner: $0.object(), name: $0.maybe(1, of: 3) { $0.name() },
+                sender: $0.anySender())
         }
         add(2) { .stopAll($0.object()) }
         add(2) { .cancelJobs($0.scheduler()) }
@@ -131,11 +142,15 @@ struct ModelGenerator {
     private mutating func number(_ count: Int) -> Int { choices.number(count) }
     private mutating func chance(_ count: Int, of all: Int) -> Bool { number(all) >= all - count }
 
-    private mutating func maybe<Value>(_ count: Int, of all: Int, _ make: (inout Self) -> Value) -> Value? {
+    private mutating func maybe<Value>(_ count: Int, of all: Int, _ make: (inout Self) -> Value)
+        -> Value?
+    {
         chance(count, of: all) ? make(&self) : nil
     }
 
-    private mutating func element<Value>(_ values: [Value]) -> Value { values[number(values.count)] }
+    private mutating func element<Value>(_ values: [Value]) -> Value {
+        values[number(values.count)]
+    }
 
     private mutating func token() -> Int {
         if let own, chance(1, of: 3) { return own }
@@ -143,7 +158,9 @@ struct ModelGenerator {
     }
 
     private mutating func center() -> Int { chance(1, of: 5) ? 1 : 0 }
-    private mutating func anyCenter() -> Int { usesForeign && chance(1, of: 3) ? Places.foreign : center() }
+    private mutating func anyCenter() -> Int {
+        usesForeign && chance(1, of: 3) ? Places.foreign : center()
+    }
     private mutating func name() -> Int { number(names) }
     private mutating func scheduler() -> Int { number(schedulers) }
     private mutating func style() -> ModelOperation.Style { element(ModelOperation.Style.allCases) }
@@ -162,7 +179,9 @@ struct ModelGenerator {
     }
 
     /// Mostly any.
-    private mutating func anySender() -> ModelOperation.Sender { maybe(1, of: 3) { $0.sender() } ?? .nobody }
+    private mutating func anySender() -> ModelOperation.Sender {
+        maybe(1, of: 3) { $0.sender() } ?? .nobody
+    }
 
     private mutating func backlog() -> ModelOperation.Backlog {
         switch number(4) {
@@ -192,8 +211,10 @@ struct ModelGenerator {
 
     private mutating func sequence() -> SequenceObservation {
         SequenceObservation(
-            place: number(Places.sequences), center: anyCenter(), name: maybe(4, of: 5) { $0.name() },
-            sender: maybe(1, of: 2) { $0.object() }, owner: maybe(2, of: 5) { $0.object() }, buffer: backlog())
+            place: number(Places.sequences), center: anyCenter(),
+            name: maybe(4, of: 5) { $0.name() },
+            sender: maybe(1, of: 2) { $0.object() }, owner: maybe(2, of: 5) { $0.object() },
+            buffer: backlog())
     }
 
     private mutating func observation() -> Observation {
@@ -220,7 +241,9 @@ struct ModelGenerator {
 
 extension ModelGenerator {
     /// Makes the choices of a failing sequence fewer and smaller, as long as it fails.
-    static func shortest(_ choices: [[Int]], tries: Int = 20_000, where fails: ([[Int]]) -> Bool) -> [[Int]] {
+    static func shortest(_ choices: [[Int]], tries: Int = 20_000, where fails: ([[Int]]) -> Bool)
+        -> [[Int]]
+    {
         var (shortest, triesLeft) = (choices, tries)
         func accepts(_ candidate: [[Int]]) -> Bool {
             guard triesLeft > 0 else { return false }
@@ -249,7 +272,8 @@ extension ModelGenerator {
                     let number = shortest[place][index]
                     var candidates = [shortest]
                     candidates[0][place].remove(at: index)
-                    for smaller in [0, number / 2, number - 1] where smaller >= 0 && smaller < number {
+                    for smaller in [0, number / 2, number - 1]
+                    where smaller >= 0 && smaller < number {
                         candidates.append(shortest)
                         candidates[candidates.count - 1][place][index] = smaller
                     }

@@ -1,8 +1,8 @@
-/// One step of a sequence, for the model and the library alike: a plain value, so that a sequence can be shrunk,
-/// printed as source, and replayed.
+/// One step of a sequence, for the model and the library alike: a plain value, so that a sequence
+/// can be shrunk, printed as source, and replayed.
 ///
-/// Tokens, objects, centers and schedulers are named by their places. An operation on a place where there is nothing
-/// does nothing, so that any part of a sequence is a sequence.
+/// Tokens, objects, centers and schedulers are named by their places. An operation on a place where
+/// there is nothing does nothing, so that any part of a sequence is a sequence.
 enum ModelOperation: Sendable {
     case observe(Observation)
     case stop(Int)
@@ -89,7 +89,8 @@ struct Observation: Sendable {
     var scheduler: Int?
     var once = false
     var key: Int?
-    /// By the calls that Foundation's center has, too, which take senders of any type, but no target, `once` or key.
+    /// By the calls that Foundation's center has, too, which take senders of any type, but no
+    /// target, `once` or key.
     var isFoundations = false
     /// Whether the token of an observer with an owner is kept.
     var keepsToken = true
@@ -126,7 +127,8 @@ struct SequenceObservation: Sendable {
 
     /// The observer that it registers.
     var observation: Observation {
-        Observation(center: center, name: name, sender: sender.map { .object($0) } ?? .nobody, owner: owner)
+        Observation(
+            center: center, name: name, sender: sender.map { .object($0) } ?? .nobody, owner: owner)
     }
 }
 
@@ -158,18 +160,23 @@ extension ModelOperation {
     }
 
     var uses: Uses {
-        func uses(_ objects: Int?..., center: Int? = nil, queue: Int? = nil, token: Int? = nil) -> Uses {
+        func uses(_ objects: Int?..., center: Int? = nil, queue: Int? = nil, token: Int? = nil)
+            -> Uses
+        {
             Uses(objects: objects.compactMap(\.self), center: center, queue: queue, token: token)
         }
         return switch self {
         case .observe(let asked): uses(asked.sender.place, asked.owner, center: asked.center)
         case .sequence(let asked): uses(asked.sender, asked.owner, center: asked.center)
-        case .stop(let token), .mute(let token, _), .unmute(let token), .bound(let token, _), .redirect(let token, _):
+        case .stop(let token), .mute(let token, _), .unmute(let token), .bound(let token, _),
+            .redirect(let token, _):
             uses(token: token)
         case .stopAll(let object), .muteAll(let object, _), .unmuteAll(let object): uses(object)
         case .remove(let center, _, let sender, let owner): uses(sender, owner, center: center)
-        case .removeToken(let center, let token, _, let sender): uses(sender.place, center: center, token: token)
-        case .removeObject(let center, let owner, _, let sender): uses(sender.place, owner, center: center)
+        case .removeToken(let center, let token, _, let sender):
+            uses(sender.place, center: center, token: token)
+        case .removeObject(let center, let owner, _, let sender):
+            uses(sender.place, owner, center: center)
         case .post(let center, _, let sender): uses(sender.place, center: center)
         case .enqueue(let queue, _, let sender, _, _), .dequeue(let queue, _, let sender, _):
             uses(sender.place, queue: queue)
@@ -189,7 +196,8 @@ extension ModelOperation: CustomStringConvertible {
         let mirror = Mirror(reflecting: value)
         switch mirror.displayStyle {
         case .optional: return mirror.children.first.map { source(of: $0.value) } ?? "nil"
-        case .collection: return "[" + mirror.children.map { source(of: $0.value) }.joined(separator: ", ") + "]"
+        case .collection:
+            return "[" + mirror.children.map { source(of: $0.value) }.joined(separator: ", ") + "]"
         case .struct:
             // Only the fields that differ from their defaults.
             let form: Any = value is SequenceObservation ? SequenceObservation() : Observation()
@@ -202,7 +210,9 @@ extension ModelOperation: CustomStringConvertible {
         case .enum:
             guard let payload = mirror.children.first else { return ".\(value)" }
             let parts = Mirror(reflecting: payload.value)
-            guard parts.displayStyle == .tuple else { return ".\(payload.label ?? "")(\(source(of: payload.value)))" }
+            guard parts.displayStyle == .tuple else {
+                return ".\(payload.label ?? "")(\(source(of: payload.value)))"
+            }
             let arguments = parts.children.map { part in
                 let label = part.label.flatMap { $0.hasPrefix(".") ? nil : $0 + ": " } ?? ""
                 return label + source(of: part.value)

@@ -2,13 +2,15 @@ import Testing
 
 @testable import Tether
 
-/// Sequences in which the library and the model of it once differed, as short as they could be made.
+/// Sequences in which the library and the model of it once differed, as short as they could be
+/// made.
 @Suite struct ModelSequenceTests {
     private func expectAgreement(
         _ operations: [ModelOperation], sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let divergence = Comparison.divergence(in: operations)
-        #expect(divergence == nil, "\(divergence?.description ?? "")", sourceLocation: sourceLocation)
+        #expect(
+            divergence == nil, "\(divergence?.description ?? "")", sourceLocation: sourceLocation)
     }
 
     @Test func `Q2 R10 a posting queue may be released after its last notification was dequeued`() {
@@ -29,7 +31,10 @@ import Testing
         ])
     }
 
-    @Test func `D2 D9 jobs of what an owner's unmuting delivers may be dropped in a handler that it calls`() {
+    @Test
+    func
+        `D2 D9 jobs of what an owner's unmuting delivers may be dropped in a handler that it calls`()
+    {
         expectAgreement([
             .make(object: 0, atEnd: []),
             .observe(Observation(token: 0, name: 1, owner: 0, scheduler: 0)),
@@ -45,7 +50,10 @@ import Testing
         ])
     }
 
-    @Test func `S2 R9 the elements of a sequence are released by a removal that its sender makes in its deinit`() {
+    @Test
+    func
+        `S2 R9 the elements of a sequence are released by a removal that its sender makes in its deinit`()
+    {
         expectAgreement([
             .make(
                 object: 0,
@@ -92,14 +100,18 @@ import Testing
                 Observation(
                     token: 0, name: 0, scheduler: 0,
                     actions: [
-                        .post(center: 0, name: 0, sender: .nobody), .post(center: 0, name: 0, sender: .nobody), .run(0),
+                        .post(center: 0, name: 0, sender: .nobody),
+                        .post(center: 0, name: 0, sender: .nobody), .run(0),
                     ])),
             .post(center: 0, name: 0, sender: .nobody),
             .run(0),
         ])
     }
 
-    @Test func `R8 an observer that a handler of the same post ended is not called though it was once muted`() {
+    @Test
+    func
+        `R8 an observer that a handler of the same post ended is not called though it was once muted`()
+    {
         expectAgreement([
             .observe(Observation(token: 0, name: 0, actions: [.stop(1)])),
             .observe(Observation(token: 1, name: 0)),
@@ -115,7 +127,8 @@ import Testing
                 Observation(
                     token: 0, name: 0, scheduler: 0,
                     actions: [
-                        .redirect(token: 0, scheduler: Places.loop), .post(center: 0, name: 0, sender: .nobody),
+                        .redirect(token: 0, scheduler: Places.loop),
+                        .post(center: 0, name: 0, sender: .nobody),
                     ])),
             .post(center: 0, name: 0, sender: .nobody),
             .run(0),
@@ -123,13 +136,17 @@ import Testing
         ])
     }
 
-    @Test func `D6 jobs that come to the new target while the handler runs on the old one are run there after it`() {
+    @Test
+    func
+        `D6 jobs that come to the new target while the handler runs on the old one are run there after it`()
+    {
         expectAgreement([
             .observe(
                 Observation(
                     token: 0, name: 0, scheduler: 0,
                     actions: [
-                        .redirect(token: 0, scheduler: Places.loop), .post(center: 0, name: 0, sender: .nobody),
+                        .redirect(token: 0, scheduler: Places.loop),
+                        .post(center: 0, name: 0, sender: .nobody),
                         .run(Places.loop),
                     ])),
             .post(center: 0, name: 0, sender: .nobody),
@@ -140,7 +157,9 @@ import Testing
     }
 
     @Test
-    func `D6 jobs that come to a target that was left and set again while the handler runs are run there after it`() {
+    func
+        `D6 jobs that come to a target that was left and set again while the handler runs are run there after it`()
+    {
         let post = ModelOperation.post(center: 0, name: 0, sender: .nobody)
         expectAgreement([
             .observe(Observation(actions: [.run(1)])),

@@ -2,21 +2,25 @@ import Foundation
 import Testing
 import Tether
 
-/// Random sequences of everything that can be done on one thread, on the library and on a model of it that was written from the
-/// contract: lists and loops, with no thought of speed.
+/// Random sequences of everything that can be done on one thread, on the library and on a model of
+/// it that was written from the contract: lists and loops, with no thought of speed.
 ///
-/// What is delivered and in which order, what is released and when, and what tokens and audits report must be the same.
-/// `TETHER_MODEL_OPERATIONS` says how many operations to perform, `TETHER_MODEL_SEED` with which sequence to begin. With
-/// `TETHER_MODEL_TRACE=1` each sequence is printed before it begins, for one that ends the process.
+/// What is delivered and in which order, what is released and when, and what tokens and audits
+/// report must be the same. `TETHER_MODEL_OPERATIONS` says how many operations to perform,
+/// `TETHER_MODEL_SEED` with which sequence to begin. With `TETHER_MODEL_TRACE=1` each sequence is
+/// printed before it begins, for one that ends the process.
 @Suite struct ModelTests {
-    // In a process of its own: an audit of the process that another test takes retains observers for a moment.
+    // In a process of its own: an audit of the process that another test takes retains observers
+    // for a moment.
     @Test func `M R O D Q library and model agree`() async {
         await #expect(processExitsWith: .success) { ModelRun.perform() }
     }
 }
 
 private enum ModelRun {
-    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap(Int.init)
+    }
 
     static func perform() {
         let count = number("TETHER_MODEL_OPERATIONS") ?? 40_000
@@ -25,8 +29,12 @@ private enum ModelRun {
         while performed < count {
             let choices = ModelGenerator.choices(seed: seed)
             let operations = ModelGenerator.operations(choices, seed: seed)
-            if number("TETHER_MODEL_TRACE") == 1 { print("seed \(seed)\n\(source(of: operations))") }
-            if let first = Comparison.divergence(in: operations, auditing: 16, performed: &performed) {
+            if number("TETHER_MODEL_TRACE") == 1 {
+                print("seed \(seed)\n\(source(of: operations))")
+            }
+            if let first = Comparison.divergence(
+                in: operations, auditing: 16, performed: &performed)
+            {
                 Issue.record("\(report(first, seed: seed, choices))")
                 return
             }
@@ -34,7 +42,9 @@ private enum ModelRun {
         }
     }
 
-    private static func report(_ first: Comparison.Divergence, seed: UInt64, _ choices: [[Int]]) -> String {
+    private static func report(_ first: Comparison.Divergence, seed: UInt64, _ choices: [[Int]])
+        -> String
+    {
         let shortest = ModelGenerator.shortest(choices) {
             Comparison.divergence(in: ModelGenerator.operations($0, seed: seed)) != nil
         }
@@ -45,7 +55,8 @@ private enum ModelRun {
             fewer.remove(at: index)
             if Comparison.divergence(in: fewer) != nil { operations = fewer }
         }
-        return "seed \(seed), \(Comparison.divergence(in: operations) ?? first)\n\(source(of: operations))"
+        return
+            "seed \(seed), \(Comparison.divergence(in: operations) ?? first)\n\(source(of: operations))"
     }
 
     private static func source(of operations: [ModelOperation]) -> String {

@@ -1,6 +1,8 @@
-/// Performs operations on a world, those of handlers and `deinit`s included, and records what happens.
+/// Performs operations on a world, those of handlers and `deinit`s included, and records what
+/// happens.
 ///
-/// It keeps only what follows from the operations alone: which places are taken, and how often something was muted.
+/// It keeps only what follows from the operations alone: which places are taken, and how often
+/// something was muted.
 final class Player {
     /// How deep handlers may be nested that still do something.
     private static let depthLimit = 3
@@ -52,7 +54,10 @@ final class Player {
     }
 
     func taken(from sequence: Int, _ element: (number: Int?, sender: History.PostedSender)?) {
-        if !isSilent { history.add(.taken(sequence: sequence, number: element?.number, sender: element?.sender)) }
+        if !isSilent {
+            history.add(
+                .taken(sequence: sequence, number: element?.number, sender: element?.sender))
+        }
     }
 
     func released(_ observer: Int) {
@@ -84,7 +89,9 @@ final class Player {
 
     @discardableResult
     private func perform(_ operations: [ModelOperation]) -> Bool {
-        guard !operations.isEmpty, !isClearing, depth < Player.depthLimit, left > 0 else { return false }
+        guard !operations.isEmpty, !isClearing, depth < Player.depthLimit, left > 0 else {
+            return false
+        }
         depth += 1
         for operation in operations where left > 0 {
             perform(operation)
@@ -98,17 +105,20 @@ final class Player {
         left -= 1
         performed += 1
         let (number, uses) = (performed, operation.uses)
-        guard uses.objects.allSatisfy(isThere), uses.token.map({ observers[$0] != nil }) ?? true else { return }
+        guard uses.objects.allSatisfy(isThere), uses.token.map({ observers[$0] != nil }) ?? true
+        else { return }
         switch operation {
         case .observe(let observation):
             drop(observation.token)
             actions[number] = observation.actions
         case .drop(let token): return drop(token)
-        case .mute(let token, _): if world.isActive(token) { mutings[observers[token]!, default: 0] += 1 }
+        case .mute(let token, _):
+            if world.isActive(token) { mutings[observers[token]!, default: 0] += 1 }
         case .unmute(let token):
             // One too many stops the program, unless the observer has ended.
             guard unmutes(observers[token]!) || !world.isActive(token) else { return }
-        case .muteAll(let place, _): if let object = object(at: place) { mutings[object, default: 0] += 1 }
+        case .muteAll(let place, _):
+            if let object = object(at: place) { mutings[object, default: 0] += 1 }
         case .unmuteAll(let place): if let object = object(at: place), !unmutes(object) { return }
         case .make(let place, let atEnd):
             dropObject(at: place)
@@ -127,7 +137,9 @@ final class Player {
     }
 
     /// An object that is not being deinitialised.
-    private func object(at place: Int) -> Int? { place == ModelOperation.dying ? nil : objects[place] }
+    private func object(at place: Int) -> Int? {
+        place == ModelOperation.dying ? nil : objects[place]
+    }
 
     /// Counts an unmuting of an observer or an object, if that is muted.
     private func unmutes(_ number: Int) -> Bool {

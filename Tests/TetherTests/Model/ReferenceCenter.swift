@@ -1,7 +1,8 @@
 /// The model of a center: a list of observers, in registration order.
 class ReferenceCenter: Counted {
     private(set) var observers: [ReferenceObserver] = []
-    /// The observer that each post under way is calling, and the observers that ended meanwhile (R8).
+    /// The observer that each post under way is calling, and the observers that ended meanwhile
+    /// (R8).
     private var calls: [ReferenceObserver] = []
     /// Each with how many had been retired before it.
     private var retired: [(observer: ReferenceObserver, number: Int)] = []
@@ -16,7 +17,8 @@ class ReferenceCenter: Counted {
         deliver(notification, to: observers.filter { $0.matches(notification) })
     }
 
-    /// Submits the jobs, and then calls the observers that the posting thread calls, in registration order (M3, D1).
+    /// Submits the jobs, and then calls the observers that the posting thread calls, in
+    /// registration order (M3, D1).
     final func deliver(_ notification: ReferenceNotification, to observers: [ReferenceObserver]) {
         let began = retirements
         var jobs = ReferenceJobs()
@@ -25,14 +27,17 @@ class ReferenceCenter: Counted {
         for observer in called {
             calls.append(observer)
             var jobs = ReferenceJobs()
-            if observer.receive(notification, in: &jobs, mayCall: true) { observer.handle(notification) }
+            if observer.receive(notification, in: &jobs, mayCall: true) {
+                observer.handle(notification)
+            }
             jobs.submit()
             calls.removeLast()
         }
         releaseRetired(since: began)
     }
 
-    /// Releases the observers that ended in the post that has ended now, and that no other post is calling (R8).
+    /// Releases the observers that ended in the post that has ended now, and that no other post is
+    /// calling (R8).
     private func releaseRetired(since began: Int) {
         let isLeft = { [self] (observer: ReferenceObserver, number: Int) in
             number < began || calls.contains { $0 === observer }
@@ -44,7 +49,9 @@ class ReferenceCenter: Counted {
 
     /// Adds an observer in place of the one with its key (M7).
     final func add(_ observer: ReferenceObserver) {
-        let replaced = observers.first { $0.key != nil && $0.key == observer.key && $0.owner === observer.owner }
+        let replaced = observers.first {
+            $0.key != nil && $0.key == observer.key && $0.owner === observer.owner
+        }
         observers.append(observer)
         replaced?.end()
         if observers.contains(where: { $0 === observer }) { added(observer) }
@@ -72,7 +79,8 @@ class ReferenceCenter: Counted {
     }
 }
 
-/// The model of observers over a foreign center: a list of closures, one for each observer, called in order (F1, F2).
+/// The model of observers over a foreign center: a list of closures, one for each observer, called
+/// in order (F1, F2).
 final class ReferenceForeign: ReferenceCenter {
     private var closures: [Closure] = []
 
@@ -124,17 +132,24 @@ final class ReferenceQueue: Counted {
 
     func count(isIdle: Bool) -> Int { entries.count { $0.isIdle == isIdle } }
 
-    func enqueue(_ notification: ReferenceNotification, style: ModelOperation.Style, mask: ModelOperation.Mask) {
+    func enqueue(
+        _ notification: ReferenceNotification, style: ModelOperation.Style,
+        mask: ModelOperation.Mask
+    ) {
         dequeue(notification, mask: mask)
         guard style != .now else { return center.post(notification) }
         enqueued += 1
         entries.append(
-            Entry(notification: notification.retainedForLater(), isIdle: style == .whenIdle, place: enqueued))
+            Entry(
+                notification: notification.retainedForLater(), isIdle: style == .whenIdle,
+                place: enqueued))
     }
 
     func dequeue(_ notification: ReferenceNotification, mask: ModelOperation.Mask) {
         remove { queued in
-            let (isName, isSender) = (queued.name == notification.name, queued.sender == notification.sender)
+            let (isName, isSender) = (
+                queued.name == notification.name, queued.sender == notification.sender
+            )
             return switch mask {
             case .none: false
             case .name: isName
@@ -156,7 +171,8 @@ final class ReferenceQueue: Counted {
     func flush() {
         let limit = enqueued
         for isIdle in [false, true] {
-            while let index = entries.firstIndex(where: { $0.isIdle == isIdle && $0.place <= limit }) {
+            while let index = entries.firstIndex(where: { $0.isIdle == isIdle && $0.place <= limit }
+            ) {
                 let notification = entries.remove(at: index).notification
                 center.post(notification)
                 notification.release()

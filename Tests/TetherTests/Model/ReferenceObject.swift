@@ -14,7 +14,8 @@ final class ReferenceObject: Counted {
         self.world = world
     }
 
-    // O3: its observers end first. M5: those of it as a sender last, so that it can post in its `deinit`.
+    // O3: its observers end first. M5: those of it as a sender last, so that it can post in its
+    // `deinit`.
     override func deallocated() {
         isEnding = true
         for observer in attached { observer.end() }
@@ -32,7 +33,8 @@ final class ReferenceObject: Counted {
         for observer in attached { observer.mute(byOwner: true, keepingNewest: keepingNewest) }
     }
 
-    /// Notifications that several observers kept are delivered in posting order, when all are unmuted.
+    /// Notifications that several observers kept are delivered in posting order, when all are
+    /// unmuted.
     func unmuteAll() {
         if isEnding { return }
         let muted = attached.filter { $0.ownerMutings > 0 }

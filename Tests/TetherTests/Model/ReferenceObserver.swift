@@ -1,7 +1,7 @@
 /// The model of an observer: its target, its pending deliveries and its muting.
 ///
-/// A reference to it stands for one to its handler. Deliveries of one observer are numbered, and a job has the number of one.
-/// It does nothing if that is no longer pending.
+/// A reference to it stands for one to its handler. Deliveries of one observer are numbered, and a
+/// job has the number of one. It does nothing if that is no longer pending.
 final class ReferenceObserver: Counted {
     /// `nil` for one whose deliveries a sequence takes.
     private let id: Int?
@@ -21,7 +21,8 @@ final class ReferenceObserver: Counted {
     private var isLeavingTarget = false
     private(set) var pending: [Delivery] = []
     private var lastNumber = 0
-    /// The first number since the target was set, and the last of a delivery that was moved there then.
+    /// The first number since the target was set, and the last of a delivery that was moved there
+    /// then.
     private var firstNumber = 1
     private var lastMoved = 0
     /// Whether a job calls its handler, and the numbers of jobs that came meanwhile.
@@ -73,7 +74,8 @@ final class ReferenceObserver: Counted {
 
     /// Whether a post reaches it (M1, M2).
     func matches(_ notification: ReferenceNotification) -> Bool {
-        (name == nil || name == notification.name) && (sender == .nobody || sender == notification.sender)
+        (name == nil || name == notification.name)
+            && (sender == .nobody || sender == notification.sender)
     }
 
     // MARK: Beginning and ending
@@ -90,7 +92,8 @@ final class ReferenceObserver: Counted {
         center.add(self)
     }
 
-    /// Ends it (R1, R8). A sequence keeps its elements if its sender or its center has been deallocated (S2).
+    /// Ends it (R1, R8). A sequence keeps its elements if its sender or its center has been
+    /// deallocated (S2).
     func end(keepingElements: Bool = false) {
         guard !hasEnded else { return }
         hasEnded = true
@@ -111,8 +114,11 @@ final class ReferenceObserver: Counted {
 
     // MARK: Receiving
 
-    /// Takes a post. True if the posting thread is to call the handler, behind the jobs of the post (M3, D1, D3).
-    func receive(_ posted: ReferenceNotification, in jobs: inout ReferenceJobs, mayCall: Bool = false) -> Bool {
+    /// Takes a post. True if the posting thread is to call the handler, behind the jobs of the post
+    /// (M3, D1, D3).
+    func receive(
+        _ posted: ReferenceNotification, in jobs: inout ReferenceJobs, mayCall: Bool = false
+    ) -> Bool {
         guard !hasEnded, !isClaimed else { return false }
         if isCalledHere, !mayCall { return true }
         if isMuted {
@@ -133,7 +139,9 @@ final class ReferenceObserver: Counted {
         lastNumber += 1
         pending.append(Delivery(number: lastNumber, notification: notification))
         trim(&jobs)
-        guard let target, pending.last?.number == lastNumber, !target.isBatching || !hasJob else { return }
+        guard let target, pending.last?.number == lastNumber, !target.isBatching || !hasJob else {
+            return
+        }
         hasJob = true
         jobs.add(self, lastNumber, on: target)
     }
@@ -153,7 +161,8 @@ final class ReferenceObserver: Counted {
     private func callHandler(_ notification: ReferenceNotification) {
         guard let id else { return sequence?.offer(notification) ?? () }
         world.player.called(
-            id, number: notification.payload.number, sender: notification.sender.posted, hasOwner: owner != nil)
+            id, number: notification.payload.number, sender: notification.sender.posted,
+            hasOwner: owner != nil)
     }
 
     // MARK: Delivering
@@ -190,16 +199,21 @@ final class ReferenceObserver: Counted {
         return lastNumber
     }
 
-    /// The delivery of a job's number, or with batching the oldest of the job. Those that were moved to the target,
-    /// whose jobs may come late, are delivered before.
-    private func remove(_ number: Int, upTo last: Int, orMoved: Bool = false) -> ReferenceNotification? {
+    /// The delivery of a job's number, or with batching the oldest of the job. Those that were
+    /// moved to the target, whose jobs may come late, are delivered before.
+    private func remove(_ number: Int, upTo last: Int, orMoved: Bool = false)
+        -> ReferenceNotification?
+    {
         guard number <= last else { return nil }
         let isMoved = orMoved && (pending.first?.number ?? 0) <= min(lastMoved, number)
-        let index = isMoved ? pending.indices.first : pending.firstIndex { (number...last).contains($0.number) }
+        let index =
+            isMoved
+            ? pending.indices.first : pending.firstIndex { (number...last).contains($0.number) }
         return index.map { pending.remove(at: $0).notification }
     }
 
-    /// D2: a job that will not run drops its deliveries, counted; that uses a once observer up (R7).
+    /// D2: a job that will not run drops its deliveries, counted; that uses a once observer up
+    /// (R7).
     func drop(_ number: Int) {
         let last = last(for: number)
         var notifications: [ReferenceNotification] = []
@@ -210,7 +224,8 @@ final class ReferenceObserver: Counted {
         for notification in notifications { notification.release() }
     }
 
-    /// What waits for nothing to be pending and no handler to run: a switch to the posting thread, the end with the sender.
+    /// What waits for nothing to be pending and no handler to run: a switch to the posting thread,
+    /// the end with the sender.
     private func settle() {
         guard !hasEnded, pending.isEmpty, !isRunning else { return }
         if isLeavingTarget { (target, isLeavingTarget) = (nil, false) }
@@ -262,16 +277,23 @@ final class ReferenceObserver: Counted {
         if keepingNewest { keepsNewest = true }
     }
 
-    /// Ends one muting of each observer. Kept notifications are then delivered as if they were posted now, by one post.
+    /// Ends one muting of each observer. Kept notifications are then delivered as if they were
+    /// posted now, by one post.
     static func unmute(_ observers: [ReferenceObserver], byOwner: Bool = false) {
-        var (jobs, calls) = (ReferenceJobs(), [(observer: ReferenceObserver, kept: ReferenceNotification)]())
+        var (jobs, calls) = (
+            ReferenceJobs(), [(observer: ReferenceObserver, kept: ReferenceNotification)]()
+        )
         for observer in observers where !observer.hasEnded {
             guard let kept = observer.unmute(byOwner: byOwner) else { continue }
             if observer.isClaimed {
                 jobs.release(kept)
             } else {
                 observer.isClaimed = observer.isOnce
-                if observer.isCalledHere { calls.append((observer, kept)) } else { observer.append(kept, &jobs) }
+                if observer.isCalledHere {
+                    calls.append((observer, kept))
+                } else {
+                    observer.append(kept, &jobs)
+                }
             }
         }
         jobs.submit()

@@ -21,11 +21,14 @@ final class ReferenceSource: Counted {
 
     override func deallocated() { first?.release() }
 
-    /// The first iteration, or else one that begins now; `nil` where an object that it needs is being deinitialised.
+    /// The first iteration, or else one that begins now; `nil` where an object that it needs is
+    /// being deinitialised.
     fileprivate func iterate() -> ReferenceSequence? {
         if let first = first.take() { return first }
         let (observer, isOver) = (makeObserver(), center.isDeallocated)
-        if isOver || observer.sender.object?.isEnding == true || observer.owner?.isEnding == true { return nil }
+        if isOver || observer.sender.object?.isEnding == true || observer.owner?.isEnding == true {
+            return nil
+        }
         return observe()
     }
 
@@ -37,7 +40,8 @@ final class ReferenceSource: Counted {
     }
 }
 
-/// The model of one iteration, which lives while its sequence or the task that iterates retains it (S2).
+/// The model of one iteration, which lives while its sequence or the task that iterates retains it
+/// (S2).
 final class ReferenceSequence: Counted {
     private let observer: ReferenceObserver
     private let backlog: ModelOperation.Backlog
@@ -81,7 +85,8 @@ final class ReferenceSequence: Counted {
         if isFinished { task.resume(with: nil) } else { waiting = task }
     }
 
-    /// Elements are still taken where the sender or the center ended, but not where the observer was removed or its owner ended.
+    /// Elements are still taken where the sender or the center ended, but not where the observer
+    /// was removed or its owner ended.
     func finish(keepingElements: Bool) {
         isFinished = true
         let released = keepingElements ? [] : elements

@@ -1,4 +1,5 @@
-/// The model of a target: jobs, which run in the order in which they were submitted. A job models a block (D2, D4).
+/// The model of a target: jobs, which run in the order in which they were submitted. A job models a
+/// block (D2, D4).
 final class ReferenceScheduler {
     let description: String
     let isLoop: Bool
@@ -29,7 +30,8 @@ final class ReferenceScheduler {
             for job in jobs.takeAll() { job.run() }
             return
         }
-        // A run of the loop comes to its jobs twice. Each is for the oldest of these, also in a nested run.
+        // A run of the loop comes to its jobs twice. Each is for the oldest of these, also in a
+        // nested run.
         for _ in 0..<2 {
             var count = turns
             turns = 0
@@ -65,14 +67,17 @@ struct ReferenceJobs {
     private var jobs: [ReferenceJob] = []
     private var released: [ReferenceNotification] = []
 
-    mutating func add(_ observer: ReferenceObserver, _ number: Int, on target: ReferenceScheduler?) {
+    mutating func add(_ observer: ReferenceObserver, _ number: Int, on target: ReferenceScheduler?)
+    {
         guard let target else { return }
         if !jobs.contains(where: { $0.target === target }) { jobs.append(ReferenceJob(on: target)) }
         jobs.first { $0.target === target }?.entries.append((observer, number))
     }
 
     /// Has a notification that was dropped released behind the jobs.
-    mutating func release(_ notification: ReferenceNotification?) { released += [notification].compactMap(\.self) }
+    mutating func release(_ notification: ReferenceNotification?) {
+        released += [notification].compactMap(\.self)
+    }
 
     func submit() {
         for job in jobs { job.target.submit(job) }

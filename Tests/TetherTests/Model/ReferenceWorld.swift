@@ -34,7 +34,9 @@ final class ReferenceWorld: World {
             self.observer = observer
         }
 
-        override func deallocated() { if observer.owner == nil { observer.retained { observer.end() } } }
+        override func deallocated() {
+            if observer.owner == nil { observer.retained { observer.end() } }
+        }
     }
 
     private func object(at place: Int) -> ReferenceObject? {
@@ -61,7 +63,8 @@ final class ReferenceWorld: World {
         for each in used { each?.release() }
     }
 
-    private func perform(_ operation: ModelOperation, _ number: Int, _ observer: ReferenceObserver?) {
+    private func perform(_ operation: ModelOperation, _ number: Int, _ observer: ReferenceObserver?)
+    {
         switch operation {
         case .observe(let observation): observe(observation, number)
         case .stop: observer?.end()
@@ -72,19 +75,23 @@ final class ReferenceWorld: World {
             for observer in object.attached { observer.end() }
         case .remove(let center, let name, let sender, let owner):
             centers[center].removeAll(
-                name: name, sender: self.sender(sender.map { .object($0) } ?? .nobody), owner: owner.flatMap(object))
+                name: name, sender: self.sender(sender.map { .object($0) } ?? .nobody),
+                owner: owner.flatMap(object))
         case .removeToken(let center, _, let name, let sender):
             // M8: a token of another center changes nothing.
             let sender = self.sender(sender)
-            guard let observer, observer.center === centers[center], name == nil || observer.name == name,
+            guard let observer, observer.center === centers[center],
+                name == nil || observer.name == name,
                 sender == .nobody || observer.sender == sender
             else { return }
             observer.end()
         case .removeObject(let center, let owner, let name, let sender):
-            centers[center].removeAll(name: name, sender: self.sender(sender), owner: object(at: owner))
+            centers[center].removeAll(
+                name: name, sender: self.sender(sender), owner: object(at: owner))
         case .mute(_, let keepingNewest): observer?.mute(keepingNewest: keepingNewest)
         case .unmute: if let observer { ReferenceObserver.unmute([observer]) }
-        case .muteAll(let place, let keepingNewest): object(at: place)?.muteAll(keepingNewest: keepingNewest)
+        case .muteAll(let place, let keepingNewest):
+            object(at: place)?.muteAll(keepingNewest: keepingNewest)
         case .unmuteAll(let place): object(at: place)?.unmuteAll()
         case .bound(_, let backlog): observer?.bound(to: backlog)
         case .redirect(_, let scheduler): observer?.redirect(to: scheduler.map { schedulers[$0] })
@@ -105,7 +112,9 @@ final class ReferenceWorld: World {
         case .post(let center, let name, let sender):
             withNotification(name, sender, number) { centers[center].post($0) }
         case .enqueue(let queue, let name, let sender, let style, let mask):
-            withNotification(name, sender, number) { queues[queue].enqueue($0, style: style, mask: mask) }
+            withNotification(name, sender, number) {
+                queues[queue].enqueue($0, style: style, mask: mask)
+            }
         case .dequeue(let queue, let name, let sender, let mask):
             withNotification(name, sender, nil) { queues[queue].dequeue($0, mask: mask) }
         case .flush(let queue): queues[queue].flush()
@@ -121,7 +130,8 @@ final class ReferenceWorld: World {
             let (sender, owner) = (sender(observation.sender), observation.owner.flatMap(object))
             sequences[asked.place].put(
                 ReferenceSource(id: number, in: center, keeping: asked.buffer) { [unowned self] in
-                    ReferenceObserver(observation, id: nil, in: center, sender: sender, owner: owner, world: self)
+                    ReferenceObserver(
+                        observation, id: nil, in: center, sender: sender, owner: owner, world: self)
                 })
         case .take(let place): sequences[place].take()
         case .runTasks(let place): sequences[place].run()
@@ -134,8 +144,10 @@ final class ReferenceWorld: World {
 
     private func observe(_ observation: Observation, _ number: Int) {
         let observer = ReferenceObserver(
-            observation, id: number, in: centers[observation.center], sender: sender(observation.sender),
-            owner: observation.owner.flatMap(object), target: observation.scheduler.map { schedulers[$0] }, world: self)
+            observation, id: number, in: centers[observation.center],
+            sender: sender(observation.sender),
+            owner: observation.owner.flatMap(object),
+            target: observation.scheduler.map { schedulers[$0] }, world: self)
         let token = ReferenceToken(observer)
         observer.register()
         guard observation.keepsToken else { return token.release() }
@@ -146,10 +158,12 @@ final class ReferenceWorld: World {
     }
 
     private func withNotification(
-        _ name: Int, _ sender: ModelOperation.Sender, _ number: Int?, _ body: (ReferenceNotification) -> Void
+        _ name: Int, _ sender: ModelOperation.Sender, _ number: Int?,
+        _ body: (ReferenceNotification) -> Void
     ) {
         let payload = ReferenceNotification.Payload(number: number, player: player)
-        let notification = ReferenceNotification(name: name, sender: self.sender(sender), payload: payload)
+        let notification = ReferenceNotification(
+            name: name, sender: self.sender(sender), payload: payload)
         body(notification)
         notification.release()
         payload.release()
@@ -191,15 +205,20 @@ final class ReferenceWorld: World {
     private func row(of observer: ReferenceObserver) -> Picture.Row {
         let sequence = observer.sequence
         return Picture.Row(
-            name: observer.name.map { LibraryWorld.names[$0].rawValue }, sender: describe(observer.sender),
+            name: observer.name.map { LibraryWorld.names[$0].rawValue },
+            sender: describe(observer.sender),
             owner: observer.owner.map { describe($0.id) },
             target: sequence?.description ?? describe(observer.shownTarget),
-            pending: observer.pending.count + (observer.kept == nil ? 0 : 1) + (sequence?.count ?? 0),
-            dropped: observer.dropped + (sequence?.dropped ?? 0), muted: observer.mutings, isOnce: observer.isOnce,
+            pending: observer.pending.count + (observer.kept == nil ? 0 : 1)
+                + (sequence?.count ?? 0),
+            dropped: observer.dropped + (sequence?.dropped ?? 0), muted: observer.mutings,
+            isOnce: observer.isOnce,
             key: observer.key.map { String(reflecting: LibraryWorld.values[$0]) })
     }
 
-    private func describe(_ target: ReferenceScheduler?) -> String { target?.description ?? "posting thread" }
+    private func describe(_ target: ReferenceScheduler?) -> String {
+        target?.description ?? "posting thread"
+    }
 
     private func describe(_ sender: ReferenceSender) -> String? {
         switch sender {

@@ -31,7 +31,8 @@ struct Picture: Equatable {
         /// Posts that wait in posting queues.
         var asap = 0
         var whenIdle = 0
-        /// The closures of a foreign center, and how often it was asked to remove one that it had not.
+        /// The closures of a foreign center, and how often it was asked to remove one that it had
+        /// not.
         var closures = 0
         var strangers = 0
     }

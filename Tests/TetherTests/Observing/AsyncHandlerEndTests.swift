@@ -10,7 +10,9 @@ import Testing
     enum End: CaseIterable { case stop, replacement, center }
 
     @Test(arguments: End.allCases)
-    func `P4 R2 a call under way is cancelled when its observer ends, and waited for`(end: End) async {
+    func `P4 R2 a call under way is cancelled when its observer ends, and waited for`(end: End)
+        async
+    {
         let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
         let center = Holder(ObserverCenter())
         let token = center.object!.observe(.sample, key: "key") { note in
@@ -64,7 +66,9 @@ import Testing
         // Its notifications do not keep it, because it posts them while it ends (X3).
         let sender = Holder(
             LoggedObject("sender", Log()) { sender in
-                for number in 1...2 { center.post(name: .sample, object: sender, userInfo: ["number": number]) }
+                for number in 1...2 {
+                    center.post(name: .sample, object: sender, userInfo: ["number": number])
+                }
             })
         let token = center.observe(.sample, from: sender.object!) { note in
             begun.open()
@@ -77,7 +81,8 @@ import Testing
         gate.open()
         await begun.pass()
         gate.open()
-        #expect(await inTime { while log.entries.count < 2, !Task.isCancelled { await Task.yield() } })
+        #expect(
+            await inTime { while log.entries.count < 2, !Task.isCancelled { await Task.yield() } })
         await token.cancelAndWait()
         #expect(log.entries == ["call 1 false", "call 2 false"])
         #expect(center.audit().isEmpty)

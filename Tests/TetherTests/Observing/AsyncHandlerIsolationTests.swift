@@ -22,10 +22,12 @@ import Testing
         Array(repeating: End(name: name, isOnMain: true), count: count)
     }
 
-    /// Lets the last other references to what a handler was called with go while it awaits; returns where they went.
+    /// Lets the last other references to what a handler was called with go while it awaits; returns
+    /// where they went.
     private func ends(
         rounds: Int,
-        _ observe: (Ending, _ begun: AsyncGate, _ gate: AsyncGate) -> NotificationObserver, post: (Ending) -> Void
+        _ observe: (Ending, _ begun: AsyncGate, _ gate: AsyncGate) -> NotificationObserver,
+        post: (Ending) -> Void
     ) async -> [End] {
         for _ in 1...rounds {
             let (owner, begun, gate) = (Holder(ending("owner")), AsyncGate(), AsyncGate())
@@ -40,7 +42,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `O9 F1 P4 a handler of the main actor releases its owner and its notification there`(kind: CenterKind) async {
+    func `O9 F1 P4 a handler of the main actor releases its owner and its notification there`(
+        kind: CenterKind
+    ) async {
         let center = kind.makeCenter()
         let found = await ends(rounds: 200) { owner, begun, gate in
             center.observe(.sample, owner: owner) { @MainActor owner, note in
@@ -59,14 +63,19 @@ import Testing
         static let shared = ManualActor()
         static let executor = ManualExecutor()
 
-        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe ManualActor.executor.asUnownedSerialExecutor() }
+        nonisolated var unownedExecutor: UnownedSerialExecutor {
+            unsafe ManualActor.executor.asUnownedSerialExecutor()
+        }
     }
 
     /// What ends an observer.
     private enum Cause: CaseIterable {
         case stop, cancelAndWait, removal, owner
 
-        func end(_ token: NotificationObserver, of owner: Holder<LoggedObject>, on center: any PostingCenter) {
+        func end(
+            _ token: NotificationObserver, of owner: Holder<LoggedObject>,
+            on center: any PostingCenter
+        ) {
             switch self {
             case .stop: token.cancel()
             case .cancelAndWait: token.cancelAndWait()
@@ -83,7 +92,8 @@ import Testing
         for isOnce in [false, true] {
             let (log, center, executor) = (Log<String>(), kind.makeCenter(), ManualActor.executor)
             let owner = Holder(LoggedObject("owner", log))
-            let token = center.observe(.sample, owner: owner.object!, once: isOnce) { @ManualActor _, _ async in
+            let token = center.observe(.sample, owner: owner.object!, once: isOnce) {
+                @ManualActor _, _ async in
                 log.add("called")
             }
             let payload = LoggedObject("payload", log)
@@ -99,7 +109,9 @@ import Testing
         }
     }
 
-    @Test func `D8 P4 notifications that wait for an actor are pending, and a backlog bounds them`() async {
+    @Test func `D8 P4 notifications that wait for an actor are pending, and a backlog bounds them`()
+        async
+    {
         let (log, center, executor) = (Log<Int>(), ObserverCenter(), ManualActor.executor)
         let token = center.observe(.sample) { @ManualActor note async in log.add(note.number) }
         token.backlog = .newest(1)

@@ -12,7 +12,9 @@ import Testing
 
     /// Suspends until `count` entries are there.
     private func logged(_ count: Int, in log: Log<String>) async -> [String] {
-        let isThere = await inTime { while log.entries.count < count, !Task.isCancelled { await Task.yield() } }
+        let isThere = await inTime {
+            while log.entries.count < count, !Task.isCancelled { await Task.yield() }
+        }
         if !isThere { Issue.record("Only \(log.entries) was logged.") }
         return log.entries
     }
@@ -43,19 +45,30 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `P4 F1 calls are made one at a time, in posting order, whatever the handler awaits`(kind: CenterKind) async {
+    func `P4 F1 calls are made one at a time, in posting order, whatever the handler awaits`(
+        kind: CenterKind
+    ) async {
         let (center, reader) = (kind.makeCenter(), Reader(log))
-        let token = center.observe(.sample, owner: reader) { reader, note in await reader.read(note.number) }
+        let token = center.observe(.sample, owner: reader) { reader, note in
+            await reader.read(note.number)
+        }
         for number in 1...20 { center.post(.sample, number: number) }
         #expect(await logged(40, in: log) == (1...20).flatMap { ["begin \($0)", "end \($0)"] })
         #expect(token.target.description == "task")
         withExtendedLifetime(reader) {}
     }
 
-    @Test func `P4 an async function that runs where it is called handles a post, also with an owner`() async {
+    @Test
+    func `P4 an async function that runs where it is called handles a post, also with an owner`()
+        async
+    {
         let (reader, log) = (Reader(log), log)
-        let alone: nonisolated(nonsending) @Sendable (Notification) async -> Void = { log.add("alone \($0.number)") }
-        let owned: nonisolated(nonsending) @Sendable (Reader, Notification) async -> Void = { await $0.read($1.number) }
+        let alone: nonisolated(nonsending) @Sendable (Notification) async -> Void = {
+            log.add("alone \($0.number)")
+        }
+        let owned: nonisolated(nonsending) @Sendable (Reader, Notification) async -> Void = {
+            await $0.read($1.number)
+        }
         let token = center.observe(.sample, alone)
         center.observe(.other, owner: reader, owned)
         center.post(.sample, number: 1)
@@ -82,7 +95,10 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `P4 P1 a method of a global actor's class is called on that actor, in posting order`() async {
+    @Test
+    func `P4 P1 a method of a global actor's class is called on that actor, in posting order`()
+        async
+    {
         let (center, stove) = (center, await Stove(log))
         center.observe(.sample, owner: stove) { stove, note in
             await stove.changed(note.number)
@@ -92,7 +108,11 @@ import Testing
         withExtendedLifetime(stove) {}
     }
 
-    @Test func `P4 O2 O3 only a call under way retains the owner, and the owner's end drops pending calls`() async {
+    @Test
+    func
+        `P4 O2 O3 only a call under way retains the owner, and the owner's end drops pending calls`()
+        async
+    {
         let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
         let owner = Holder(LoggedObject("owner", log))
         let token = center.observe(.sample, owner: owner.object!) { owner, note in
@@ -112,7 +132,9 @@ import Testing
         #expect(log.entries == ["call 1", "owner deinit"])
     }
 
-    @Test func `P4 R8 a call's notification is released at its return, pending ones in cancel()`() async {
+    @Test func `P4 R8 a call's notification is released at its return, pending ones in cancel()`()
+        async
+    {
         let (log, begun, gate) = (log, AsyncGate(), AsyncGate())
         let token = {
             let captured = Ending { log.add("capture") }
@@ -130,7 +152,8 @@ import Testing
         #expect(log.entries == ["second"])
         gate.open()
         await token.cancelAndWait()
-        // What was captured goes behind the end that is waited for, where the task that made the call lets go of it.
+        // What was captured goes behind the end that is waited for, where the task that made the
+        // call lets go of it.
         #expect(await logged(3, in: log).sorted() == ["capture", "first", "second"])
     }
 }

@@ -12,7 +12,9 @@ import Testing
         func schedule(_ job: @escaping @Sendable () -> Void) { Task { job() } }
     }
 
-    @Test func `R2 P4 a delivery in a scheduler's task is no part of the async handler that posts`() async {
+    @Test func `R2 P4 a delivery in a scheduler's task is no part of the async handler that posts`()
+        async
+    {
         let (log, center, delivered, done) = (Log<Bool>(), center, AsyncGate(), AsyncGate())
         let token = center.observe(.other, on: .custom(TaskScheduler())) { _ in
             log.add(AsyncRun.current != nil)
@@ -52,7 +54,11 @@ import Testing
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test func `R2 an async handler that stops itself, in its own task or a child's, does not wait for itself`() async {
+    @Test
+    func
+        `R2 an async handler that stops itself, in its own task or a child's, does not wait for itself`()
+        async
+    {
         let (log, gate, token) = (log, AsyncGate(), Box<NotificationObserver?>())
         token.set(
             center.observe(for: .didSave) { _ in
@@ -97,7 +103,8 @@ import Testing
     }
 
     @Test(.ownThread)
-    func `R2 a blocking wait in an async handler for a handler that waits for it returns wouldDeadlock at once`()
+    func
+        `R2 a blocking wait in an async handler for a handler that waits for it returns wouldDeadlock at once`()
         async throws
     {
         let (log, center, runs) = (log, center, AsyncGate())

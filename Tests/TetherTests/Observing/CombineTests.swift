@@ -10,7 +10,8 @@ import Tether
     @Test func `R1 M2 a publisher's subscription is an observer, and ends when it is cancelled`() {
         let (center, log, model) = (ObserverCenter(), Log<Int>(), Plain())
         var subscriptions: Set<AnyCancellable> = []
-        center.publisher(for: .sample, object: model).sink { log.add($0.number) }.store(in: &subscriptions)
+        center.publisher(for: .sample, object: model).sink { log.add($0.number) }.store(
+            in: &subscriptions)
         center.post(name: .sample, object: model, userInfo: ["number": 1])
         center.post(.sample, number: 2)
         subscriptions = []

@@ -14,8 +14,12 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases, TargetKind.allCases)
-    func `F1 D1 D2 D3 D5 a method is called on every kind of target`(kind: CenterKind, target: TargetKind) async {
-        let (center, owner, screen, place) = (kind.makeCenter(), Plain(), Screen(log), target.makePlace())
+    func `F1 D1 D2 D3 D5 a method is called on every kind of target`(
+        kind: CenterKind, target: TargetKind
+    ) async {
+        let (center, owner, screen, place) = (
+            kind.makeCenter(), Plain(), Screen(log), target.makePlace()
+        )
         center.connect(.sample, to: Screen.changed, of: screen, on: place.target)
         center.connect(.other, to: Screen.closed, of: screen, owner: owner, on: place.target)
         onThreads({
@@ -44,7 +48,8 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `O3 O7 a receiver that is its own owner ends its observer before its deinit`(isNamed: Bool) {
+    func `O3 O7 a receiver that is its own owner ends its observer before its deinit`(isNamed: Bool)
+    {
         let screen = Holder(Screen(log))
         let token =
             isNamed
@@ -78,12 +83,16 @@ import Testing
 
     // MARK: The end of a receiver or of its owner
 
-    @Test func `O2 O4 receivers and owners are not retained, and after the end of either no method is called`() {
+    @Test
+    func
+        `O2 O4 receivers and owners are not retained, and after the end of either no method is called`()
+    {
         for receiverEndsFirst in [true, false] {
             let (log, center) = (Log<String>(), ObserverCenter())
             let screen = Holder(LoggedObject("receiver", log))
             let owner = Holder(LoggedObject("owner", log))
-            let token = center.connect(nil, to: LoggedObject.touch, of: screen.object!, owner: owner.object!)
+            let token = center.connect(
+                nil, to: LoggedObject.touch, of: screen.object!, owner: owner.object!)
             center.post(.sample, number: 1)
             (receiverEndsFirst ? screen : owner).release()
             #expect(log.entries == [receiverEndsFirst ? "receiver deinit" : "owner deinit"])
@@ -96,9 +105,13 @@ import Testing
         }
     }
 
-    @Test func `O4 a pending delivery for a receiver that was deallocated does not call it, and ends the observer`() {
+    @Test
+    func
+        `O4 a pending delivery for a receiver that was deallocated does not call it, and ends the observer`()
+    {
         let (jobs, screen, owner) = (ManualScheduler(), Holder(Screen(log)), Plain())
-        center.connect(.sample, to: Screen.changed, of: screen.object!, owner: owner, on: .custom(jobs))
+        center.connect(
+            .sample, to: Screen.changed, of: screen.object!, owner: owner, on: .custom(jobs))
         post(1)
         screen.release()
         jobs.runAll()
@@ -106,7 +119,11 @@ import Testing
         #expect(OwnerObservers(of: owner).isEmpty)
     }
 
-    @Test func `O4 no method runs in or after the deinit of a receiver or owner that ends while others post`() throws {
+    @Test
+    func
+        `O4 no method runs in or after the deinit of a receiver or owner that ends while others post`()
+        throws
+    {
         struct Round: Sendable {
             let center = ObserverCenter()
             let (owner, receiver): (Box<Ending?>, Box<LateCaller?>)
@@ -121,7 +138,8 @@ import Testing
                     receiver: Box(optional: LateCaller(hasEnded, late)),
                     late: late)
                 round.center.connect(
-                    .sample, to: LateCaller.call, of: round.receiver.value!, owner: round.owner.value!)
+                    .sample, to: LateCaller.call, of: round.receiver.value!,
+                    owner: round.owner.value!)
                 return round
             },
             { for _ in 0..<3 { $0.center.post(.sample, number: 1) } },
@@ -152,15 +170,21 @@ import Testing
         deinit { hasEnded.raise() }
     }
 
-    @Test func `O8 with an owner, receiver or sender that is being deinitialised the observer is inactive`() {
+    @Test
+    func
+        `O8 with an owner, receiver or sender that is being deinitialised the observer is inactive`()
+    {
         let (log, center, other) = (log, center, Plain())
         for form in 0..<4 {
             let ending = LoggedObject("\(form)", log) { ending in
                 let token =
                     switch form {
                     case 0: center.connect(.sample, to: Plain.touch, of: other, owner: ending)
-                    case 1: center.connect(.sample, to: LoggedObject.touch, of: ending, owner: other)
-                    case 2: center.connect(.sample, from: ending, to: Plain.touch, of: other, owner: other)
+                    case 1:
+                        center.connect(.sample, to: LoggedObject.touch, of: ending, owner: other)
+                    case 2:
+                        center.connect(
+                            .sample, from: ending, to: Plain.touch, of: other, owner: other)
                     default: center.connect(.sample, to: LoggedObject.touch, of: ending)
                     }
                 log.add("\(token.isActive) \(OwnerObservers(of: other).count)")
@@ -171,12 +195,17 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `O9 a method that drops the last references to its receiver and owner releases them after it returns`() {
+    @Test
+    func
+        `O9 a method that drops the last references to its receiver and owner releases them after it returns`()
+    {
         let log = log
         final class Dropping: Sendable {
             let body: @Sendable () -> Void
             let log: Log<String>
-            init(_ log: Log<String>, _ body: @escaping @Sendable () -> Void) { (self.log, self.body) = (log, body) }
+            init(_ log: Log<String>, _ body: @escaping @Sendable () -> Void) {
+                (self.log, self.body) = (log, body)
+            }
             func run() { body() }
             deinit { log.add("receiver deinit") }
         }

@@ -12,7 +12,9 @@ import Testing
             self.log = log
         }
 
-        func changed(_ notification: Notification) { log.add("changed \(notification.object ?? "nothing")") }
+        func changed(_ notification: Notification) {
+            log.add("changed \(notification.object ?? "nothing")")
+        }
         func closed(_ notification: Notification) { log.add("closed") }
     }
 
@@ -21,7 +23,9 @@ import Testing
 
     @Test func `M1 a block is called for its name and object`() {
         let (log, object) = (log, Sidebar(log))
-        let token: any NSObjectProtocol = center.addObserver(forName: .sample, object: object, queue: nil) { note in
+        let token: any NSObjectProtocol = center.addObserver(
+            forName: .sample, object: object, queue: nil
+        ) { note in
             log.add("called \((note.object as? Sidebar) === object)")
         }
         center.post(name: .sample, object: object)
@@ -79,7 +83,10 @@ import Testing
         tokens = []
     }
 
-    @Test func `M4 R9 removing an object's observers of a value that can match nothing removes none of them`() {
+    @Test
+    func
+        `M4 R9 removing an object's observers of a value that can match nothing removes none of them`()
+    {
         struct Unhashable {}
         let sidebar = Sidebar(log)
         let (other, one) = (center.connect(.sample, to: Sidebar.changed, of: sidebar), NSNumber(1))

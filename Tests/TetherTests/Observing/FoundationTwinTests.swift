@@ -42,16 +42,22 @@ extension ObserverCenter: SequenceProtocol {}
     @Test func `M1 R9 each of Foundation's calls can be taken as a function value`() async {
         let (center, log) = (ObserverCenter(), Log<String>())
         let post: (Notification.Name, Any?) -> Void = center.post(name:object:)
-        let postMore: (Notification.Name, Any?, [AnyHashable: Any]?) -> Void = center.post(name:object:userInfo:)
+        let postMore: (Notification.Name, Any?, [AnyHashable: Any]?) -> Void = center.post(
+            name:object:userInfo:)
         let add:
-            (Notification.Name?, Any?, OperationQueue?, @escaping @Sendable (Notification) -> Void) ->
+            (Notification.Name?, Any?, OperationQueue?, @escaping @Sendable (Notification) -> Void)
+                ->
                 any NSObjectProtocol = center.addObserver(forName:object:queue:using:)
         let remove: (Any) -> Void = center.removeObserver(_:)
-        let removeSome: (Any, Notification.Name?, Any?) -> Void = center.removeObserver(_:name:object:)
+        let removeSome: (Any, Notification.Name?, Any?) -> Void = center.removeObserver(
+            _:name:object:)
         let notifications: (Notification.Name, AnyObject?) -> NotificationSequence<Notification> =
             center.notifications(named:object:)
 
-        let tokens = [add(.sample, nil, nil) { _ in log.add("first") }, add(nil, nil, nil) { _ in log.add("second") }]
+        let tokens = [
+            add(.sample, nil, nil) { _ in log.add("first") },
+            add(nil, nil, nil) { _ in log.add("second") },
+        ]
         let sequence = notifications(.sample, nil)
         post(.sample, nil)
         remove(tokens[0])
@@ -63,12 +69,16 @@ extension ObserverCenter: SequenceProtocol {}
         #expect(await iterator.next()?.userInfo?.count == 1)
     }
 
-    @Test func `M1 a post needs no object, and the audit has the line of a Foundation-shaped call`() {
+    @Test func `M1 a post needs no object, and the audit has the line of a Foundation-shaped call`()
+    {
         let (center, log) = (ObserverCenter(), Log<Int>())
-        let token = center.addObserver(forName: .sample, object: nil, queue: nil) { log.add($0.userInfo?.count ?? 0) }
+        let token = center.addObserver(forName: .sample, object: nil, queue: nil) {
+            log.add($0.userInfo?.count ?? 0)
+        }
         center.post(name: .sample)
         center.post(name: .sample, userInfo: ["key": 1])
         #expect(log.entries == [0, 1])
-        #expect(token.isActive && center.audit().first?.file == "TetherTests/FoundationTwinTests.swift")
+        #expect(
+            token.isActive && center.audit().first?.file == "TetherTests/FoundationTwinTests.swift")
     }
 }

@@ -18,7 +18,9 @@ final class MainActorFormTests: XCTestCase {
     @MainActor private final class Window {
         var calls: [String] = []
 
-        func changed(_ notification: Notification) { calls.append("changed \(notification.number)") }
+        func changed(_ notification: Notification) {
+            calls.append("changed \(notification.number)")
+        }
         func refresh() { calls.append("refresh") }
     }
 
@@ -28,19 +30,24 @@ final class MainActorFormTests: XCTestCase {
     @MainActor private static let forms: [(name: String, form: Form, call: String)] = [
         (
             "a token",
-            { center, window in center.observe(.sample, on: .mainActor) { window.changed($0) } }, "changed 1"
+            { center, window in center.observe(.sample, on: .mainActor) { window.changed($0) } },
+            "changed 1"
         ),
         (
             "an owner that is handed over",
             { center, window in
-                center.observe(.sample, owner: window, on: .mainActor) { window, note in window.changed(note) }
+                center.observe(.sample, owner: window, on: .mainActor) { window, note in
+                    window.changed(note)
+                }
                 return nil
             }, "changed 1"
         ),
         (
             "an owner that is not handed over",
             { center, window in
-                center.observe(.sample, owner: window, on: .mainActor) { [unowned window] _, _ in window.refresh() }
+                center.observe(.sample, owner: window, on: .mainActor) { [unowned window] _, _ in
+                    window.refresh()
+                }
                 return nil
             }, "refresh"
         ),
@@ -76,7 +83,8 @@ final class MainActorFormTests: XCTestCase {
             "a receiver, of another owner",
             { center, window in
                 let owner = Ending {}
-                center.connect(.sample, to: Window.changed, of: window, owner: owner, on: .mainActor)
+                center.connect(
+                    .sample, to: Window.changed, of: window, owner: owner, on: .mainActor)
                 return owner
             }, "changed 1"
         ),
@@ -84,7 +92,8 @@ final class MainActorFormTests: XCTestCase {
             "a receiver without the notification, of another owner",
             { center, window in
                 let owner = Ending {}
-                center.connect(.sample, to: Window.refresh, of: window, owner: owner, on: .mainActor)
+                center.connect(
+                    .sample, to: Window.refresh, of: window, owner: owner, on: .mainActor)
                 return owner
             }, "refresh"
         ),
@@ -104,7 +113,8 @@ final class MainActorFormTests: XCTestCase {
         }
     }
 
-    /// P1 posted on another thread, every form runs on the main actor, in posting order with what is posted there.
+    /// P1 posted on another thread, every form runs on the main actor, in posting order with what
+    /// is posted there.
     func testP1EveryFormRunsOnTheMainActorAfterAPostElsewhere() {
         MainActor.assumeIsolated {
             for (name, form, call) in MainActorFormTests.forms {

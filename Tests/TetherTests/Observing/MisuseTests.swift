@@ -24,24 +24,36 @@ import Tether
 
     private static let addObserver = "ObserverCenter.addObserver(forName:object:queue:using:): "
     private static let hashable = "pass a class instance or a Hashable value"
-    private static let boxed = "Unhashable(number: 41) is a value in a box, and each cast to AnyObject makes"
-    private static let value = "pass a Hashable value to addObserver(forName:object:queue:using:), or pass"
+    private static let boxed =
+        "Unhashable(number: 41) is a value in a box, and each cast to AnyObject makes"
+    private static let value =
+        "pass a Hashable value to addObserver(forName:object:queue:using:), or pass"
     private static let object = "the key is the object HashableObject 0x"
     private static let naming = "which its observer would keep; pass a value that names it"
 
     private static let sendersAndOwners = [
-        Misuse("a sender that is not Hashable", addObserver, "Unhashable(number: 41)", "is not Hashable", hashable) {
-            _ = ObserverCenter().addObserver(forName: .sample, object: Unhashable(), queue: nil) { _ in }
+        Misuse(
+            "a sender that is not Hashable", addObserver, "Unhashable(number: 41)",
+            "is not Hashable", hashable
+        ) {
+            _ = ObserverCenter().addObserver(forName: .sample, object: Unhashable(), queue: nil) {
+                _ in
+            }
         },
         Misuse("an optional of such a sender", addObserver, "Unhashable(number: 41)", hashable) {
             let nested: Unhashable?? = Unhashable()
-            _ = ObserverCenter().addObserver(forName: nil, object: nested as Any, queue: nil) { _ in }
+            _ = ObserverCenter().addObserver(forName: nil, object: nested as Any, queue: nil) { _ in
+            }
         },
-        Misuse("not a number", addObserver, "the sender nan is not equal to itself", "pass a value that is") {
+        Misuse(
+            "not a number", addObserver, "the sender nan is not equal to itself",
+            "pass a value that is"
+        ) {
             _ = ObserverCenter().addObserver(forName: nil, object: Double.nan, queue: nil) { _ in }
         },
         Misuse(
-            "a key", "observe(_:from:on:once:key:backlog:_:): ", "the key nan is not equal to itself",
+            "a key", "observe(_:from:on:once:key:backlog:_:): ",
+            "the key nan is not equal to itself",
             "pass a key that is"
         ) {
             _ = ObserverCenter().observe(.sample, key: Double.nan) { _ in }
@@ -51,7 +63,9 @@ import Tether
         },
         Misuse("an object in a box as a key", object, naming) {
             let owner = HashableObject()
-            ObserverCenter().observe(.sample, owner: owner, key: AnyHashable(Optional(owner))) { _, _ in }
+            ObserverCenter().observe(.sample, owner: owner, key: AnyHashable(Optional(owner))) {
+                _, _ in
+            }
         },
         Misuse("a boxed sender", "observe(_:from:on:once:key:backlog:_:): ", boxed, value) {
             _ = ObserverCenter().observe(.sample, from: Unhashable() as AnyObject) { _ in }
@@ -61,9 +75,13 @@ import Tether
             _ = ObserverCenter().addObserver(forName: nil, object: sender, queue: nil) { _ in }
         },
         Misuse("a boxed sender of a method", "connect(_:from:to:of:", boxed, value) {
-            ObserverCenter().connect(.sample, from: Unhashable() as AnyObject, to: Owner.changed, of: Owner())
+            ObserverCenter().connect(
+                .sample, from: Unhashable() as AnyObject, to: Owner.changed, of: Owner())
         },
-        Misuse("a registered boxed sender", "ObserverCenter.register(name:sender:handler:): ", boxed, value) {
+        Misuse(
+            "a registered boxed sender", "ObserverCenter.register(name:sender:handler:): ", boxed,
+            value
+        ) {
             _ = ObserverCenter().register(name: .sample, sender: Unhashable() as AnyObject) { _ in }
         },
         Misuse("a boxed owner", "observe(_:from:owner:on:once:key:backlog:_:): ", boxed) {
@@ -73,14 +91,18 @@ import Tether
             let method: @Sendable (AnyObject) -> (Notification) -> Void = { _ in { _ in } }
             ObserverCenter().connect(.sample, to: method, of: Unhashable() as AnyObject)
         },
-        Misuse("a boxed receiver beside an owner", "connect(_:from:to:of:owner:on:once:key:): ", boxed) {
+        Misuse(
+            "a boxed receiver beside an owner", "connect(_:from:to:of:owner:on:once:key:): ", boxed
+        ) {
             let method: @Sendable (AnyObject) -> (Notification) -> Void = { _ in { _ in } }
-            ObserverCenter().connect(.sample, to: method, of: Unhashable() as AnyObject, owner: Owner())
+            ObserverCenter().connect(
+                .sample, to: method, of: Unhashable() as AnyObject, owner: Owner())
         },
     ]
 
     private static let noSize = "pass 1 or more, or .unbounded"
-    private static let registered = "NotificationObserver.target: the handler registered at TetherTests/"
+    private static let registered =
+        "NotificationObserver.target: the handler registered at TetherTests/"
     private static let stays = "stays where it is; register one that is neither, with on:."
 
     private static let flowControl = [
@@ -94,7 +116,8 @@ import Tether
             ObserverCenter().observe(.sample) { _ in }.backlog = .newest(-3)
         },
         Misuse(
-            "unmuting too often", "NotificationObserver.unmute(): the observer registered at TetherTests/",
+            "unmuting too often",
+            "NotificationObserver.unmute(): the observer registered at TetherTests/",
             "was not muted by its token; call unmute() once for each mute("
         ) {
             let center = ObserverCenter()
@@ -103,7 +126,9 @@ import Tether
             token.unmute()
             withExtendedLifetime(center) { token.unmute() }
         },
-        Misuse("unmuting an owner's muting", "OwnerObservers.unmute() for each OwnerObservers.mute(") {
+        Misuse(
+            "unmuting an owner's muting", "OwnerObservers.unmute() for each OwnerObservers.mute("
+        ) {
             let (owner, center) = (Owner(), ObserverCenter())
             let token = center.observe(.sample, owner: owner) { _, _ in }
             OwnerObservers(of: owner).mute()
@@ -141,23 +166,33 @@ import Tether
     }
 
     @Test(arguments: sendersAndOwners.indices)
-    func `X1 M4 M7 O1 O2 a sender, key or owner that could never match is refused with the remedy`(index: Int)
+    func `X1 M4 M7 O1 O2 a sender, key or owner that could never match is refused with the remedy`(
+        index: Int
+    )
         async throws
     {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
             [index] in await MisuseTests.sendersAndOwners[index].body()
         }
         let misuse = MisuseTests.sendersAndOwners[index]
         let text = expectRefused(misuse, result)
         // The place of the call, where the call has one.
-        #expect(text.contains("TetherTests/MisuseTests.swift:") != misuse.name.hasPrefix("a registered"))
+        #expect(
+            text.contains("TetherTests/MisuseTests.swift:") != misuse.name.hasPrefix("a registered")
+        )
     }
 
     @Test(arguments: flowControl.indices)
-    func `X1 S3 D8 D9 P1 P4 S2 a wrong size, an unmuting too many and a fixed target are refused with the remedy`(
-        index: Int
-    ) async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    func
+        `X1 S3 D8 D9 P1 P4 S2 a wrong size, an unmuting too many and a fixed target are refused with the remedy`(
+            index: Int
+        ) async throws
+    {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
             [index] in await MisuseTests.flowControl[index].body()
         }
         let misuse = MisuseTests.flowControl[index]

@@ -9,7 +9,10 @@ import Tether
     private let center = ObserverCenter()
     private let log = Log<String>()
 
-    @Test func `O7 an owner's observers are listed in order, counted, audited and ended together, on all centers`() {
+    @Test
+    func
+        `O7 an owner's observers are listed in order, counted, audited and ended together, on all centers`()
+    {
         let (log, other, owner) = (log, ObserverCenter(), Owner())
         let observers = OwnerObservers(of: owner)
         #expect(observers.count == 0 && observers.isEmpty && observers.audit().isEmpty)
@@ -29,7 +32,10 @@ import Tether
         withExtendedLifetime((owner, strangers)) {}
     }
 
-    @Test func `O2 O5 the list of an owner does not retain the owner, and is empty after the owner's end`() {
+    @Test
+    func
+        `O2 O5 the list of an owner does not retain the owner, and is empty after the owner's end`()
+    {
         var owner: Owner? = Owner()
         weak let witness = owner
         let observers = OwnerObservers(of: owner!)

@@ -12,11 +12,14 @@ import Testing
         let name, sender, owner: Bool
 
         var testDescription: String {
-            [name ? "name" : nil, sender ? "sender" : nil, owner ? "owner" : nil].compactMap(\.self).joined(
-                separator: ", ")
+            [name ? "name" : nil, sender ? "sender" : nil, owner ? "owner" : nil].compactMap(\.self)
+                .joined(
+                    separator: ", ")
         }
 
-        static let all = (0..<8).map { Mix(name: $0 & 1 != 0, sender: $0 & 2 != 0, owner: $0 & 4 != 0) }
+        static let all = (0..<8).map {
+            Mix(name: $0 & 1 != 0, sender: $0 & 2 != 0, owner: $0 & 4 != 0)
+        }
     }
 
     private struct Kind {
@@ -42,14 +45,16 @@ import Testing
         for name in [.sample, .other, nil] as [Notification.Name?] {
             for sender in senders + [nil] {
                 for owner in owners + [nil] {
-                    kinds += Array(repeating: Kind(name: name, sender: sender, owner: owner), count: 2)
+                    kinds += Array(
+                        repeating: Kind(name: name, sender: sender, owner: owner), count: 2)
                 }
             }
         }
         return kinds
     }
 
-    @Test(arguments: Mix.all) func `R9 bulk removal ends the observers that match every part, and no other`(mix: Mix) {
+    @Test(arguments: Mix.all)
+    func `R9 bulk removal ends the observers that match every part, and no other`(mix: Mix) {
         let (senders, owners) = ([Object(), Object()], [Object(), Object()])
         let kinds = kinds(senders, owners)
         let tokens = kinds.map(observe)
@@ -59,7 +64,12 @@ import Testing
         switch (mix.name, mix.sender) {
         case (true, _): center.removeObservers(named: .sample, from: sender, owner: owner)
         case (false, true): center.removeObservers(from: sender, owner: owner)
-        case (false, false): if mix.owner { center.removeObservers(owner: owner) } else { center.removeAllObservers() }
+        case (false, false):
+            if mix.owner {
+                center.removeObservers(owner: owner)
+            } else {
+                center.removeAllObservers()
+            }
         }
 
         let expected = kinds.map { kind in
@@ -74,12 +84,15 @@ import Testing
     }
 
     @Test(arguments: Mix.all.filter { !$0.owner })
-    func `R9 Foundation's removal of an owner ends the owner's observers of the name and sender`(mix: Mix) {
+    func `R9 Foundation's removal of an owner ends the owner's observers of the name and sender`(
+        mix: Mix
+    ) {
         let (senders, owners) = ([Object(), Object()], [Object(), Object()])
         let kinds = kinds(senders, owners)
         let tokens = kinds.map(observe)
 
-        center.removeObserver(owners[1], name: mix.name ? .other : nil, object: mix.sender ? senders[1] : nil)
+        center.removeObserver(
+            owners[1], name: mix.name ? .other : nil, object: mix.sender ? senders[1] : nil)
 
         let expected = kinds.map { kind in
             let matches =
@@ -91,7 +104,8 @@ import Testing
         withExtendedLifetime((senders, owners)) {}
     }
 
-    @Test func `R9 one token is removed for a name and a sender only if it was registered for them`() {
+    @Test
+    func `R9 one token is removed for a name and a sender only if it was registered for them`() {
         let (sender, stranger) = (Object(), Object())
         let token = center.observe(.sample, from: sender) { _ in }
         center.removeObserver(token, name: .other, object: nil)
@@ -114,8 +128,10 @@ import Testing
         let (stranger, other) = (ObserverCenter(), Object())
         for owner in [center.observe(.other) { _ in }, stranger.observe(.other) { _ in }] {
             let tokens = [
-                center.observe(.sample, owner: owner) { _, _ in }, center.observe(.other, owner: owner) { _, _ in },
-                stranger.observe(.other, owner: owner) { _, _ in }, center.observe(.other, owner: other) { _, _ in },
+                center.observe(.sample, owner: owner) { _, _ in },
+                center.observe(.other, owner: owner) { _, _ in },
+                stranger.observe(.other, owner: owner) { _, _ in },
+                center.observe(.other, owner: other) { _, _ in },
             ]
             center.removeObserver(owner, name: .sample, object: nil)
             #expect(owner.isActive)

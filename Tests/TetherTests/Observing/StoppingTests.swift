@@ -12,7 +12,8 @@ import Testing
 
     /// The ways in which an observer can end while its token is kept.
     enum End: CaseIterable, Sendable {
-        case stop, removeToken, removeTokenForName, removeByName, removeBySender, removeByOwner, removeOwner
+        case stop, removeToken, removeTokenForName, removeByName, removeBySender, removeByOwner,
+            removeOwner
         case removeAll, stopAll, cancelAndWait, ownerGoes, senderGoes, replaced
 
         /// A notification keeps its object, so that a sender does not go during a post of its own.
@@ -44,7 +45,8 @@ import Testing
             case .stop: token.cancel()
             case .cancelAndWait: token.cancelAndWait()
             case .removeToken: center.removeObserver(token)
-            case .removeTokenForName: center.removeObserver(token, name: .sample, object: sender.value)
+            case .removeTokenForName:
+                center.removeObserver(token, name: .sample, object: sender.value)
             case .removeByName: center.removeObservers(named: .sample)
             case .removeBySender: center.removeObservers(from: sender.value!)
             case .removeByOwner: center.removeObservers(owner: owner.value!)
@@ -53,7 +55,8 @@ import Testing
             case .stopAll: OwnerObservers(of: owner.value!).cancel()
             case .ownerGoes: owner.drop()
             case .senderGoes: sender.drop()
-            case .replaced: replacement.set(center.observe(.other, owner: owner.value!, key: 1) { _, _ in })
+            case .replaced:
+                replacement.set(center.observe(.other, owner: owner.value!, key: 1) { _, _ in })
             }
         }
     }
@@ -74,7 +77,8 @@ import Testing
     }
 
     @Test(arguments: End.duringPosts)
-    func `R1 R4 an observer that an earlier handler of the same post ended is not called`(end: End) {
+    func `R1 R4 an observer that an earlier handler of the same post ended is not called`(end: End)
+    {
         let (log, subject) = (log, Box<Subject?>())
         let ending = center.observe(nil, once: true) { _ in
             log.add("ending")
@@ -101,10 +105,14 @@ import Testing
         #expect(log.entries == [])
     }
 
-    @Test func `R3 M5 stopping an observer again during a post ends no other observer's watch of the sender`() {
+    @Test
+    func
+        `R3 M5 stopping an observer again during a post ends no other observer's watch of the sender`()
+    {
         let sender = Box(optional: Object())
         let (stopped, other) = (
-            center.observe(.sample, from: sender.value!) { _ in }, center.observe(.sample, from: sender.value!) { _ in }
+            center.observe(.sample, from: sender.value!) { _ in },
+            center.observe(.sample, from: sender.value!) { _ in }
         )
         let stopping = center.observe(.other) { _ in for _ in 0..<3 { stopped.cancel() } }
         center.post(name: .other, object: nil)
@@ -125,7 +133,10 @@ import Testing
         }
     }
 
-    @Test func `R4 an observer added during a post, after the last one has ended, is first called by the next`() {
+    @Test
+    func
+        `R4 an observer added during a post, after the last one has ended, is first called by the next`()
+    {
         let (log, center) = (log, center)
         let (last, added) = (Box<NotificationObserver?>(), Box<NotificationObserver?>())
         let first = center.observe(.sample) { _ in
@@ -147,10 +158,13 @@ import Testing
         let tokens = Box<[NotificationObserver]?>([])
         let churning = center.observe(.sample) { _ in
             // Every other one ends, which makes the center tidy up under the post.
-            for token in tokens.value!.enumerated() where token.offset % 2 == 0 { token.element.cancel() }
+            for token in tokens.value!.enumerated() where token.offset % 2 == 0 {
+                token.element.cancel()
+            }
             for _ in 0..<50 { center.observe(.sample) { _ in log.add("brief") }.cancel() }
         }
-        tokens.set((0..<100).map { number in center.observe(.sample) { _ in log.add("\(number)") } })
+        tokens.set(
+            (0..<100).map { number in center.observe(.sample) { _ in log.add("\(number)") } })
         center.post(name: .sample, object: nil)
         #expect(log.entries == (0..<100).filter { $0 % 2 == 1 }.map(String.init))
         withExtendedLifetime(churning) { tokens.drop() }

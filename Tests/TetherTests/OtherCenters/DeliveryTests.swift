@@ -9,10 +9,13 @@ import Testing
     private let log = Log<String>()
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D1 by default a handler runs on the posting thread, inside the post`(kind: CenterKind) {
+    func `F1 D1 by default a handler runs on the posting thread, inside the post`(kind: CenterKind)
+    {
         let (log, center, postingThread) = (log, kind.makeCenter(), Box<ObjectIdentifier?>(nil))
         let token = center.observe(.sample) { _ in
-            log.add(postingThread.value == ObjectIdentifier(Thread.current) ? "on the posting thread" : "elsewhere")
+            log.add(
+                postingThread.value == ObjectIdentifier(Thread.current)
+                    ? "on the posting thread" : "elsewhere")
         }
         for _ in 0..<2 {
             onThreads({
@@ -21,7 +24,8 @@ import Testing
                 log.add("posted")
             })
         }
-        #expect(log.entries == ["on the posting thread", "posted", "on the posting thread", "posted"])
+        #expect(
+            log.entries == ["on the posting thread", "posted", "on the posting thread", "posted"])
         withExtendedLifetime(token) {}
     }
 
@@ -56,15 +60,18 @@ import Testing
                 let place = kind.makePlace()
                 let token = observe(place)
                 post()
-                continuation.resume(returning: (token, { if kind != .postingThread { await place.settle() } }))
+                continuation.resume(
+                    returning: (token, { if kind != .postingThread { await place.settle() } }))
             }
         }
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D2 a post waits neither for a suspended queue nor for the posting thread's own, and the queue is kept`(
-        kind: CenterKind
-    ) {
+    func
+        `F1 D2 a post waits neither for a suspended queue nor for the posting thread's own, and the queue is kept`(
+            kind: CenterKind
+        )
+    {
         let (log, center, done) = (log, kind.makeCenter(), Latch())
         let own = DispatchQueue(label: "own")
         weak var kept: OperationQueue?
@@ -93,7 +100,11 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D2 cancelling a queue's operations drops pending deliveries, counted, and no later one`(kind: CenterKind) {
+    func
+        `F1 D2 cancelling a queue's operations drops pending deliveries, counted, and no later one`(
+            kind: CenterKind
+        )
+    {
         let (log, center, queue) = (log, kind.makeCenter(), OperationQueue.serial())
         let token = center.observe(.sample, on: .operationQueue(queue)) { log.add("\($0.number)") }
         queue.isSuspended = true
@@ -109,14 +120,20 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D3 D4 on the main queue a post queues behind pending deliveries, however main is named`(kind: CenterKind)
+    func
+        `F1 D3 D4 on the main queue a post queues behind pending deliveries, however main is named`(
+            kind: CenterKind
+        )
         async
     {
         let (log, center) = (log, kind.makeCenter())
-        let tokens = [DeliveryTarget.main, .dispatchQueue(.main), .operationQueue(.main)].enumerated().map {
-            index, main in
-            center.observe(Notification.Name("\(index)"), on: main) { log.add("\(index) \($0.number)") }
-        }
+        let tokens = [DeliveryTarget.main, .dispatchQueue(.main), .operationQueue(.main)]
+            .enumerated().map {
+                index, main in
+                center.observe(Notification.Name("\(index)"), on: main) {
+                    log.add("\(index) \($0.number)")
+                }
+            }
         let post: @Sendable (Int) -> Void = { number in
             for index in 0..<3 { center.post(Notification.Name("\(index)"), number: number) }
         }
@@ -142,7 +159,9 @@ import Testing
             center.observe(name, on: place.target) { log.add("\($0.name.rawValue) \($0.number)") }
         }
         onThreads({
-            for number in 0..<100 { center.post(number % 3 == 0 ? .sample : .other, number: number) }
+            for number in 0..<100 {
+                center.post(number % 3 == 0 ? .sample : .other, number: number)
+            }
         })
         await place.settle()
         #expect(log.entries == (0..<100).map { "\($0 % 3 == 0 ? "sample" : "other") \($0)" })
@@ -150,7 +169,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D5 deliveries to a thread that has exited are dropped, counted, their payload freed`(kind: CenterKind) {
+    func `F1 D5 deliveries to a thread that has exited are dropped, counted, their payload freed`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let thread = RunLoopThread(name: "worker")
         let token = center.observe(.sample, on: .thread(thread)) { log.add("\($0.number)") }
@@ -174,7 +195,9 @@ import Testing
     func `F1 D6 posts before a switch are delivered before posts after it`(
         kind: CenterKind, target: TargetKind
     ) async {
-        let (log, center, place, jobs) = (log, kind.makeCenter(), target.makePlace(), ManualScheduler())
+        let (log, center, place, jobs) = (
+            log, kind.makeCenter(), target.makePlace(), ManualScheduler()
+        )
         let token = center.observe(.sample, on: .custom(jobs)) { [weak place] in
             log.add("\($0.number) \(place?.isCurrent == true)")
         }
@@ -190,7 +213,10 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D6 after a switch to the posting thread posts join pending deliveries on the old target`(kind: CenterKind)
+    func
+        `F1 D6 after a switch to the posting thread posts join pending deliveries on the old target`(
+            kind: CenterKind
+        )
     {
         let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let token = center.observe(.sample, on: .custom(jobs)) { log.add("\($0.number)") }
@@ -218,7 +244,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D8 a backlog of the newest drops the oldest deliveries, and counts them`(kind: CenterKind) {
+    func `F1 D8 a backlog of the newest drops the oldest deliveries, and counts them`(
+        kind: CenterKind
+    ) {
         let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let token = center.observe(.sample, on: .custom(jobs)) { log.add("\($0.number)") }
         token.backlog = .newest(2)
@@ -230,7 +258,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 D9 posts while an observer or its owner is muted are dropped, or the newest kept`(kind: CenterKind) {
+    func `F1 D9 posts while an observer or its owner is muted are dropped, or the newest kept`(
+        kind: CenterKind
+    ) {
         let (log, center, owner) = (log, kind.makeCenter(), Plain())
         let token = center.observe(.sample) { log.add("token \($0.number)") }
         center.observe(.sample, owner: owner) { log.add("owned \($1.number)") }

@@ -23,7 +23,8 @@ import Testing
         #expect(center.count == 0)
     }
 
-    @Test func `F2 each registration is cancelled once, however often and wherever it is stopped`() {
+    @Test func `F2 each registration is cancelled once, however often and wherever it is stopped`()
+    {
         let count = 200
         let tokens = (0..<count).map { _ in center.observe(.sample) { _ in } }
         onThreads(
@@ -49,7 +50,10 @@ import Testing
         #expect(log.entries == [1])
     }
 
-    @Test func `F1 M7 an observer that is replaced while its center registers it ends, and the other stays`() {
+    @Test
+    func
+        `F1 M7 an observer that is replaced while its center registers it ends, and the other stays`()
+    {
         let log = Log<String>()
         let second = Box<NotificationObserver?>(nil)
         center.interruptRegistration { [center] in
@@ -89,7 +93,8 @@ import Testing
         }
 
         func register(
-            name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
+            name: Notification.Name?, sender: AnyObject?,
+            handler: @escaping @Sendable (Notification) -> Void
         ) -> any NotifyingRegistration {
             receivers.withLock { $0.append(handler) }
             return NoRegistration()
@@ -102,7 +107,8 @@ import Testing
             let center = LateCenter { center in
                 for _ in 0..<2 {
                     let captured = Ending {
-                        log.add("audit: " + OwnerObservers(of: owner).audit().map(\.center).joined())
+                        log.add(
+                            "audit: " + OwnerObservers(of: owner).audit().map(\.center).joined())
                     }
                     center.observe(.sample, owner: owner) { _, _ in
                         captured.touch()

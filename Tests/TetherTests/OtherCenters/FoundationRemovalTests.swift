@@ -17,7 +17,10 @@ import Testing
 
     private func addNative(_ label: String) -> Native {
         let log = log
-        return Native(token: center.addObserver(forName: .sample, object: nil, queue: nil) { _ in log.add(label) })
+        return Native(
+            token: center.addObserver(forName: .sample, object: nil, queue: nil) { _ in
+                log.add(label)
+            })
     }
 
     @Test func `F2 each way of ending removes the closure from Foundation's center`() {
@@ -30,7 +33,8 @@ import Testing
         let byKey = center.observe(nil, key: 1) { _ in }
         let byName = center.observe(.other) { _ in }
         let live = center.observe(.sample, key: 1) { _ in }
-        let all = [byStop, byToken!, byOwner, bySender, byRunning, byName, live].compactMap(\.foreign)
+        let all = [byStop, byToken!, byOwner, bySender, byRunning, byName, live].compactMap(
+            \.foreign)
         #expect(!byKey.isActive)
         #expect(all.count == 7 && all.kept() == 7)
 
@@ -56,7 +60,8 @@ import Testing
         #expect(center.audit().isEmpty)
     }
 
-    @Test func `F2 each closure is removed once, so no stranger's closure is removed in its place`() {
+    @Test func `F2 each closure is removed once, so no stranger's closure is removed in its place`()
+    {
         let log = log
         let tokens = (0..<20).map { _ in center.observe(.sample) { _ in log.add("ours") } }
         let first = tokens.compactMap(\.foreign)
@@ -74,7 +79,9 @@ import Testing
     }
 
     /// A call of Foundation's center there would take its lock again, which aborts the process.
-    @Test func `F2 O3 an owner that is released with a block which Foundation's center is removing ends its observers`()
+    @Test
+    func
+        `F2 O3 an owner that is released with a block which Foundation's center is removing ends its observers`()
     {
         let (log, center) = (log, center)
         var receivers: [ForeignSubscription] = []
@@ -88,7 +95,10 @@ import Testing
             }
             center.observe(nil, owner: owner) { _, _ in log.add("any name") }
             receivers = OwnerObservers(of: owner).compactMap(\.foreign)
-            return Native(token: center.addObserver(forName: .other, object: nil, queue: nil) { _ in owner.touch() })
+            return Native(
+                token: center.addObserver(forName: .other, object: nil, queue: nil) { _ in
+                    owner.touch()
+                })
         }()
         center.post(.sample)
         #expect(log.entries.sorted() == ["any name", "handler"])
@@ -101,7 +111,9 @@ import Testing
     }
 
     @Test
-    func `F2 M5 R3 a token and a sender that are released with a block which is being removed end their observers`() {
+    func
+        `F2 M5 R3 a token and a sender that are released with a block which is being removed end their observers`()
+    {
         let (log, center) = (log, center)
         var receivers: [ForeignSubscription] = []
         let native = {
@@ -158,7 +170,10 @@ import Testing
         center.removeObserver(keeper.token)
     }
 
-    @Test func `F2 an observer that a stranger's second removal took off is not removed again at its end`() {
+    @Test
+    func
+        `F2 an observer that a stranger's second removal took off is not removed again at its end`()
+    {
         let log = log
         let stranger = addNative("stranger")
         let keeper = addNative("keeper")
@@ -178,7 +193,9 @@ import Testing
         for native in [keeper, heir] { center.removeObserver(native.token) }
     }
 
-    @Test func `F1 R8 captures of an observer that a stranger took off are released when it is stopped`() {
+    @Test
+    func `F1 R8 captures of an observer that a stranger took off are released when it is stopped`()
+    {
         let (log, gate) = (log, Latch())
         let stranger = addNative("stranger")
         center.removeObserver(stranger.token)

@@ -15,8 +15,10 @@ extension MatchingTests {
             center.observe(nil) { _ in log.add("any") },
         ]
         let expected: [(Notification.Name, Plain?, [String])] = [
-            (.sample, sender, ["any", "both", "name", "sender"]), (.sample, other, ["any", "name"]),
-            (.sample, nil, ["any", "name"]), (.other, sender, ["any", "sender"]), (.other, nil, ["any"]),
+            (.sample, sender, ["any", "both", "name", "sender"]),
+            (.sample, other, ["any", "name"]),
+            (.sample, nil, ["any", "name"]), (.other, sender, ["any", "sender"]),
+            (.other, nil, ["any"]),
         ]
         for (name, object, reached) in expected {
             let before = log.entries.count
@@ -27,7 +29,8 @@ extension MatchingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 M4 a class instance matches by identity, whatever its equality says`(kind: CenterKind) {
+    func `F1 M4 a class instance matches by identity, whatever its equality says`(kind: CenterKind)
+    {
         let (log, center) = (log, kind.makeCenter())
         let (sender, equal) = (NSMutableString(string: "text"), NSMutableString(string: "text"))
         #expect(sender == equal)
@@ -40,11 +43,15 @@ extension MatchingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 M5 posts of a sender's deinit reach the sender's observers, which then end`(kind: CenterKind) {
+    func `F1 M5 posts of a sender's deinit reach the sender's observers, which then end`(
+        kind: CenterKind
+    ) {
         let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let tokens: [NotificationObserver]
         do {
-            let sender = LoggedObject("sender", log) { sender in center.post(.sample, from: sender, number: 2) }
+            let sender = LoggedObject("sender", log) { sender in
+                center.post(.sample, from: sender, number: 2)
+            }
             tokens = [
                 center.observe(.sample, from: sender) { log.add("\($0.number)") },
                 center.observe(.sample, from: sender, on: .custom(jobs)) { note in
@@ -68,7 +75,8 @@ extension MatchingTests {
         let (log, center) = (log, kind.makeCenter())
         do {
             let sender = LoggedObject("sender", log) { sender in
-                log.add("\(center.observe(.sample, from: sender) { _ in log.add("handler") }.isActive)")
+                log.add(
+                    "\(center.observe(.sample, from: sender) { _ in log.add("handler") }.isActive)")
                 center.post(.sample, from: sender)
             }
             withExtendedLifetime(sender) {}
@@ -81,7 +89,8 @@ extension MatchingTests {
     func `F1 M7 a key has one live observer for each center and owner`(kind: CenterKind) {
         let (log, center, owner) = (log, kind.makeCenter(), Plain())
         var tokens = (0..<10).map { number in
-            center.observe(number % 2 == 0 ? .sample : nil, key: "key") { _ in log.add("\(number)") }
+            center.observe(number % 2 == 0 ? .sample : nil, key: "key") { _ in log.add("\(number)")
+            }
         }
         for number in 0..<10 {
             center.observe(.sample, owner: owner, key: "key") { _, _ in log.add("owned \(number)") }
@@ -104,13 +113,16 @@ extension MatchingTests {
         let first = center.observe(.sample, from: sender, key: 1) { calls.add($0.number) }
         onThreads(
             {
-                for number in 0..<posts { center.post(.sample, from: hasSender ? object : nil, number: number) }
+                for number in 0..<posts {
+                    center.post(.sample, from: hasSender ? object : nil, number: number)
+                }
                 isDone.raise()
             },
             {
                 var tokens: [NotificationObserver] = []
                 repeat {
-                    tokens.append(center.observe(.sample, from: sender, key: 1) { calls.add($0.number) })
+                    tokens.append(
+                        center.observe(.sample, from: sender, key: 1) { calls.add($0.number) })
                 } while !isDone.isRaised
             })
         let entries = calls.entries
@@ -121,9 +133,11 @@ extension MatchingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 M7 a post while an observer is replaced reaches the new one, and neither over Foundation's center`(
-        kind: CenterKind
-    ) {
+    func
+        `F1 M7 a post while an observer is replaced reaches the new one, and neither over Foundation's center`(
+            kind: CenterKind
+        )
+    {
         let (log, center) = (log, kind.makeCenter())
         let first = {
             // It goes with the old handler, before the call that replaces it returns.

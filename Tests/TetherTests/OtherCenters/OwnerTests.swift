@@ -8,15 +8,18 @@ import Testing
     private let log = Log<String>()
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 O2 O3 O4 an owner is not retained, and its observers end before the first line of its deinit`(
-        kind: CenterKind
-    ) {
+    func
+        `F1 O2 O3 O4 an owner is not retained, and its observers end before the first line of its deinit`(
+            kind: CenterKind
+        )
+    {
         let (log, center) = (log, kind.makeCenter())
         let tokens = Box<[NotificationObserver]>([])
         do {
             let owner = LoggedObject("owner", log) { _ in
                 center.post(.sample, number: 2)
-                log.add("active: \(tokens.value.count { $0.isActive }), rows: \(center.audit().count)")
+                log.add(
+                    "active: \(tokens.value.count { $0.isActive }), rows: \(center.audit().count)")
             }
             let captured = LoggedObject("captured", log)
             tokens.set([
@@ -30,14 +33,17 @@ import Testing
         }
         center.post(.sample, number: 3)
         #expect(log.entries.prefix(2).sorted() == ["not handed", "owner 1"])
-        #expect(log.entries.dropFirst(2) == ["captured deinit", "owner deinit", "active: 0, rows: 0"])
+        #expect(
+            log.entries.dropFirst(2) == ["captured deinit", "owner deinit", "active: 0, rows: 0"])
     }
 
     @Test(arguments: CenterKind.allCases)
     func `F1 O4 a pending delivery does not run after its owner's end`(kind: CenterKind) {
         let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let owner = Holder(LoggedObject("owner", log))
-        center.observe(.sample, owner: owner.object!, on: .custom(jobs)) { _, _ in log.add("handler") }
+        center.observe(.sample, owner: owner.object!, on: .custom(jobs)) { _, _ in
+            log.add("handler")
+        }
         center.post(.sample)
         #expect(jobs.waiting == 1)
         owner.release()
@@ -45,11 +51,14 @@ import Testing
         #expect(log.entries == ["owner deinit"])
     }
 
-    @Test func `F1 O6 O7 an owner's observers on both kinds of center are listed and ended together`() {
+    @Test
+    func `F1 O6 O7 an owner's observers on both kinds of center are listed and ended together`() {
         let (log, own, foundation) = (log, ObserverCenter(), NotificationCenter())
         let owner = Holder(Plain())
         let first = own.observe(.sample, owner: owner.object!) { _, _ in log.add("own") }
-        let second = foundation.observe(.sample, owner: owner.object!) { _, _ in log.add("foundation") }
+        let second = foundation.observe(.sample, owner: owner.object!) { _, _ in
+            log.add("foundation")
+        }
         let third = foundation.observe(.sample, owner: owner.object!) { _, _ in log.add("third") }
         #expect(Array(OwnerObservers(of: owner.object!)) == [first, second, third])
         #expect(OwnerObservers(of: owner.object!).audit().count == 3)
@@ -68,7 +77,8 @@ import Testing
         let isActive = Log<Bool>()
         do {
             let owner = LoggedObject("owner", log) { owner in
-                isActive.add(center.observe(.sample, owner: owner) { _, _ in log.add("handler") }.isActive)
+                isActive.add(
+                    center.observe(.sample, owner: owner) { _, _ in log.add("handler") }.isActive)
                 center.post(.sample)
             }
             withExtendedLifetime(owner) {}
@@ -79,7 +89,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 O9 a handler with the last reference to its owner releases the owner after the return`(kind: CenterKind) {
+    func `F1 O9 a handler with the last reference to its owner releases the owner after the return`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let owner = Box(optional: LoggedObject("owner", log) { _ in center.post(.other) })
         let other = center.observe(.other) { _ in log.add("posted in deinit") }
@@ -93,7 +105,9 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 O11 a kept token becomes inactive with the owner, and retains nothing`(kind: CenterKind) {
+    func `F1 O11 a kept token becomes inactive with the owner, and retains nothing`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let owner = Holder(Plain())
         let token = {

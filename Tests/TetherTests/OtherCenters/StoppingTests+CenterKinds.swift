@@ -9,7 +9,9 @@ extension StoppingTests {
     func `F1 R1 after cancel(), and after the token's deinit, no handler starts`(kind: CenterKind) {
         let (log, center) = (log, kind.makeCenter())
         let stopped = center.observe(.sample) { log.add("stopped \($0.number)") }
-        var dropped: NotificationObserver? = center.observe(.sample) { log.add("dropped \($0.number)") }
+        var dropped: NotificationObserver? = center.observe(.sample) {
+            log.add("dropped \($0.number)")
+        }
         center.post(.sample, number: 1)
         #expect(log.entries.sorted() == ["dropped 1", "stopped 1"])
         stopped.cancel()
@@ -21,7 +23,9 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R1 R4 an observer that an earlier handler of the same post stopped is not called`(kind: CenterKind) {
+    func `F1 R1 R4 an observer that an earlier handler of the same post stopped is not called`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let tokens = Box<[NotificationObserver]>([])
         // Whichever comes first.
@@ -29,7 +33,9 @@ extension StoppingTests {
             (0..<10).map { number in
                 center.observe(number % 2 == 0 ? .sample : nil) { _ in
                     log.add("\(number)")
-                    for (other, token) in tokens.value.enumerated() where other != number { token.cancel() }
+                    for (other, token) in tokens.value.enumerated() where other != number {
+                        token.cancel()
+                    }
                 }
             })
         center.post(.sample)
@@ -39,7 +45,9 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R4 an observer that is added during a post is first called by the next one`(kind: CenterKind) {
+    func `F1 R4 an observer that is added during a post is first called by the next one`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let added = Box<[NotificationObserver]>([])
         let token = center.observe(.sample) { _ in
@@ -72,7 +80,11 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R8 captures are released before cancel() returns, or at the return of a call under way`(kind: CenterKind) {
+    func
+        `F1 R8 captures are released before cancel() returns, or at the return of a call under way`(
+            kind: CenterKind
+        )
+    {
         let (log, center) = (log, kind.makeCenter())
         let observe = { () -> NotificationObserver in
             let captured = Ending { log.add("capture") }
@@ -90,7 +102,9 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R2 cancelAndWait waits for handlers of other threads, not for its own stack's`(kind: CenterKind) {
+    func `F1 R2 cancelAndWait waits for handlers of other threads, not for its own stack's`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let (isRunning, mayReturn) = (Latch(), Latch())
         let token = Box<NotificationObserver?>(nil)
@@ -117,7 +131,9 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R3 stopping from many threads, and by stale tokens, touches no other observer`(kind: CenterKind) {
+    func `F1 R3 stopping from many threads, and by stale tokens, touches no other observer`(
+        kind: CenterKind
+    ) {
         let (log, center) = (log, kind.makeCenter())
         let stale = (0..<100).map { _ in center.observe(.sample) { _ in log.add("stale") } }
         onThreads((0..<4).map { _ in { for token in stale { token.cancel() } } })
@@ -130,7 +146,10 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R5 a handler may post, add, remove, stop itself and drop the last reference to an owner`(kind: CenterKind)
+    func
+        `F1 R5 a handler may post, add, remove, stop itself and drop the last reference to an owner`(
+            kind: CenterKind
+        )
     {
         let (log, center) = (log, kind.makeCenter())
         let owner = Box(optional: LoggedObject("owner", log))
@@ -193,7 +212,8 @@ extension StoppingTests {
     }
 
     @Test(arguments: CenterKind.allCases)
-    func `F1 R7 a once observer that is stopped while it is enqueued does not run`(kind: CenterKind) {
+    func `F1 R7 a once observer that is stopped while it is enqueued does not run`(kind: CenterKind)
+    {
         let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
         let (stopped, run) = (
             center.observe(.sample, on: .custom(jobs), once: true) { _ in log.add("stopped") },

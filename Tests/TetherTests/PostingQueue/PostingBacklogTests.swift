@@ -7,7 +7,9 @@ import Testing
 @Suite struct PostingBacklogTests {
     private var backlog = PostingBacklog()
 
-    private mutating func add(_ label: String, _ style: PostingQueue.PostingStyle = .asap, object: Any? = nil) -> Bool {
+    private mutating func add(
+        _ label: String, _ style: PostingQueue.PostingStyle = .asap, object: Any? = nil
+    ) -> Bool {
         backlog.append(.labelled(label, object: object), style: style, modes: [.default])
     }
 
@@ -25,7 +27,8 @@ import Testing
         for round in 0..<2 {
             for value in 0..<count {
                 let object = CountedSender(value: value, comparisons: comparisons)
-                let mask: PostingBacklog.Coalescing = value.isMultiple(of: 2) ? .onSender : [.onName, .onSender]
+                let mask: PostingBacklog.Coalescing =
+                    value.isMultiple(of: 2) ? .onSender : [.onName, .onSender]
                 let removed = backlog.removeAll(matching: .labelled("", object: object), on: mask)
                 #expect(removed.notifications.count == round)
                 _ = add("\(round) \(value)", object: object)
@@ -36,18 +39,27 @@ import Testing
         #expect(comparisons.count.load(ordering: .relaxed) < 2 * count * 100)
     }
 
-    @Test mutating func `R6 removed notifications live until the caller releases them, where no lock is held`() {
+    @Test
+    mutating func
+        `R6 removed notifications live until the caller releases them, where no lock is held`()
+    {
         let log = Log<String>()
         func notification(_ label: String) -> Notification {
             Notification(name: .sample, userInfo: ["payload": Ending { log.add(label) }])
         }
-        func add(_ label: String) { _ = backlog.append(notification(label), style: .asap, modes: [.default]) }
-        func expectReleased(_ label: String, by removal: (inout PostingBacklog) -> PostingBacklog.Removed) {
+        func add(_ label: String) {
+            _ = backlog.append(notification(label), style: .asap, modes: [.default])
+        }
+        func expectReleased(
+            _ label: String, by removal: (inout PostingBacklog) -> PostingBacklog.Removed
+        ) {
             let removed = removal(&backlog)
             #expect(log.entries.last != label)
             withExtendedLifetime(removed) {}
         }
-        for (label, mask) in [("by name", PostingBacklog.Coalescing.onName), ("by sender", .onSender)] {
+        for (label, mask) in [
+            ("by name", PostingBacklog.Coalescing.onName), ("by sender", .onSender),
+        ] {
             add(label)
             expectReleased(label) { $0.removeAll(matching: Notification(name: .sample), on: mask) }
             #expect(log.entries.last == label)

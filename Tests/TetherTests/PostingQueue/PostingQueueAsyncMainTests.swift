@@ -14,10 +14,13 @@ import Tether
                 if log.entries.count == 2 { done.open() }
             }
             await MainActor.run {
-                PostingQueue.main.enqueue(.labelled("idle"), postingStyle: .whenIdle, coalesceMask: .none)
-                PostingQueue.main.enqueue(.labelled("asap"), postingStyle: .asap, coalesceMask: .none)
                 PostingQueue.main.enqueue(
-                    .labelled("never"), postingStyle: .asap, coalesceMask: .none, forModes: [RunLoop.Mode("custom")])
+                    .labelled("idle"), postingStyle: .whenIdle, coalesceMask: .none)
+                PostingQueue.main.enqueue(
+                    .labelled("asap"), postingStyle: .asap, coalesceMask: .none)
+                PostingQueue.main.enqueue(
+                    .labelled("never"), postingStyle: .asap, coalesceMask: .none,
+                    forModes: [RunLoop.Mode("custom")])
             }
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread {

@@ -34,11 +34,13 @@ final class PostingQueueLoopTests: XCTestCase {
         }
         // A timer.
         RunLoop.current.add(
-            Timer(fire: Date(), interval: 0, repeats: false) { _ in enqueue("timer") }, forMode: .default)
+            Timer(fire: Date(), interval: 0, repeats: false) { _ in enqueue("timer") },
+            forMode: .default)
         run(until: 1)
         // A perform block, with the loop woken for it.
         RunLoop.current.perform { enqueue("perform") }
-        RunLoop.current.add(Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
+        RunLoop.current.add(
+            Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
         run(until: 2)
         // A block on the main queue.
         DispatchQueue.main.async { enqueue("main queue") }
@@ -53,7 +55,9 @@ final class PostingQueueLoopTests: XCTestCase {
         run(until: 5)
         queue.enqueue(.labelled("idle handler", name: .chained), postingStyle: .whenIdle)
         run(until: 6)
-        XCTAssertEqual(log.entries, ["timer", "perform", "main queue", "source", "asap handler", "idle handler"])
+        XCTAssertEqual(
+            log.entries,
+            ["timer", "perform", "main queue", "source", "asap handler", "idle handler"])
         withExtendedLifetime((target, chain)) {}
     }
 
@@ -67,7 +71,8 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertEqual(log.entries, ["asap", "whenIdle"])
     }
 
-    /// Q7: in a run that is nested in a timer's callout, as in any other; that timer is due meanwhile.
+    /// Q7: in a run that is nested in a timer's callout, as in any other; that timer is due
+    /// meanwhile.
     func testQ7ARunInsideATimerPostsWhenIdle() {
         let queue = PostingQueue(notificationCenter: center)
         let results = Log<CFRunLoopRunResult>()
@@ -84,9 +89,12 @@ final class PostingQueueLoopTests: XCTestCase {
         withExtendedLifetime(stop) {}
     }
 
-    /// Q7: at the end of a run that has no time to wait, as in a program that polls; then nothing stays with the loop.
+    /// Q7: at the end of a run that has no time to wait, as in a program that polls; then nothing
+    /// stays with the loop.
     func testQ7ARunThatNeverWaitsPostsWhenIdleAtItsEnd() {
-        func observerCount() -> Int { "\(CFRunLoopGetCurrent()!)".components(separatedBy: "<CFRunLoopObserver").count }
+        func observerCount() -> Int {
+            "\(CFRunLoopGetCurrent()!)".components(separatedBy: "<CFRunLoopObserver").count
+        }
         let (queue, count) = (PostingQueue(notificationCenter: center), observerCount())
         for seconds in [CFTimeInterval(0), -1] {
             queue.enqueue(.labelled("idle"), postingStyle: .whenIdle)
@@ -104,8 +112,11 @@ final class PostingQueueLoopTests: XCTestCase {
         let nesting = center.observe(.chained) { [log] _ in
             log.add("begin")
             queue.enqueue(.labelled("default"), postingStyle: .asap, coalesceMask: .none)
-            queue.enqueue(.labelled("custom"), postingStyle: .asap, coalesceMask: .none, forModes: [custom])
-            queue.enqueue(.labelled("custom idle"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [custom])
+            queue.enqueue(
+                .labelled("custom"), postingStyle: .asap, coalesceMask: .none, forModes: [custom])
+            queue.enqueue(
+                .labelled("custom idle"), postingStyle: .whenIdle, coalesceMask: .none,
+                forModes: [custom])
             RunLoop.current.run(custom, until: { log.entries.contains("custom idle") })
             log.add("end")
         }
@@ -115,7 +126,8 @@ final class PostingQueueLoopTests: XCTestCase {
         withExtendedLifetime(nesting) {}
     }
 
-    /// Q6: a handler runs the loop again. What waited when it was called, and what it enqueues, is posted in that run.
+    /// Q6: a handler runs the loop again. What waited when it was called, and what it enqueues, is
+    /// posted in that run.
     func testQ6AHandlersRunInTheSameModePostsWhatWaits() {
         let queue = PostingQueue(notificationCenter: center)
         let nesting = center.observe(.chained) { [log] _ in
@@ -132,19 +144,24 @@ final class PostingQueueLoopTests: XCTestCase {
         withExtendedLifetime(nesting) {}
     }
 
-    /// Q1, Q2: what keeps the loop for one queue is told from what keeps it for another one, and from a source of the
-    /// program's own.
+    /// Q1, Q2: what keeps the loop for one queue is told from what keeps it for another one, and
+    /// from a source of the program's own.
     func testQ1Q2ALoopOfTwoQueuesEndsAfterBoth() {
         let done = expectation(description: "the thread's loop has ended")
         let (center, log) = (center, log)
         Thread.detachNewThread {
-            let (first, second) = (PostingQueue(notificationCenter: center), PostingQueue(notificationCenter: center))
+            let (first, second) = (
+                PostingQueue(notificationCenter: center), PostingQueue(notificationCenter: center)
+            )
             let token = center.observe(.other) { _ in
-                second.enqueue(.labelled("second"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.default])
+                second.enqueue(
+                    .labelled("second"), postingStyle: .whenIdle, coalesceMask: .none,
+                    forModes: [.default])
             }
             for _ in 1...2 {
                 first.enqueue(
-                    Notification(name: .other), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.default])
+                    Notification(name: .other), postingStyle: .whenIdle, coalesceMask: .none,
+                    forModes: [.default])
             }
             RunLoop.current.run()
             log.add("ended")
@@ -162,7 +179,8 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertEqual(log.entries, ["second", "second", "ended", "first", "own source"])
     }
 
-    /// Q2: what waits in a queue that nobody keeps is posted all the same, and then the queue is freed.
+    /// Q2: what waits in a queue that nobody keeps is posted all the same, and then the queue is
+    /// freed.
     func testQ2AQueueWithoutOtherReferencesPostsAndIsFreed() {
         weak var queue: PostingQueue?
         do {
@@ -174,14 +192,16 @@ final class PostingQueueLoopTests: XCTestCase {
         }
         run(until: 2)
         let serial = DispatchQueue(label: "PostingQueueLoopTests.serial")
-        PostingQueue(notificationCenter: center, queue: serial).enqueue(.labelled("queue"), postingStyle: .whenIdle)
+        PostingQueue(notificationCenter: center, queue: serial).enqueue(
+            .labelled("queue"), postingStyle: .whenIdle)
         for _ in 0..<2 { serial.sync {} }
         XCTAssertEqual(log.entries, ["asap", "idle", "queue"])
         runUntilFreed { queue }
         XCTAssertEqual(center.audit().droppedPosts, 0)
     }
 
-    /// Q2, R10: a queue from which all was removed is freed, also if another thread did it: in passes of the loop.
+    /// Q2, R10: a queue from which all was removed is freed, also if another thread did it: in
+    /// passes of the loop.
     func testQ2R10AnEmptiedQueueIsFreed() {
         for isRemovedHere in [true, false] {
             weak var queue: PostingQueue?
@@ -212,7 +232,8 @@ final class PostingQueueLoopTests: XCTestCase {
         serial.sync {
             queue.enqueue(.labelled("idle"), postingStyle: .whenIdle, coalesceMask: .none)
             queue.enqueue(.labelled("asap"), postingStyle: .asap, coalesceMask: .none)
-            queue.enqueue(.labelled("last", name: .other), postingStyle: .whenIdle, coalesceMask: .none)
+            queue.enqueue(
+                .labelled("last", name: .other), postingStyle: .whenIdle, coalesceMask: .none)
         }
         wait(for: [done], timeout: longestWait)
         XCTAssertEqual(log.entries, ["asap", "idle"])

@@ -11,7 +11,8 @@ final class PostingQueueTests: XCTestCase {
 
     private func observe(_ names: Notification.Name...) {
         for name in names {
-            tokens.append(center.observe(name) { [log] notification in log.add(notification.label) })
+            tokens.append(
+                center.observe(name) { [log] notification in log.add(notification.label) })
         }
     }
 
@@ -20,7 +21,9 @@ final class PostingQueueTests: XCTestCase {
         RunLoop.current.run(mode, until: { [log] in log.entries.count >= count })
     }
 
-    private func notification(_ name: Notification.Name, _ label: String, object: Any? = nil) -> Notification {
+    private func notification(_ name: Notification.Name, _ label: String, object: Any? = nil)
+        -> Notification
+    {
         .labelled(label, name: name, object: object)
     }
 
@@ -29,7 +32,8 @@ final class PostingQueueTests: XCTestCase {
         observe(.sample)
         let queue = PostingQueue(notificationCenter: center)
         for (label, style) in [
-            ("i1", PostingQueue.PostingStyle.whenIdle), ("a1", .asap), ("i2", .whenIdle), ("a2", .asap),
+            ("i1", PostingQueue.PostingStyle.whenIdle), ("a1", .asap), ("i2", .whenIdle),
+            ("a2", .asap),
         ] {
             queue.enqueue(notification(.sample, label), postingStyle: style, coalesceMask: .none)
         }
@@ -46,11 +50,17 @@ final class PostingQueueTests: XCTestCase {
         let object = NSObject()
         func fill() {
             queue.enqueue(notification(.sample, "s-nil"), postingStyle: .asap, coalesceMask: .none)
-            queue.enqueue(notification(.sample, "s-object", object: object), postingStyle: .asap, coalesceMask: .none)
-            queue.enqueue(notification(.sample, "s-value", object: "value"), postingStyle: .asap, coalesceMask: .none)
-            queue.enqueue(notification(.other, "o-nil"), postingStyle: .whenIdle, coalesceMask: .none)
             queue.enqueue(
-                notification(.other, "o-value", object: "value"), postingStyle: .whenIdle, coalesceMask: .none)
+                notification(.sample, "s-object", object: object), postingStyle: .asap,
+                coalesceMask: .none)
+            queue.enqueue(
+                notification(.sample, "s-value", object: "value"), postingStyle: .asap,
+                coalesceMask: .none)
+            queue.enqueue(
+                notification(.other, "o-nil"), postingStyle: .whenIdle, coalesceMask: .none)
+            queue.enqueue(
+                notification(.other, "o-value", object: "value"), postingStyle: .whenIdle,
+                coalesceMask: .none)
         }
         func left(after body: () -> Void) -> [String] {
             let before = log.entries.count
@@ -60,15 +70,22 @@ final class PostingQueueTests: XCTestCase {
             return Array(log.entries.dropFirst(before))
         }
         XCTAssertEqual(
-            left { queue.enqueue(notification(.sample, "new"), postingStyle: .asap, coalesceMask: .onName) },
+            left {
+                queue.enqueue(
+                    notification(.sample, "new"), postingStyle: .asap, coalesceMask: .onName)
+            },
             ["new", "o-nil", "o-value"])
         XCTAssertEqual(
-            left { queue.enqueue(notification(.sample, "new"), postingStyle: .asap, coalesceMask: .onSender) },
+            left {
+                queue.enqueue(
+                    notification(.sample, "new"), postingStyle: .asap, coalesceMask: .onSender)
+            },
             ["s-object", "s-value", "new", "o-value"])
         XCTAssertEqual(
             left {
                 queue.enqueue(
-                    notification(.sample, "new", object: "value"), postingStyle: .whenIdle, coalesceMask: .onSender)
+                    notification(.sample, "new", object: "value"), postingStyle: .whenIdle,
+                    coalesceMask: .onSender)
             },
             ["s-nil", "s-object", "o-nil", "new"])
         XCTAssertEqual(
@@ -78,13 +95,18 @@ final class PostingQueueTests: XCTestCase {
             },
             ["s-nil", "s-value", "new", "o-nil", "o-value"])
         XCTAssertEqual(
-            left { queue.enqueue(notification(.sample, "new"), postingStyle: .asap, coalesceMask: .none) },
+            left {
+                queue.enqueue(
+                    notification(.sample, "new"), postingStyle: .asap, coalesceMask: .none)
+            },
             ["s-nil", "s-object", "s-value", "new", "o-nil", "o-value"])
         // `.now` removes what it coalesces with, too; but is never itself coalesced with.
         XCTAssertEqual(
             left {
-                queue.enqueue(notification(.sample, "now"), postingStyle: .now, coalesceMask: .onName)
-                queue.enqueue(notification(.sample, "now"), postingStyle: .now, coalesceMask: .onName)
+                queue.enqueue(
+                    notification(.sample, "now"), postingStyle: .now, coalesceMask: .onName)
+                queue.enqueue(
+                    notification(.sample, "now"), postingStyle: .now, coalesceMask: .onName)
             },
             ["now", "now", "o-nil", "o-value"])
     }
@@ -114,25 +136,33 @@ final class PostingQueueTests: XCTestCase {
         XCTAssertTrue(center.audit().waitingPosts.isEmpty)
     }
 
-    /// Q5: in a listed mode only; `.common` means the common modes; the default is the default mode.
+    /// Q5: in a listed mode only; `.common` means the common modes; the default is the default
+    /// mode.
     func testQ5APostWaitsForAListedMode() {
         observe(.sample)
         let queue = PostingQueue(notificationCenter: center)
         let custom = RunLoop.Mode("PostingQueueTests.custom")
-        queue.enqueue(notification(.sample, "custom"), postingStyle: .asap, coalesceMask: .none, forModes: [custom])
         queue.enqueue(
-            notification(.sample, "common"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [.common])
-        queue.enqueue(notification(.sample, "default"), postingStyle: .whenIdle, coalesceMask: .none)
+            notification(.sample, "custom"), postingStyle: .asap, coalesceMask: .none,
+            forModes: [custom])
         queue.enqueue(
-            notification(.sample, "both"), postingStyle: .whenIdle, coalesceMask: .none, forModes: [custom, .default])
+            notification(.sample, "common"), postingStyle: .whenIdle, coalesceMask: .none,
+            forModes: [.common])
+        queue.enqueue(
+            notification(.sample, "default"), postingStyle: .whenIdle, coalesceMask: .none)
+        queue.enqueue(
+            notification(.sample, "both"), postingStyle: .whenIdle, coalesceMask: .none,
+            forModes: [custom, .default])
         run(until: 3)
         XCTAssertEqual(log.entries, ["common", "default", "both"])
-        XCTAssertEqual(center.audit().waitingPosts, [.init(place: "the main thread", asap: 1, whenIdle: 0)])
+        XCTAssertEqual(
+            center.audit().waitingPosts, [.init(place: "the main thread", asap: 1, whenIdle: 0)])
         run(custom, until: 4)
         XCTAssertEqual(log.entries, ["common", "default", "both", "custom"])
     }
 
-    /// Q5: `.now` outside a listed mode posts nothing; the default mode is a common one; where no loop is running it posts.
+    /// Q5: `.now` outside a listed mode posts nothing; the default mode is a common one; where no
+    /// loop is running it posts.
     func testQ5NowPostsNothingOutsideAListedMode() {
         observe(.sample)
         let queue = PostingQueue(notificationCenter: center)
@@ -141,21 +171,27 @@ final class PostingQueueTests: XCTestCase {
             let isDone = Log<Bool>()
             RunLoop.current.perform(inModes: [mode]) {
                 for listed in [RunLoop.Mode.default, .common, custom] {
-                    queue.enqueue(.labelled(listed.rawValue), postingStyle: .now, forModes: [listed])
+                    queue.enqueue(
+                        .labelled(listed.rawValue), postingStyle: .now, forModes: [listed])
                 }
                 isDone.add(true)
             }
-            let timer = Timer(fire: Date(timeIntervalSinceNow: 60), interval: 0, repeats: false) { _ in }
+            let timer = Timer(fire: Date(timeIntervalSinceNow: 60), interval: 0, repeats: false) {
+                _ in
+            }
             RunLoop.current.add(timer, forMode: mode)
             // In short passes, because what is performed does not end one.
-            while isDone.entries.isEmpty, RunLoop.current.run(mode: mode, before: Date(timeIntervalSinceNow: 0.01)) {}
+            while isDone.entries.isEmpty,
+                RunLoop.current.run(mode: mode, before: Date(timeIntervalSinceNow: 0.01))
+            {}
             timer.invalidate()
         }
         queue.enqueue(notification(.sample, "not running"), postingStyle: .now)
         XCTAssertEqual(log.entries, [custom, .default, .common].map(\.rawValue) + ["not running"])
     }
 
-    /// Q6: enqueueing, dequeueing and posting inside a handler; what it enqueues runs in a later pass.
+    /// Q6: enqueueing, dequeueing and posting inside a handler; what it enqueues runs in a later
+    /// pass.
     func testQ6WhatAHandlerEnqueuesIsPostedInALaterPass() {
         let queue = PostingQueue(notificationCenter: center)
         tokens.append(
@@ -163,14 +199,18 @@ final class PostingQueueTests: XCTestCase {
                 log.add(notification.label)
                 guard notification.label == "first" else { return }
                 queue.enqueue(
-                    Notification(name: .sample, object: nil, userInfo: ["label": "again"]), postingStyle: .asap,
+                    Notification(name: .sample, object: nil, userInfo: ["label": "again"]),
+                    postingStyle: .asap,
                     coalesceMask: .none)
                 queue.dequeueNotifications(
-                    matching: Notification(name: .sample, object: "dropped"), coalesceMask: .onSender)
+                    matching: Notification(name: .sample, object: "dropped"),
+                    coalesceMask: .onSender)
                 center.post(name: .sample, object: nil, userInfo: ["label": "posted"])
             })
         queue.enqueue(notification(.sample, "first"), postingStyle: .asap, coalesceMask: .none)
-        queue.enqueue(notification(.sample, "dropped", object: "dropped"), postingStyle: .asap, coalesceMask: .none)
+        queue.enqueue(
+            notification(.sample, "dropped", object: "dropped"), postingStyle: .asap,
+            coalesceMask: .none)
         queue.enqueue(notification(.sample, "idle"), postingStyle: .whenIdle, coalesceMask: .none)
         run(until: 4)
         XCTAssertEqual(log.entries, ["first", "posted", "again", "idle"])
@@ -183,12 +223,15 @@ final class PostingQueueTests: XCTestCase {
             let token = center.observe(.sample) { [log] notification in
                 log.add("round")
                 // A queue that served this in the same pass would never come back to the loop.
-                guard log.entries.count < 100_000 else { return XCTFail("\(style) posts starve the loop") }
+                guard log.entries.count < 100_000 else {
+                    return XCTFail("\(style) posts starve the loop")
+                }
                 queue.enqueue(notification, postingStyle: style)
             }
             queue.enqueue(notification(.sample, "round"), postingStyle: style)
             let fired = Log<Bool>()
-            let timer = Timer(fire: Date(timeIntervalSinceNow: 0.01), interval: 0, repeats: false) { _ in
+            let timer = Timer(fire: Date(timeIntervalSinceNow: 0.01), interval: 0, repeats: false) {
+                _ in
                 fired.add(true)
             }
             RunLoop.current.add(timer, forMode: .default)
@@ -206,7 +249,8 @@ final class PostingQueueTests: XCTestCase {
         let queue = PostingQueue(notificationCenter: center)
         queue.enqueue(notification(.sample, "idle"), postingStyle: .whenIdle, coalesceMask: .none)
         queue.enqueue(
-            notification(.sample, "asap"), postingStyle: .asap, coalesceMask: .none, forModes: [RunLoop.Mode("never")])
+            notification(.sample, "asap"), postingStyle: .asap, coalesceMask: .none,
+            forModes: [RunLoop.Mode("never")])
         queue.flush()
         XCTAssertEqual(log.entries, ["asap", "idle"])
     }
@@ -219,7 +263,9 @@ final class PostingQueueTests: XCTestCase {
             deinit { queue.enqueue(Notification(name: .sample, object: self), postingStyle: .asap) }
         }
         let queue = PostingQueue(notificationCenter: center)
-        tokens.append(center.observe(.sample) { [log] in log.add($0.object == nil ? "no object" : "an object") })
+        tokens.append(
+            center.observe(.sample) { [log] in log.add($0.object == nil ? "no object" : "an object")
+            })
         _ = Ending(queue)
         run(until: 1)
         XCTAssertEqual(log.entries, ["no object"])

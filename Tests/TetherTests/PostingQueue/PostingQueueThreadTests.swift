@@ -26,7 +26,8 @@ final class PostingQueueThreadTests: XCTestCase {
         XCTAssertEqual(log.entries, [true])
     }
 
-    /// Q2: a thread that exits takes its queue with it, and what waits there: freed, counted, not posted elsewhere.
+    /// Q2: a thread that exits takes its queue with it, and what waits there: freed, counted, not
+    /// posted elsewhere.
     func testQ2AnExitingThreadFreesItsQueueAndCountsWhatWaited() {
         let center = ObserverCenter()
         let log = Log<String>()
@@ -58,12 +59,15 @@ final class PostingQueueThreadTests: XCTestCase {
         XCTAssertEqual(ObserverCenter.default.audit().droppedPosts, before + 1)
         // The queues, and the run loop that had their observers, are released with the thread.
         let end = ContinuousClock.now + .seconds(longestWait)
-        while queues.entries.contains(where: { $0.queue != nil }), ContinuousClock.now < end { sched_yield() }
+        while queues.entries.contains(where: { $0.queue != nil }), ContinuousClock.now < end {
+            sched_yield()
+        }
         XCTAssertEqual(queues.entries.filter { $0.queue != nil }.count, 0)
         withExtendedLifetime(token) {}
     }
 
-    /// Q2: a queue made for another center is closed when its thread exits, however long it is kept.
+    /// Q2: a queue made for another center is closed when its thread exits, however long it is
+    /// kept.
     func testQ2AQueueKeptAfterItsThreadIsClosed() {
         let center = ObserverCenter()
         let (queues, log, hasExited) = (Log<PostingQueue>(), Log<String>(), Gate())
@@ -71,7 +75,8 @@ final class PostingQueueThreadTests: XCTestCase {
             // Queues are closed before.
             ThreadRecord.current[Ending.self] = Ending(opening: hasExited)
             let queue = PostingQueue(notificationCenter: center)
-            queue.enqueue(.labelled("1", object: Ending { log.add("let go of") }), postingStyle: .asap)
+            queue.enqueue(
+                .labelled("1", object: Ending { log.add("let go of") }), postingStyle: .asap)
             queues.add(queue)
         }
         hasExited.pass()
@@ -82,8 +87,8 @@ final class PostingQueueThreadTests: XCTestCase {
         XCTAssertEqual(center.audit().waitingPosts, [])
     }
 
-    /// Q1, R6: enqueued, dequeued and flushed by several threads at once: each is posted at most once, in order for
-    /// each of them, and nothing is lost that was not dequeued.
+    /// Q1, R6: enqueued, dequeued and flushed by several threads at once: each is posted at most
+    /// once, in order for each of them, and nothing is lost that was not dequeued.
     func testQ1R6PostsOfManyThreadsKeepEachThreadsOrder() {
         let center = ObserverCenter()
         let threads = 3
@@ -99,10 +104,13 @@ final class PostingQueueThreadTests: XCTestCase {
             Thread.detachNewThread {
                 for number in 0..<each {
                     queue.enqueue(
-                        Notification(name: .sample, object: nil, userInfo: ["number": [thread, number]]),
-                        postingStyle: number.isMultiple(of: 2) ? .asap : .whenIdle, coalesceMask: .none)
+                        Notification(
+                            name: .sample, object: nil, userInfo: ["number": [thread, number]]),
+                        postingStyle: number.isMultiple(of: 2) ? .asap : .whenIdle,
+                        coalesceMask: .none)
                     if number.isMultiple(of: 100) {
-                        queue.dequeueNotifications(matching: Notification(name: .other), coalesceMask: .onName)
+                        queue.dequeueNotifications(
+                            matching: Notification(name: .other), coalesceMask: .onName)
                     }
                 }
                 finished.wrappingAdd(1, ordering: .releasing)
@@ -112,7 +120,9 @@ final class PostingQueueThreadTests: XCTestCase {
         XCTAssertEqual(finished.load(ordering: .acquiring), threads)
         for thread in 0..<threads {
             for parity in 0..<2 {
-                let numbers = log.entries.filter { $0[0] == thread && $0[1] % 2 == parity }.map { $0[1] }
+                let numbers = log.entries.filter { $0[0] == thread && $0[1] % 2 == parity }.map {
+                    $0[1]
+                }
                 XCTAssertEqual(numbers, Array(stride(from: parity, to: each, by: 2)))
             }
         }

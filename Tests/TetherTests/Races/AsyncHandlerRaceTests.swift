@@ -37,7 +37,9 @@ extension Races {
                 })
         }
 
-        @Test func `D9 P4 an unmuting and a post at the same time both reach an async handler`() throws {
+        @Test func `D9 P4 an unmuting and a post at the same time both reach an async handler`()
+            throws
+        {
             try race(
                 setUp: { _ in
                     let (center, log) = (ObserverCenter(), Log<Int>())
@@ -51,9 +53,12 @@ extension Races {
                 check: { center, _, log in
                     // A post that came before the unmuting has displaced the kept one.
                     let end = ContinuousClock.now + .seconds(longestWait / 4)
-                    while log.entries.count + center.audit()[0].dropped < 2, ContinuousClock.now < end { sched_yield() }
+                    while log.entries.count + center.audit()[0].dropped < 2,
+                        ContinuousClock.now < end
+                    { sched_yield() }
                     let dropped = center.audit()[0].dropped
-                    try require(log.entries == (dropped == 0 ? [1, 2] : [2]), "Called with \(log.entries).")
+                    try require(
+                        log.entries == (dropped == 0 ? [1, 2] : [2]), "Called with \(log.entries).")
                 })
         }
     }

@@ -5,7 +5,9 @@ import Testing
 
 extension Races {
     @Suite struct MatchingRaceTests {
-        @Test func `M1 M3 R1 adding and removing on the same and on other names disturbs no post`() throws {
+        @Test func `M1 M3 R1 adding and removing on the same and on other names disturbs no post`()
+            throws
+        {
             struct Fixture: Sendable {
                 let center = ObserverCenter()
                 let calls = Log<Int>()
@@ -14,7 +16,9 @@ extension Races {
 
                 init() {
                     steady = (0..<2).map { [center, calls] index in
-                        center.observe(.sample) { notification in calls.add(notification.number * 10 + index) }
+                        center.observe(.sample) { notification in
+                            calls.add(notification.number * 10 + index)
+                        }
                     }
                 }
 
@@ -37,8 +41,10 @@ extension Races {
                 },
                 check: { fixture in
                     let expected = (1...2).flatMap { [$0 * 10, $0 * 10 + 1] }
-                    try require(fixture.calls.entries == expected, "Called \(fixture.calls.entries).")
-                    try require(fixture.stray.count == 0, "A post reached an observer of another name.")
+                    try require(
+                        fixture.calls.entries == expected, "Called \(fixture.calls.entries).")
+                    try require(
+                        fixture.stray.count == 0, "A post reached an observer of another name.")
                     for token in fixture.steady { token.cancel() }
                     try require(fixture.center.core.isEmpty, "The center keeps something.")
                 })

@@ -5,12 +5,12 @@ import Testing
 @testable import Tether
 
 extension Races {
-    /// What rests on memory order alone, for processors that order less than x86: `Tests/Litmus` goes through the same
-    /// by models, this on the machine that it is run on.
+    /// What rests on memory order alone, for processors that order less than x86: `Tests/Litmus`
+    /// goes through the same by models, this on the machine that it is run on.
     ///
-    /// One thread posts without a pause; another one adds an observer and ends it, again and again. What they look at of
-    /// each other is relaxed, so that no order comes from the test. `TETHER_STORM=100` in the environment makes it a
-    /// hundred times as long.
+    /// One thread posts without a pause; another one adds an observer and ends it, again and again.
+    /// What they look at of each other is relaxed, so that no order comes from the test.
+    /// `TETHER_STORM=100` in the environment makes it a hundred times as long.
     @Suite struct MemoryOrderStormTests {
         private static let rounds = extent(2_000, times: "TETHER_STORM")
 
@@ -22,20 +22,27 @@ extension Races {
 
             func set(_ value: Int) { word.store(value, ordering: .relaxed) }
 
-            /// One more, in two steps: only one thread at a time does this, and two at once lose one.
+            /// One more, in two steps: only one thread at a time does this, and two at once lose
+            /// one.
             func advance() { set(value + 1) }
         }
 
         /// Calls `round` again and again while another thread posts.
-        private func whilePosting(on center: ObserverCenter, _ round: @escaping @Sendable (Int) -> Void) {
+        private func whilePosting(
+            on center: ObserverCenter, _ round: @escaping @Sendable (Int) -> Void
+        ) {
             let isOver = Word()
-            let poster = JoinableThread { while isOver.value == 0 { center.post(.sample, number: 1) } }
+            let poster = JoinableThread {
+                while isOver.value == 0 { center.post(.sample, number: 1) }
+            }
             for number in 1...MemoryOrderStormTests.rounds { round(number) }
             isOver.set(1)
             poster.join()
         }
 
-        @Test func `R1 R2 after cancelAndWait no handler runs, and all stores of the handlers are seen`() {
+        @Test
+        func `R1 R2 after cancelAndWait no handler runs, and all stores of the handlers are seen`()
+        {
             let center = ObserverCenter()
             let ended = Word()
             let late = Word()

@@ -26,7 +26,9 @@ extension Races {
                 for poster in 0..<2 {
                     let own = log.entries.filter { $0 / 100 == poster }
                     let posted = (0..<10).map { poster * 100 + $0 }
-                    try require(own == Array(posted.prefix(own.count)), "Poster \(poster) arrived as \(own).")
+                    try require(
+                        own == Array(posted.prefix(own.count)),
+                        "Poster \(poster) arrived as \(own).")
                 }
                 try require(center.object?.core.isEmpty ?? true, "Something was left behind.")
             }
@@ -51,13 +53,19 @@ extension Races {
             center.drop()
         }
 
-        @Test func `S2 a sequence that is posted to while its owner, task or center ends is at its end`() throws {
+        @Test
+        func `S2 a sequence that is posted to while its owner, task or center ends is at its end`()
+            throws
+        {
             try raceToTheEnd { $0.owner.release() }
             try raceToTheEnd { $0.task.cancel() }
             try raceToTheEnd { $0.center.release() }
         }
 
-        @Test func `S1 S2 a sequence whose center ends during the iteration gives all earlier posts`() throws {
+        @Test
+        func `S1 S2 a sequence whose center ends during the iteration gives all earlier posts`()
+            throws
+        {
             try race(rounds: 150) { _ in
                 Iteration(of: .sample)
             } _: { iteration in
@@ -65,7 +73,8 @@ extension Races {
                 iteration.center.release()
             } check: { iteration in
                 try iteration.verify()
-                try require(iteration.log.entries == Array(0..<10), "It gave \(iteration.log.entries).")
+                try require(
+                    iteration.log.entries == Array(0..<10), "It gave \(iteration.log.entries).")
             }
         }
     }

@@ -40,8 +40,10 @@ private final class Fresh<A, B, C>: Sendable {
 extension Fresh {
     static var arguments: [any Any.Type] {
         [
-            Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt.self, UInt8.self, UInt16.self, UInt32.self,
-            UInt64.self, Float.self, Double.self, Bool.self, String.self, Character.self, Substring.self, Data.self,
+            Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt.self, UInt8.self,
+            UInt16.self, UInt32.self,
+            UInt64.self, Float.self, Double.self, Bool.self, String.self, Character.self,
+            Substring.self, Data.self,
             Date.self, URL.self, UUID.self, IndexPath.self, Notification.self,
         ]
     }

@@ -7,11 +7,13 @@ extension Races {
     /// Each two operations on one observer at the same time, while a third thread posts to it.
     @Suite struct RaceMatrixTests {
         enum Operation: CaseIterable {
-            case post, runJobs, dropJobs, bound, mute, muteOwner, switchTarget, switchToPostingThread, audit, purge
+            case post, runJobs, dropJobs, bound, mute, muteOwner, switchTarget,
+                switchToPostingThread, audit, purge
             case cancel, cancelAndWait, remove, replace, endOwner, endSender, endCenter
 
             static let ends: Set = [
-                Operation.cancel, .cancelAndWait, .remove, .replace, .endOwner, .endSender, .endCenter,
+                Operation.cancel, .cancelAndWait, .remove, .replace, .endOwner, .endSender,
+                .endCenter,
             ]
             static let losses: Set = [Operation.dropJobs, .bound, .mute, .muteOwner]
         }
@@ -34,13 +36,16 @@ extension Races {
                 return (sorted[0], sorted[sorted.count - 1])
             }
 
-            /// Whether the handler runs on one thread at a time, so that the log has the order of the calls.
+            /// Whether the handler runs on one thread at a time, so that the log has the order of
+            /// the calls.
             var isOrdered: Bool {
                 (isQueued && !operations.contains(.switchToPostingThread))
                     || operations.isDisjoint(with: [.mute, .muteOwner])
             }
 
-            var testDescription: String { "\(pair.0) and \(pair.1), \(isQueued ? "queued" : "posting thread")" }
+            var testDescription: String {
+                "\(pair.0) and \(pair.1), \(isQueued ? "queued" : "posting thread")"
+            }
         }
 
         private struct Fixture: Sendable {
@@ -51,7 +56,8 @@ extension Races {
             let sender = Box(optional: Plain())
             let token: NotificationObserver
             let log = Log<Int>()
-            /// Whether no handler may run any more: `cancelAndWait()` has returned, or the owner's deinit has begun.
+            /// Whether no handler may run any more: `cancelAndWait()` has returned, or the owner's
+            /// deinit has begun.
             let hasEnded = Flag()
             let late = Counter()
             let posted = Counter()
@@ -65,7 +71,8 @@ extension Races {
                 let owner = Ending { [hasEnded] in hasEnded.raise() }
                 let capture = Ending { [released] in released.add() }
                 token = center.value!.observe(
-                    .sample, from: sender.value!, owner: owner, on: isQueued ? .custom(schedulers[0]) : .postingThread,
+                    .sample, from: sender.value!, owner: owner,
+                    on: isQueued ? .custom(schedulers[0]) : .postingThread,
                     key: "key"
                 ) { [log, hasEnded, late] _, note in
                     capture.touch()
@@ -81,7 +88,9 @@ extension Races {
                     guard let center = center.value, let sender = sender.value else { return }
                     posted.add()
                     let payload = Ending { [freed] in freed.add() }
-                    center.post(name: .sample, object: sender, userInfo: ["number": number, "payload": payload])
+                    center.post(
+                        name: .sample, object: sender,
+                        userInfo: ["number": number, "payload": payload])
                 }
             }
 
@@ -99,7 +108,9 @@ extension Races {
                 case .runJobs: runJobs()
                 case .dropJobs: for scheduler in schedulers { scheduler.dropAll() }
                 case .bound:
-                    for backlog in [BufferingPolicy.newest(3), .unbounded, .newest(1)] { token.backlog = backlog }
+                    for backlog in [BufferingPolicy.newest(3), .unbounded, .newest(1)] {
+                        token.backlog = backlog
+                    }
                 case .mute:
                     token.mute(keepingNewest: true)
                     token.unmute()
@@ -107,7 +118,8 @@ extension Races {
                     guard let owner = owner.value else { return }
                     OwnerObservers(of: owner).mute(keepingNewest: true)
                     OwnerObservers(of: owner).unmute()
-                case .switchTarget: for index in [1, 0, 1] { token.target = .custom(schedulers[index]) }
+                case .switchTarget:
+                    for index in [1, 0, 1] { token.target = .custom(schedulers[index]) }
                 case .switchToPostingThread: token.target = .postingThread
                 case .audit: _ = center.value?.audit()
                 case .purge: OwnerLifetime.purge()
@@ -129,15 +141,18 @@ extension Races {
             func verify(_ race: Case) throws {
                 runJobs()
                 let entries = log.entries
-                try require(Set(entries).count == entries.count, "A post was delivered twice: \(entries).")
+                try require(
+                    Set(entries).count == entries.count, "A post was delivered twice: \(entries).")
                 for poster in 0..<3 where race.isOrdered {
                     let own = entries.filter { $0 / 100 == poster }
-                    try require(own == own.sorted(), "The posts of a thread were reordered: \(own).")
+                    try require(
+                        own == own.sorted(), "The posts of a thread were reordered: \(own).")
                 }
                 if race.operations.isDisjoint(with: Operation.ends) {
                     let row = center.value?.audit().first
                     try require(
-                        row?.pending == 0 && row?.muteCount == 0, "Pending or muted still: \(String(describing: row)).")
+                        row?.pending == 0 && row?.muteCount == 0,
+                        "Pending or muted still: \(String(describing: row)).")
                     let dropped = row?.dropped ?? 0
                     try require(
                         entries.count + dropped == posted.count,
@@ -147,28 +162,39 @@ extension Races {
                     }
                     post(900..<901)
                     runJobs()
-                    try require(log.entries == entries + [900], "A later post was not delivered: \(log.entries).")
+                    try require(
+                        log.entries == entries + [900],
+                        "A later post was not delivered: \(log.entries).")
                     token.cancel()
                 } else {
                     try require(!token.isActive, "The observer has not ended.")
                     post(900..<901)
                     runJobs()
-                    try require(log.entries == entries, "A post was delivered after the end: \(log.entries).")
+                    try require(
+                        log.entries == entries,
+                        "A post was delivered after the end: \(log.entries).")
                 }
                 for scheduler in schedulers { scheduler.dropAll() }
                 // The successor, of a replacement.
                 if let owner = owner.value { OwnerObservers(of: owner).cancel() }
-                try require(late.count == 0, "A handler ran after cancelAndWait() returned, or after the owner's end.")
-                try require(freed.count == posted.count, "\(freed.count) of \(posted.count) payloads were freed.")
-                try require(released.count == 1, "The capture was released \(released.count) times.")
+                try require(
+                    late.count == 0,
+                    "A handler ran after cancelAndWait() returned, or after the owner's end.")
+                try require(
+                    freed.count == posted.count,
+                    "\(freed.count) of \(posted.count) payloads were freed.")
+                try require(
+                    released.count == 1, "The capture was released \(released.count) times.")
                 try require(core.isEmpty, "The center keeps something.")
             }
         }
 
         @Test(arguments: Case.all)
-        func `R1 R2 R3 R8 R10 D2 D4 D6 D8 D9 O3 O4 posts and two operations at once keep order, count and memory`(
-            race operations: Case
-        ) throws {
+        func
+            `R1 R2 R3 R8 R10 D2 D4 D6 D8 D9 O3 O4 posts and two operations at once keep order, count and memory`(
+                race operations: Case
+            ) throws
+        {
             let (first, second) = operations.pair
             try race(
                 rounds: 20,

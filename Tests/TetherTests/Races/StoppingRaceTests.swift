@@ -6,7 +6,9 @@ import Testing
 extension Races {
     @Suite struct StoppingRaceTests {
 
-        @Test func `R2 two handlers that wait for each other never both wait, nor both give up`() throws {
+        @Test func `R2 two handlers that wait for each other never both wait, nor both give up`()
+            throws
+        {
             struct Pair: Sendable {
                 let center = ObserverCenter()
                 let tokens = Box<[NotificationObserver]>([])

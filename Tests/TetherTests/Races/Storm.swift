@@ -3,9 +3,11 @@ import Foundation
 import Synchronization
 import Tether
 
-/// Threads that do everything at once with a few centers, owners and senders, and what must hold meanwhile and after.
+/// Threads that do everything at once with a few centers, owners and senders, and what must hold
+/// meanwhile and after.
 ///
-/// Bounded in count, and of the same random choices for the same seed; only how the threads meet differs.
+/// Bounded in count, and of the same random choices for the same seed; only how the threads meet
+/// differs.
 final class Storm: Sendable {
     /// What was seen to be wrong.
     let fouls = Log<String>()
@@ -43,7 +45,8 @@ final class Storm: Sendable {
         }
     }
 
-    /// What an owner tells of its end, held by handlers too, which must not run after it began (O4).
+    /// What an owner tells of its end, held by handlers too, which must not run after it began
+    /// (O4).
     final class Life: Sendable {
         let hasBegunToEnd = Atomic<Bool>(false)
     }
@@ -93,7 +96,9 @@ final class Storm: Sendable {
         deinit { storm.alive.add(-1) }
 
         func run() {
-            if mustNotRun.load(ordering: .sequentiallyConsistent) { storm.fouls.add("R1: a call after cancelAndWait") }
+            if mustNotRun.load(ordering: .sequentiallyConsistent) {
+                storm.fouls.add("R1: a call after cancelAndWait")
+            }
             if life?.hasBegunToEnd.load(ordering: .sequentiallyConsistent) == true {
                 storm.fouls.add("O4: a call after its owner's end")
             }
@@ -131,7 +136,9 @@ final class Storm: Sendable {
         }
     }
 
-    private func step(_ dice: inout SplitMix64, _ own: inout [(token: NotificationObserver, handler: Handler)]) {
+    private func step(
+        _ dice: inout SplitMix64, _ own: inout [(token: NotificationObserver, handler: Handler)]
+    ) {
         let chosen = own.indices.randomElement(using: &dice).map { own[$0] }
         switch Int.random(in: 0..<100, using: &dice) {
         case 0..<40: post(&dice)
@@ -147,8 +154,11 @@ final class Storm: Sendable {
             post(&dice)
             if let chosen, chosen.token.isMuted { chosen.token.unmute() }
         case 78..<84: chosen?.token.target = places.targets.randomElement(using: &dice)!
-        case 84..<92: owners.randomElement(using: &dice)!.set(Bool.random(using: &dice) ? Owner(alive) : nil)
-        case 92..<96: senders.randomElement(using: &dice)!.set(Bool.random(using: &dice) ? Sender(alive) : nil)
+        case 84..<92:
+            owners.randomElement(using: &dice)!.set(Bool.random(using: &dice) ? Owner(alive) : nil)
+        case 92..<96:
+            senders.randomElement(using: &dice)!.set(
+                Bool.random(using: &dice) ? Sender(alive) : nil)
         case 96: centers.randomElement(using: &dice)!.set(makeGround())
         case 97: centers.randomElement(using: &dice)!.value?.center.removeObservers(named: .stormy)
         case 98: owners.randomElement(using: &dice)!.value.map { OwnerObservers(of: $0).cancel() }
@@ -164,29 +174,42 @@ final class Storm: Sendable {
         ground.center.post(name: names.randomElement(using: &dice)!, object: sender)
     }
 
-    private func observe(_ dice: inout SplitMix64) -> (token: NotificationObserver, handler: Handler)? {
+    private func observe(_ dice: inout SplitMix64) -> (
+        token: NotificationObserver, handler: Handler
+    )? {
         guard let center = centers.randomElement(using: &dice)!.value?.center else { return nil }
-        let name = Int.random(in: 0..<5, using: &dice) == 0 ? .stormy : names.randomElement(using: &dice)!
+        let name =
+            Int.random(in: 0..<5, using: &dice) == 0 ? .stormy : names.randomElement(using: &dice)!
         let target = places.targets.randomElement(using: &dice)!
         let isOnce = Int.random(in: 0..<4, using: &dice) == 0
-        let key: Int? = Int.random(in: 0..<6, using: &dice) == 0 ? Int.random(in: 0..<3, using: &dice) : nil
+        let key: Int? =
+            Int.random(in: 0..<6, using: &dice) == 0 ? Int.random(in: 0..<3, using: &dice) : nil
         let owner = Bool.random(using: &dice) ? owners.randomElement(using: &dice)!.value : nil
         let handler = Handler(self, isOnce: isOnce, life: owner?.life)
         let sender = senders.randomElement(using: &dice)!.value
         switch (owner, Bool.random(using: &dice) ? sender : nil) {
         case (let owner?, let sender?):
-            let token = center.observe(name, from: sender, owner: owner, on: target, once: isOnce, key: key) { _, _ in
+            let token = center.observe(
+                name, from: sender, owner: owner, on: target, once: isOnce, key: key
+            ) { _, _ in
                 handler.run()
             }
             return (token, handler)
         case (let owner?, nil):
-            let token = center.observe(name, owner: owner, on: target, once: isOnce, key: key) { _, _ in handler.run() }
+            let token = center.observe(name, owner: owner, on: target, once: isOnce, key: key) {
+                _, _ in handler.run()
+            }
             return (token, handler)
         case (nil, let sender?):
-            let token = center.observe(name, from: sender, on: target, once: isOnce, key: key) { _ in handler.run() }
+            let token = center.observe(name, from: sender, on: target, once: isOnce, key: key) {
+                _ in handler.run()
+            }
             return (token, handler)
         case (nil, nil):
-            return (center.observe(name, on: target, once: isOnce, key: key) { _ in handler.run() }, handler)
+            return (
+                center.observe(name, on: target, once: isOnce, key: key) { _ in handler.run() },
+                handler
+            )
         }
     }
 
@@ -205,7 +228,9 @@ final class Storm: Sendable {
             let rows = ground.center.audit()
             if rows.count != 1 { wrong.append("L1: left on a center: \(rows)") }
         }
-        if alive.count != 0 { wrong.append("R8: \(alive.count) owners, senders or captures are alive") }
+        if alive.count != 0 {
+            wrong.append("R8: \(alive.count) owners, senders or captures are alive")
+        }
         return wrong
     }
 }

@@ -6,12 +6,13 @@ import Testing
 @testable import Tether
 
 extension Races {
-    /// Everything at once; see `Storm`. `TETHER_STORM=100` in the environment makes them a hundred times as long, and
-    /// 0.1 a tenth.
+    /// Everything at once; see `Storm`. `TETHER_STORM=100` in the environment makes them a hundred
+    /// times as long, and 0.1 a tenth.
     @Suite struct StormTests {
         private static let steps = extent(20_000, times: "TETHER_STORM")
 
-        /// A storm of several threads, with something else on one more until they have all returned.
+        /// A storm of several threads, with something else on one more until they have all
+        /// returned.
         private func storm(
             _ threads: Int, sharingNames: Bool = true, on places: Storm.Places,
             meanwhile: (@Sendable () -> Void)? = nil
@@ -32,7 +33,9 @@ extension Races {
         }
 
         @Test(arguments: [2, 4, 8, 16], [true, false])
-        func `R1 R7 O4 M1 threads that do everything at once leave nothing behind`(threads: Int, sharingNames: Bool) {
+        func `R1 R7 O4 M1 threads that do everything at once leave nothing behind`(
+            threads: Int, sharingNames: Bool
+        ) {
             let (serial, concurrent) = (
                 DispatchQueue(label: "serial"), DispatchQueue(label: "two", attributes: .concurrent)
             )
@@ -40,7 +43,8 @@ extension Races {
             storm(
                 threads, sharingNames: sharingNames,
                 on: Storm.Places(targets: [
-                    .postingThread, .dispatchQueue(serial), .dispatchQueue(concurrent, concurrently: true),
+                    .postingThread, .dispatchQueue(serial),
+                    .dispatchQueue(concurrent, concurrently: true),
                     .operationQueue(operations),
                 ]) {
                     serial.settle()
@@ -49,9 +53,15 @@ extension Races {
                 })
         }
 
-        @Test func `R1 R8 D2 no delivery on a queue that is suspended and resumed is late or kept`() {
+        @Test func `R1 R8 D2 no delivery on a queue that is suspended and resumed is late or kept`()
+        {
             let queue = DispatchQueue(label: "now and then")
-            storm(4, on: Storm.Places(targets: [.postingThread, .dispatchQueue(queue)]) { queue.settle() }) {
+            storm(
+                4,
+                on: Storm.Places(targets: [.postingThread, .dispatchQueue(queue)]) {
+                    queue.settle()
+                }
+            ) {
                 queue.suspend()
                 for _ in 0..<50 { sched_yield() }
                 queue.resume()
@@ -66,7 +76,8 @@ extension Races {
                 target.set(.currentThread)
                 isReady.open()
                 while !mayEnd.isRaised {
-                    _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.0005))
+                    _ = RunLoop.current.run(
+                        mode: .default, before: Date(timeIntervalSinceNow: 0.0005))
                 }
             }
             isReady.pass()

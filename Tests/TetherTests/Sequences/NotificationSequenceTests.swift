@@ -15,7 +15,11 @@ import Testing
         return log.entries
     }
 
-    @Test func `S1 observation begins at the call, so that nothing posted before the iteration is missed`() async {
+    @Test
+    func
+        `S1 observation begins at the call, so that nothing posted before the iteration is missed`()
+        async
+    {
         let sequence = center.notifications(named: .sample)
         #expect(center.audit().count == 1)
         center.post(.sample, numbers: 1...3)
@@ -39,7 +43,10 @@ import Testing
         #expect(await numbers(of: oldest) == [1, 2])
     }
 
-    @Test func `S3 R6 notifications that a full buffer drops are released in the post, with no lock held`() {
+    @Test
+    func
+        `S3 R6 notifications that a full buffer drops are released in the post, with no lock held`()
+    {
         let (center, log) = (center, log)
         let sequence = center.notifications(named: .sample, buffering: .newest(1))
         for number in 1...3 {
@@ -67,7 +74,10 @@ import Testing
         #expect(seen == [1, 2, 3, 2, 3])
     }
 
-    @Test func `S1 a stored sequence observes again, with all that it was given, each time that it is iterated`() async
+    @Test
+    func
+        `S1 a stored sequence observes again, with all that it was given, each time that it is iterated`()
+        async
     {
         let (sender, owner) = (Album(), Album())
         let sequences = [
@@ -106,22 +116,31 @@ import Testing
         #expect(view.numbers == [1, 2, 3])
     }
 
-    @Test func `S1 M4 Foundation's call for a sequence takes a sender of any kind, and none`() async {
+    @Test func `S1 M4 Foundation's call for a sequence takes a sender of any kind, and none`() async
+    {
         let center = ObserverCenter()
         let (any, text) = (
-            center.notifications(named: .sample, object: nil), center.notifications(named: .sample, object: "text")
+            center.notifications(named: .sample, object: nil),
+            center.notifications(named: .sample, object: "text")
         )
         center.post(name: .sample, object: nil, userInfo: ["number": 1])
         center.post(name: .sample, object: "text", userInfo: ["number": 2])
         var (first, second) = (any.makeAsyncIterator(), text.makeAsyncIterator())
-        let seen = [await first.next()?.number, await first.next()?.number, await second.next()?.number]
+        let seen = [
+            await first.next()?.number, await first.next()?.number, await second.next()?.number,
+        ]
         #expect(seen == [1, 2, 2])
     }
 
-    @Test func `S1 S2 F1 notifications of Foundation's center can be iterated until the owner ends`() async {
+    @Test
+    func `S1 S2 F1 notifications of Foundation's center can be iterated until the owner ends`()
+        async
+    {
         let (foundation, owner) = (NotificationCenter(), Holder(Album()))
         let sequence = foundation.notifications(named: .sample, owner: owner.object!)
-        for number in 1...2 { foundation.post(name: .sample, object: nil, userInfo: ["number": number]) }
+        for number in 1...2 {
+            foundation.post(name: .sample, object: nil, userInfo: ["number": number])
+        }
         var iterator = sequence.makeAsyncIterator()
         let seen = [await iterator.next()?.number, await iterator.next()?.number]
         #expect(seen == [1, 2])

@@ -9,7 +9,9 @@ import Testing
     private let log = Log<String>()
 
     /// Iterates in a task that logs each number, then "end".
-    private func iterate(_ sequence: NotificationSequence<Notification>, begun: AsyncGate? = nil) -> Task<Void, Never> {
+    private func iterate(_ sequence: NotificationSequence<Notification>, begun: AsyncGate? = nil)
+        -> Task<Void, Never>
+    {
         let log = log
         return Task {
             begun?.open()
@@ -20,11 +22,15 @@ import Testing
 
     private func ends(_ task: Task<Void, Never>) async -> Bool { await inTime { await task.value } }
 
-    @Test func `S2 O3 a sequence ends with its owner, which it does not retain, and drops its buffer`() async {
+    @Test
+    func `S2 O3 a sequence ends with its owner, which it does not retain, and drops its buffer`()
+        async
+    {
         let owner = Holder(LoggedObject("owner", log))
         let sequence = center.notifications(named: .sample, owner: owner.object!)
         let payload = Box<Ending?>(Ending { [log] in log.add("payload dropped") })
-        center.post(name: .sample, object: nil, userInfo: ["number": 1, "payload": payload.value as Any])
+        center.post(
+            name: .sample, object: nil, userInfo: ["number": 1, "payload": payload.value as Any])
         payload.set(nil)
         owner.release()
         #expect(log.entries == ["payload dropped", "owner deinit"])
@@ -33,7 +39,9 @@ import Testing
         #expect(log.entries.last == "end" && log.entries.count == 3)
     }
 
-    @Test func `S2 M5 a sequence ends with its sender, which it does not retain, and never widens`() async {
+    @Test func `S2 M5 a sequence ends with its sender, which it does not retain, and never widens`()
+        async
+    {
         let sender = Holder(Album())
         let sequence = center.notifications(named: .sample, from: sender.object!)
         sender.release()
@@ -44,7 +52,9 @@ import Testing
         #expect(log.entries == ["end"])
     }
 
-    @Test func `F1 S2 R10 over Foundation's center, too, what was posted before its end is given`() async {
+    @Test func `F1 S2 R10 over Foundation's center, too, what was posted before its end is given`()
+        async
+    {
         let center = Holder(NotificationCenter())
         let sequence = center.object!.notifications(named: .sample)
         center.object!.post(name: .sample, object: nil, userInfo: ["number": 7])
@@ -54,9 +64,16 @@ import Testing
         #expect(numbers == [7])
     }
 
-    @Test func `S2 R10 a sequence ends with its center, which it does not retain, after the earlier posts`() async {
+    @Test
+    func
+        `S2 R10 a sequence ends with its center, which it does not retain, after the earlier posts`()
+        async
+    {
         let (center, begun) = (Holder(ObserverCenter()), AsyncGate())
-        let (early, late) = (center.object!.notifications(named: .sample), center.object!.notifications(named: .other))
+        let (early, late) = (
+            center.object!.notifications(named: .sample),
+            center.object!.notifications(named: .other)
+        )
         center.object!.post(.sample, numbers: 1...3)
         let waiting = iterate(late, begun: begun)
         await begun.pass()
@@ -73,7 +90,8 @@ import Testing
         await begun.pass()
         center.post(.sample, numbers: 1...1)
         let log = log
-        #expect(await inTime { while log.entries.isEmpty, !Task.isCancelled { await Task.yield() } })
+        #expect(
+            await inTime { while log.entries.isEmpty, !Task.isCancelled { await Task.yield() } })
         task.cancel()
         #expect(await ends(task))
         #expect(log.entries == ["1", "end"])
@@ -86,7 +104,8 @@ import Testing
         center.post(name: .sample, object: nil, userInfo: ["number": number, "payload": payload])
     }
 
-    @Test func `S2 an iteration that has ended stays so, and one that begins later observes`() async {
+    @Test func `S2 an iteration that has ended stays so, and one that begins later observes`() async
+    {
         let sequence = center.notifications(named: .sample)
         center.removeObservers(named: .sample)
         center.post(.sample, numbers: 1...3)
@@ -98,7 +117,9 @@ import Testing
         #expect(await later.next()?.number == 4)
     }
 
-    @Test func `S2 a stored sequence observes nothing, and keeps nothing, between two iterations`() async {
+    @Test func `S2 a stored sequence observes nothing, and keeps nothing, between two iterations`()
+        async
+    {
         let (center, log) = (center, log)
         let sequence = center.notifications(named: .sample)
         post(Ending { log.add("payload dropped") }, number: 1)
@@ -111,8 +132,14 @@ import Testing
         withExtendedLifetime(sequence) {}
     }
 
-    @Test func `S2 R10 M5 O3 an iteration that begins after its owner, sender or center ended is at its end`() async {
-        let (center, owner, sender) = (Holder(ObserverCenter()), Holder(LoggedObject("owner", log)), Holder(Album()))
+    @Test
+    func
+        `S2 R10 M5 O3 an iteration that begins after its owner, sender or center ended is at its end`()
+        async
+    {
+        let (center, owner, sender) = (
+            Holder(ObserverCenter()), Holder(LoggedObject("owner", log)), Holder(Album())
+        )
         let sequences = [
             center.object!.notifications(named: .sample, owner: owner.object!),
             center.object!.notifications(named: .sample, from: sender.object!),
@@ -132,7 +159,8 @@ import Testing
         #expect(log.entries.count == 5)
     }
 
-    @Test func `S2 the observer stays with an iterator, and ends with the loop that is left`() async {
+    @Test func `S2 the observer stays with an iterator, and ends with the loop that is left`() async
+    {
         let center = center
         await iterateOnce(center.notifications(named: .sample))
         #expect(center.core.isEmpty)
@@ -145,12 +173,19 @@ import Testing
         #expect(center.audit().map(\.pending) == [1])
     }
 
-    @Test func `S2 O8 M5 a sequence for an owner or a sender that is being deinitialised ends at once`() async {
+    @Test
+    func `S2 O8 M5 a sequence for an owner or a sender that is being deinitialised ends at once`()
+        async
+    {
         let (center, sequences) = (center, Log<NotificationSequence<Notification>>())
         let owner = Holder(
-            LoggedObject("owner", log) { sequences.add(center.notifications(named: .sample, owner: $0)) })
+            LoggedObject("owner", log) {
+                sequences.add(center.notifications(named: .sample, owner: $0))
+            })
         let sender = Holder(
-            LoggedObject("sender", log) { sequences.add(center.notifications(named: .sample, from: $0)) })
+            LoggedObject("sender", log) {
+                sequences.add(center.notifications(named: .sample, from: $0))
+            })
         owner.release()
         sender.release()
         center.post(.sample, numbers: 1...1)

@@ -8,30 +8,43 @@ import Testing
 /// What debug builds check at every lock that is taken inside another one.
 @Suite struct LockRankTests {
     @Test func `R6 a handler that is called under a lock ends a debug build`() async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
             let center = ObserverCenter()
             let token = center.observe(.sample) { _ in }
             Locked(0, rank: .owner).withLock { _ in center.post(name: .sample, object: nil) }
             withExtendedLifetime(token) {}
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(sentence.contains("Code of the user's is called by a thread that has a lock of Tether's."))
+        #expect(
+            sentence.contains(
+                "Code of the user's is called by a thread that has a lock of Tether's."))
     }
 
-    @Test func `R6 a lock that is taken after one of a later rank ends a debug build`() async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func `R6 a lock that is taken after one of a later rank ends a debug build`() async throws
+    {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
             Locked(0, rank: .pending).withLock { _ in Locked(0, rank: .center).withLock { _ in } }
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(sentence.contains("A lock of the rank center is taken by a thread that has one of its rank"))
+        #expect(
+            sentence.contains(
+                "A lock of the rank center is taken by a thread that has one of its rank"))
     }
 
     @Test func `R6 two locks of one rank at once end a debug build`() async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
             Locked(0, rank: .pending).withLock { _ in Locked(0, rank: .pending).withLock { _ in } }
         }
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(sentence.contains("A lock of the rank pending is taken by a thread that has one of its rank"))
+        #expect(
+            sentence.contains(
+                "A lock of the rank pending is taken by a thread that has one of its rank"))
     }
 
     @Test func `R6 locks that are taken in their order, and released by an error, leave none`() {

@@ -3,7 +3,8 @@ import Foundation
 import Testing
 import Tether
 
-/// Objects that reach a center inside optionals, existentials and boxes, in what is declared as `Any`.
+/// Objects that reach a center inside optionals, existentials and boxes, in what is declared as
+/// `Any`.
 @Suite struct WrappedObjectTests {
     private final class Object: Wrappable, Sendable {
         let atDeinit: @Sendable (Object) -> Void
@@ -27,7 +28,8 @@ import Tether
         return { log.add($0.object == nil ? "\(who), no object" : who) }
     }
 
-    @Test(arguments: Wrapping.all) func `M4 a post reaches the observers of an object, however it is wrapped`(
+    @Test(arguments: Wrapping.all)
+    func `M4 a post reaches the observers of an object, however it is wrapped`(
         _ wrapping: Wrapping
     ) {
         let (object, stranger) = (Object(), Object())
@@ -40,7 +42,8 @@ import Tether
         withExtendedLifetime((token, object)) {}
     }
 
-    @Test(arguments: Wrapping.all) func `M4 M5 an observer is registered for an object, however it is wrapped`(
+    @Test(arguments: Wrapping.all)
+    func `M4 M5 an observer is registered for an object, however it is wrapped`(
         _ wrapping: Wrapping
     ) {
         let stranger = Object()
@@ -56,18 +59,21 @@ import Tether
         #expect(!token.isActive)
     }
 
-    @Test(arguments: Wrapping.all) func `X3 an object that ends is not kept for later, however it is wrapped`(
+    @Test(arguments: Wrapping.all)
+    func `X3 an object that ends is not kept for later, however it is wrapped`(
         _ wrapping: Wrapping
     ) {
         let (center, jobs) = (center, ManualScheduler())
         let queue = PostingQueue(notificationCenter: center)
         let tokens = [
-            center.observe(.sample, record("now")), center.observe(.sample, on: .custom(jobs), record("later")),
+            center.observe(.sample, record("now")),
+            center.observe(.sample, on: .custom(jobs), record("later")),
             center.observe(.other, record("queued")),
         ]
         _ = Object {
             center.post(name: .sample, object: wrapping.wrap($0))
-            queue.enqueue(Notification(name: .other, object: wrapping.wrap($0)), postingStyle: .asap)
+            queue.enqueue(
+                Notification(name: .other, object: wrapping.wrap($0)), postingStyle: .asap)
         }
         jobs.runAll()
         queue.flush()
@@ -78,11 +84,13 @@ import Tether
     @Test func `M4 types, functions, tuples and arrays of objects hold no object`() {
         let (object, queue) = (Object(), PostingQueue(notificationCenter: center))
         let values: [Any] = [
-            Object.self, Object.self as AnyClass, Object.self as Any.Type, { object }, (object, object), [object],
+            Object.self, Object.self as AnyClass, Object.self as Any.Type, { object },
+            (object, object), [object],
             Optional([object]) as Any, Object?.none as Any,
         ]
         let tokens = [
-            center.observe(.sample, from: object, record("object")), center.observe(.sample, record("any")),
+            center.observe(.sample, from: object, record("object")),
+            center.observe(.sample, record("any")),
         ]
         for value in values {
             center.post(name: .sample, object: value)

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Tether
 
-/// Lets one async waiter through for each time that it is opened, also one whose task is cancelled; a wait that is too
-/// long is a failure.
+/// Lets one async waiter through for each time that it is opened, also one whose task is cancelled;
+/// a wait that is too long is a failure.
 struct AsyncGate: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -21,8 +21,8 @@ struct AsyncGate: Sendable {
     }
 }
 
-/// Whether something async ends in time. If not it is cancelled, and not waited for. The caller's cancellation changes
-/// nothing.
+/// Whether something async ends in time. If not it is cancelled, and not waited for. The caller's
+/// cancellation changes nothing.
 func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
     let (ends, end) = AsyncStream.makeStream(of: Bool.self)
     let tasks = [
@@ -42,5 +42,7 @@ func inTime(_ body: @escaping @Sendable () async -> Void) async -> Bool {
 
 /// Whether someone comes in time to wait for a registration's handlers.
 func isWaitedFor(_ registration: UInt) async -> Bool {
-    await inTime { while !HandlerWait.isAwaited(registration), !Task.isCancelled { await Task.yield() } }
+    await inTime {
+        while !HandlerWait.isAwaited(registration), !Task.isCancelled { await Task.yield() }
+    }
 }

@@ -29,7 +29,9 @@ extension Box where Value: ExpressibleByNilLiteral {
 }
 
 extension Box {
-    convenience init<Content>(optional content: Content) where Value == Content? { self.init(content) }
+    convenience init<Content>(optional content: Content) where Value == Content? {
+        self.init(content)
+    }
 }
 
 /// What happened, in order, from any thread.

@@ -21,7 +21,9 @@ extension NotificationCenter: PostingCenter {}
 enum CenterKind: CaseIterable, CustomTestStringConvertible {
     case tether, foundation
 
-    func makeCenter() -> any PostingCenter { self == .tether ? ObserverCenter() : NotificationCenter() }
+    func makeCenter() -> any PostingCenter {
+        self == .tether ? ObserverCenter() : NotificationCenter()
+    }
 
     var testDescription: String { self == .tether ? "ObserverCenter" : "NotificationCenter" }
 }
@@ -34,7 +36,8 @@ extension NotificationObserver {
 }
 
 extension [ForeignSubscription] {
-    /// How many of the closures the foreign center still has, when all that is to be taken off has been.
+    /// How many of the closures the foreign center still has, when all that is to be taken off has
+    /// been.
     func kept() -> Int {
         ForeignSubscription.settle()
         return count(where: \.isKept)
@@ -48,7 +51,8 @@ extension ForeignSubscription {
     /// Returns when all closures have been removed whose observers had ended before.
     static func settle() { unsubscriber.sync {} }
 
-    /// Keeps the queue from running any removal from now on until a gate opens: what other tests left is behind it.
+    /// Keeps the queue from running any removal from now on until a gate opens: what other tests
+    /// left is behind it.
     static func hold(until gate: Latch) {
         let isHeld = Latch()
         unsubscriber.async {

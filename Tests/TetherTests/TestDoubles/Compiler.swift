@@ -11,19 +11,25 @@ struct Compiler {
 
     struct NotFound: Error {}
 
-    /// Finds the compiler, to be used in a language mode and with more options; for code of tests, with what that imports.
+    /// Finds the compiler, to be used in a language mode and with more options; for code of tests,
+    /// with what that imports.
     init(mode: Int = 6, options: [String] = [], importingTests: Bool = false) throws {
         let candidates = Compiler.besideTheRuntime() + Compiler.inPath()
-        guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }),
+        guard
+            let found = candidates.first(where: {
+                FileManager.default.isExecutableFile(atPath: $0.path)
+            }),
             let binary = Bundle.main.executableURL
         else { throw NotFound() }
         executable = found
         products = binary.resolvingSymlinksInPath().deletingLastPathComponent()
-        let toolchain = found.resolvingSymlinksInPath().deletingLastPathComponent().deletingLastPathComponent()
+        let toolchain = found.resolvingSymlinksInPath().deletingLastPathComponent()
+            .deletingLastPathComponent()
         let forTests = [
             "-I", toolchain.appending(path: "lib/swift/linux/testing").path,
             "-plugin-path", toolchain.appending(path: "lib/swift/host/plugins/testing").path,
-            "-Xcc", "-fmodule-map-file=\(products.appending(path: "CProcessMemory.build/module.modulemap").path)",
+            "-Xcc",
+            "-fmodule-map-file=\(products.appending(path: "CProcessMemory.build/module.modulemap").path)",
         ]
         self.options = ["-swift-version", "\(mode)"] + options + (importingTests ? forTests : [])
     }
@@ -32,7 +38,8 @@ struct Compiler {
     private static func besideTheRuntime() -> [URL] {
         let maps = (try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8)) ?? ""
         return maps.split(separator: "\n").compactMap { line in
-            guard let start = line.firstIndex(of: "/"), let end = line.range(of: "/lib/swift/linux/libswiftCore.so")
+            guard let start = line.firstIndex(of: "/"),
+                let end = line.range(of: "/lib/swift/linux/libswiftCore.so")
             else {
                 return nil
             }
@@ -42,12 +49,16 @@ struct Compiler {
 
     private static func inPath() -> [URL] {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        return path.split(separator: ":").map { URL(filePath: String($0)).appending(path: "swiftc") }
+        return path.split(separator: ":").map {
+            URL(filePath: String($0)).appending(path: "swiftc")
+        }
     }
 
-    /// What the compiler says of a source file that may import Tether; of a main.swift, which has code at its top level.
+    /// What the compiler says of a source file that may import Tether; of a main.swift, which has
+    /// code at its top level.
     func diagnostics(of source: String, isMain: Bool = false) throws -> String {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "Tether-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "Tether-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: isMain ? "main.swift" : "Snippet.swift")
@@ -62,16 +73,19 @@ struct Compiler {
 
     /// The symbol graph of Tether's public interface, as a JSON object.
     func symbolGraph() throws -> [String: Any] {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "Tether-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "Tether-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let tool = executable.deletingLastPathComponent().appending(path: "swift-symbolgraph-extract")
+        let tool = executable.deletingLastPathComponent().appending(
+            path: "swift-symbolgraph-extract")
         #if arch(x86_64)
         let target = "x86_64-unknown-linux-gnu"
         #else
         let target = "aarch64-unknown-linux-gnu"
         #endif
-        _ = try run(tool, ["-module-name", "Tether", "-target", target, "-output-dir", folder.path])
+        _ = try run(
+            tool, ["-module-name", "Tether", "-target", target, "-output-dir", folder.path])
         let graph = try Data(contentsOf: folder.appending(path: "Tether.symbols.json"))
         return try JSONSerialization.jsonObject(with: graph) as? [String: Any] ?? [:]
     }
@@ -83,7 +97,8 @@ struct Compiler {
         process.arguments =
             [
                 "-I", products.appending(path: "Modules").path,
-                "-Xcc", "-fmodule-map-file=\(products.appending(path: "COwnerLifetime.build/module.modulemap").path)",
+                "-Xcc",
+                "-fmodule-map-file=\(products.appending(path: "COwnerLifetime.build/module.modulemap").path)",
                 "-module-cache-path", products.appending(path: "ModuleCache").path,
             ] + arguments
         let output = Pipe()

@@ -4,6 +4,14 @@ import Foundation
 
 /// A block of code in the documentation: in the README, in an article, or in a comment.
 struct DocumentedCode: Sendable {
+    /// Code without spaces, line breaks and comments, so that a page may break its lines elsewhere.
+    static func withoutSpaces(_ code: String) -> String {
+        let lines = code.split(separator: "\n").map { line in
+            line.components(separatedBy: "  //")[0]
+        }
+        return lines.joined().filter { !$0.isWhitespace }
+    }
+
     /// The file, below the package's folder, and the line of the block's first line.
     let file: String
     let line: Int
@@ -11,10 +19,14 @@ struct DocumentedCode: Sendable {
 
     /// All blocks that are marked as Swift.
     static func all() throws -> [DocumentedCode] {
-        let sources = try FileManager.default.subpathsOfDirectory(atPath: Package.root.appending(path: "Sources").path)
-            .filter { $0.hasSuffix(".md") || $0.hasSuffix(".swift") }.sorted().map { "Sources/" + $0 }
+        let sources = try FileManager.default.subpathsOfDirectory(
+            atPath: Package.root.appending(path: "Sources").path
+        )
+        .filter { $0.hasSuffix(".md") || $0.hasSuffix(".swift") }.sorted().map { "Sources/" + $0 }
         return try (["README.md"] + sources).flatMap { file in
-            blocks(of: try String(contentsOf: Package.root.appending(path: file), encoding: .utf8), in: file)
+            blocks(
+                of: try String(contentsOf: Package.root.appending(path: file), encoding: .utf8),
+                in: file)
         }
     }
 
@@ -47,7 +59,8 @@ struct DocumentedCode: Sendable {
     /// Whether it declares something, and is not a list of statements.
     private var isDeclaration: Bool {
         let words = [
-            "final class", "class", "struct", "enum", "extension", "func", "init(", "@Test", "@Suite", "@MainActor",
+            "final class", "class", "struct", "enum", "extension", "func", "init(", "@Test",
+            "@Suite", "@MainActor",
         ]
         return words.contains { first.hasPrefix($0) }
     }
@@ -63,7 +76,8 @@ struct DocumentedCode: Sendable {
     var standsAlone: Bool { first.hasPrefix("extension Notification.Name") }
 
     var isOfTests: Bool {
-        !file.hasPrefix("Sources/Tether/") && file != "README.md" || lines.contains { $0.contains("#expect") }
+        !file.hasPrefix("Sources/Tether/") && file != "README.md"
+            || lines.contains { $0.contains("#expect") }
     }
 
     /// Whether it names a method that a center is to call.
@@ -73,9 +87,11 @@ struct DocumentedCode: Sendable {
 
     var prints: Bool { lines.contains { $0.contains("print(") } }
 
-    /// The block as a part of a file, with what stands around it in a user's program, and its lines' own numbers.
+    /// The block as a part of a file, with what stands around it in a user's program, and its
+    /// lines' own numbers.
     func part(number: Int) -> String {
-        // What waits for leaks without `await` blocks, and so does not compile in an async function.
+        // What waits for leaks without `await` blocks, and so does not compile in an async
+        // function.
         let isBlocking = lines.contains { $0.contains("Leaks") }
         let (before, after) =
             if first.hasPrefix("extension") {

@@ -8,7 +8,9 @@ struct Gate: Sendable {
     func open() { semaphore.signal() }
 
     @discardableResult
-    func pass(within seconds: Double = longestWait, sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
+    func pass(
+        within seconds: Double = longestWait, sourceLocation: SourceLocation = #_sourceLocation
+    ) -> Bool {
         expectBlockingIsAllowed(sourceLocation: sourceLocation)
         let isOpen = semaphore.wait(timeout: .now() + seconds) == .success
         if !isOpen { Issue.record("A gate stayed closed.", sourceLocation: sourceLocation) }
@@ -16,7 +18,8 @@ struct Gate: Sendable {
     }
 }
 
-/// What one thread waits for and another lets happen: closed until it is opened, then open for ever.
+/// What one thread waits for and another lets happen: closed until it is opened, then open for
+/// ever.
 final class Latch: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 

@@ -1,13 +1,14 @@
 import Foundation
 import TestLimits
 
-/// How many times as long each of many takes as each of few: about once, or as many times as there are more if the time is
-/// quadratic.
+/// How many times as long each of many takes as each of few: about once, or as many times as there
+/// are more if the time is quadratic.
 ///
-/// The time is the processor's for the calling thread, because other tests run meanwhile, and the shortest of some rounds in
-/// turn; a round that ends on another thread is made again.
+/// The time is the processor's for the calling thread, because other tests run meanwhile, and the
+/// shortest of some rounds in turn; a round that ends on another thread is made again.
 func growth(
-    from few: Int, to many: Int, isolation: isolated (any Actor)? = #isolation, of work: (Int) async -> Void
+    from few: Int, to many: Int, isolation: isolated (any Actor)? = #isolation,
+    of work: (Int) async -> Void
 ) async -> Double {
     var shortest = [few: Duration.seconds(1_000_000), many: .seconds(1_000_000)]
     for _ in 0..<4 {

@@ -7,15 +7,20 @@ import Tether
     static let shared = HeldActor()
     private static let executor = HeldExecutor()
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe HeldActor.executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe HeldActor.executor.asUnownedSerialExecutor()
+    }
 
     /// Runs the actor's jobs until a condition holds. Tests that use it are not to run in parallel.
-    static func run(until condition: @autoclosure () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+    static func run(
+        until condition: @autoclosure () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         let limit = ContinuousClock.now + .seconds(300)
         while !condition() {
             executor.run()
             guard ContinuousClock.now < limit else {
-                Issue.record("The actor's job did not come in time.", sourceLocation: sourceLocation)
+                Issue.record(
+                    "The actor's job did not come in time.", sourceLocation: sourceLocation)
                 return
             }
             sched_yield()
@@ -48,7 +53,9 @@ private final class HeldExecutor: SerialExecutor {
     private let log: Log<String>
     private let atEnd: @Sendable (IsolatedObject) -> Void
 
-    nonisolated init(_ log: Log<String>, atEnd: @escaping @Sendable (IsolatedObject) -> Void = { _ in }) {
+    nonisolated init(
+        _ log: Log<String>, atEnd: @escaping @Sendable (IsolatedObject) -> Void = { _ in }
+    ) {
         self.log = log
         self.atEnd = atEnd
     }

@@ -19,7 +19,8 @@ final class Holder<Object: AnyObject>: @unchecked Sendable {
     }
 }
 
-/// Keeps an object's address from being used again, so that it can be asked after when the object has gone.
+/// Keeps an object's address from being used again, so that it can be asked after when the object
+/// has gone.
 final class Trace: Sendable {
     private let reference: OwnerReference<AnyObject>
     private let identity: ObjectIdentifier
@@ -35,7 +36,8 @@ final class Trace: Sendable {
     var hasRecord: Bool { OwnerTable.shared.hasRecord(of: identity) }
 }
 
-/// Whether an owner's observers end after the body of its `deinit`, before its memory is freed (O3).
+/// Whether an owner's observers end after the body of its `deinit`, before its memory is freed
+/// (O3).
 #if canImport(ObjectiveC)
 let endsFollowDeinit = true
 #else

@@ -16,7 +16,8 @@ final class ManualExecutor: SerialExecutor {
         arrivals.signal()
     }
 
-    /// Runs one job, as soon as there is one; a task comes to its actor's executor by way of another thread.
+    /// Runs one job, as soon as there is one; a task comes to its actor's executor by way of
+    /// another thread.
     func runNext(sourceLocation: SourceLocation = #_sourceLocation) {
         guard arrives(sourceLocation) else { return }
         let job = jobs.withLock { $0.removeFirst() }
@@ -30,7 +31,9 @@ final class ManualExecutor: SerialExecutor {
 
     private func arrives(_ sourceLocation: SourceLocation) -> Bool {
         let hasArrived = arrivals.wait(timeout: .now() + longestWait) == .success
-        if !hasArrived { Issue.record("No job came to the executor.", sourceLocation: sourceLocation) }
+        if !hasArrived {
+            Issue.record("No job came to the executor.", sourceLocation: sourceLocation)
+        }
         return hasArrived
     }
 }
@@ -42,7 +45,9 @@ actor Recorder {
     private let log: Log<String>
     private let atDeinit: @Sendable () -> Void
 
-    init(on executor: ManualExecutor, log: Log<String>, atDeinit: @escaping @Sendable () -> Void = {}) {
+    init(
+        on executor: ManualExecutor, log: Log<String>, atDeinit: @escaping @Sendable () -> Void = {}
+    ) {
         self.executor = executor
         self.log = log
         self.atDeinit = atDeinit
@@ -50,7 +55,9 @@ actor Recorder {
 
     deinit { atDeinit() }
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe executor.asUnownedSerialExecutor()
+    }
 
     /// Adds to its own state, and to the log, to be looked at from outside.
     func record(_ entry: String) {

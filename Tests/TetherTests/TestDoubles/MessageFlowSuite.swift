@@ -9,12 +9,14 @@ protocol MessageFlowSuite: Sendable, SendableMetatype {
 }
 
 extension MessageFlowSuite {
-    /// What may be posted under the name of `AlbumDidClose`, here or elsewhere; `nil` makes no message.
+    /// What may be posted under the name of `AlbumDidClose`, here or elsewhere; `nil` makes no
+    /// message.
     func postNote(_ number: Int?) {
         center.post(name: AlbumDidClose.name, object: nil, userInfo: number.map { ["number": $0] })
     }
 
-    /// Posts notes where nobody can tell what messages they make, because only the main queue can, which the test has.
+    /// Posts notes where nobody can tell what messages they make, because only the main queue can,
+    /// which the test has.
     func postElsewhere(_ numbers: Int?...) {
         onThreads { for number in numbers { postNote(number) } }
     }

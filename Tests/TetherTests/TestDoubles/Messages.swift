@@ -79,7 +79,8 @@ where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidChange> {
 }
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-extension NotificationCenter.MessageIdentifier where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidSave> {
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidSave> {
     static var didSave: Self { .init() }
 }
 
@@ -90,6 +91,7 @@ where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidClose> {
 }
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-extension NotificationCenter.MessageIdentifier where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidLoad> {
+extension NotificationCenter.MessageIdentifier
+where Self == NotificationCenter.BaseMessageIdentifier<AlbumDidLoad> {
     static var didLoad: Self { .init() }
 }

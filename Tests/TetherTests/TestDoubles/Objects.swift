@@ -24,7 +24,10 @@ final class LoggedObject: Sendable {
     private let atEnd: @Sendable (LoggedObject) -> Void
 
     /// Makes an object that logs the first line of its `deinit`, and then does `atEnd` in it.
-    init(_ name: String, _ log: Log<String>, atEnd: @escaping @Sendable (LoggedObject) -> Void = { _ in }) {
+    init(
+        _ name: String, _ log: Log<String>,
+        atEnd: @escaping @Sendable (LoggedObject) -> Void = { _ in }
+    ) {
         self.name = name
         self.log = log
         self.atEnd = atEnd

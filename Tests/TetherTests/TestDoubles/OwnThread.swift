@@ -5,13 +5,15 @@ import Tether
 
 /// Runs each test on a thread of its own, which it may block.
 ///
-/// All tasks share a few threads, and on Linux the blocks of Dispatch's global queues do so too. When tests block all of
-/// them, each until something has happened that needs another one, none gets on.
+/// All tasks share a few threads, and on Linux the blocks of Dispatch's global queues do so too.
+/// When tests block all of them, each until something has happened that needs another one, none
+/// gets on.
 struct OwnThreadTrait: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
     func provideScope(
-        for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+        for test: Test, testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         await Turns.shared.take()
         defer { Turns.shared.give() }
@@ -28,13 +30,17 @@ extension Trait where Self == OwnThreadTrait {
 
 /// A failure in a test that blocks a thread which the concurrency library has for all tasks.
 func expectBlockingIsAllowed(sourceLocation: SourceLocation) {
-    // Not set on threads that a test makes, nor in a process that it starts, in which no other test is.
+    // Not set on threads that a test makes, nor in a process that it starts, in which no other test
+    // is.
     if Test.current == nil { return }
     if OwnThread.isCurrent || MainQueue.isCurrent { return }
-    Issue.record("This blocks a thread of all tasks; the test lacks `.ownThread`.", sourceLocation: sourceLocation)
+    Issue.record(
+        "This blocks a thread of all tasks; the test lacks `.ownThread`.",
+        sourceLocation: sourceLocation)
 }
 
-/// The main queue, which need not be on the main thread, and which no task needs but those of the main actor.
+/// The main queue, which need not be on the main thread, and which no task needs but those of the
+/// main actor.
 private enum MainQueue {
     private static let key: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()
@@ -69,7 +75,9 @@ private final class OwnThread: TaskExecutor {
     /// Whether there may be more.
     private func run() -> Bool {
         while true {
-            let (job, hasEnded) = state.withLock { ($0.jobs.isEmpty ? nil : $0.jobs.removeFirst(), $0.hasEnded) }
+            let (job, hasEnded) = state.withLock {
+                ($0.jobs.isEmpty ? nil : $0.jobs.removeFirst(), $0.hasEnded)
+            }
             guard let job else { return !hasEnded }
             unsafe job.runSynchronously(on: asUnownedTaskExecutor())
         }
@@ -87,7 +95,8 @@ private final class OwnThread: TaskExecutor {
     }
 }
 
-/// Lets as many tests run at a time as there are processors, so that races meet as often as they can.
+/// Lets as many tests run at a time as there are processors, so that races meet as often as they
+/// can.
 private final class Turns: Sendable {
     static let shared = Turns(ProcessInfo.processInfo.activeProcessorCount)
 

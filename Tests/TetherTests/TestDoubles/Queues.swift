@@ -5,7 +5,8 @@ import Testing
 extension DispatchQueue {
     /// Waits until all that was posted to observers on this queue before has run.
     func settle(sourceLocation: SourceLocation = #_sourceLocation) {
-        // Twice, because what runs may post, and a drain on a concurrent queue leaves what is posted meanwhile to another one.
+        // Twice, because what runs may post, and a drain on a concurrent queue leaves what is
+        // posted meanwhile to another one.
         for _ in 0..<2 {
             let gate = Gate()
             async(flags: .barrier) { gate.open() }
@@ -24,7 +25,8 @@ extension OperationQueue {
 
     /// Waits until all that was posted to observers on this queue before has run.
     func settle(sourceLocation: SourceLocation = #_sourceLocation) {
-        // Not with barriers: Foundation's queue may forget one that is added while another one ends.
+        // Not with barriers: Foundation's queue may forget one that is added while another one
+        // ends.
         guard maxConcurrentOperationCount == 1 else {
             while operationCount > 0 { waitUntilAllOperationsAreFinished() }
             return

@@ -12,10 +12,11 @@ func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
     if !condition { throw Foul(description: sentence()) }
 }
 
-/// Lets contestants meet, each on a thread of its own, once in every round, and checks what came of it.
+/// Lets contestants meet, each on a thread of its own, once in every round, and checks what came of
+/// it.
 ///
-/// The threads live through all rounds, and leave each start at the same moment. `TETHER_RACES` in the environment makes
-/// the rounds more or fewer.
+/// The threads live through all rounds, and leave each start at the same moment. `TETHER_RACES` in
+/// the environment makes the rounds more or fewer.
 func race<Fixture: Sendable>(
     rounds full: Int = 3_000, sourceLocation: SourceLocation = #_sourceLocation,
     setUp: @escaping @Sendable (Int) -> Fixture,
@@ -52,9 +53,11 @@ func race<Fixture: Sendable>(
 
 /// A place where a number of threads wait for each other, again and again.
 ///
-/// They spin for as long as it takes when each has a core, so that they leave together, and sleep when it takes longer.
+/// They spin for as long as it takes when each has a core, so that they leave together, and sleep
+/// when it takes longer.
 final class Meeting: @unchecked Sendable {
-    // SAFETY: the size never changes, the arrivals are atomic, and a condition is made for several threads.
+    // SAFETY: the size never changes, the arrivals are atomic, and a condition is made for several
+    // threads.
     private let size: Int
     private let arrivals = Atomic<Int>(0)
     private let condition = NSCondition()

@@ -4,16 +4,21 @@ import Foundation
 @testable import Tether
 
 extension RunLoop {
-    /// Runs the calling thread's run loop until a condition holds; the program stops after half of `longestWait`, or when
-    /// nothing is left to wait for.
+    /// Runs the calling thread's run loop until a condition holds; the program stops after half of
+    /// `longestWait`, or when nothing is left to wait for.
     ///
-    /// The condition is looked at in the passes that the loop makes anyway: nothing wakes it for that.
+    /// The condition is looked at in the passes that the loop makes anyway: nothing wakes it for
+    /// that.
     func run(
-        _ mode: RunLoop.Mode, file: StaticString = #file, line: UInt = #line, until isDone: @escaping () -> Bool
+        _ mode: RunLoop.Mode, file: StaticString = #file, line: UInt = #line,
+        until isDone: @escaping () -> Bool
     ) {
         guard !isDone(), let loop = CFRunLoopGetCurrent() else { return }
-        let every: CFRunLoopActivity = [.beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting]
-        let observer = CFRunLoopObserverCreateWithHandler(nil, every.rawValue, true, 1_000_000) { _, _ in
+        let every: CFRunLoopActivity = [
+            .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting,
+        ]
+        let observer = CFRunLoopObserverCreateWithHandler(nil, every.rawValue, true, 1_000_000) {
+            _, _ in
             if isDone() { CFRunLoopStop(CFRunLoopGetCurrent()) }
         }
         CFRunLoopAddObserver(loop, observer, mode.cfMode)
@@ -22,19 +27,26 @@ extension RunLoop {
             if mode.run(for: limit.timeIntervalSinceNow) == .finished { break }
         }
         CFRunLoopObserverInvalidate(observer)
-        if !isDone() { fatalError("What a run loop waited for did not happen.", file: file, line: line) }
+        if !isDone() {
+            fatalError("What a run loop waited for did not happen.", file: file, line: line)
+        }
     }
 }
 
 extension RunLoop.Mode {
-    /// Runs the calling thread's run loop in this mode once, for some seconds at most; zero and less leave it no time to wait.
+    /// Runs the calling thread's run loop in this mode once, for some seconds at most; zero and
+    /// less leave it no time to wait.
     @discardableResult
-    func run(for seconds: CFTimeInterval) -> CFRunLoopRunResult { CFRunLoopRunInMode(cfMode, seconds, false) }
+    func run(for seconds: CFTimeInterval) -> CFRunLoopRunResult {
+        CFRunLoopRunInMode(cfMode, seconds, false)
+    }
 }
 
 extension Notification {
     /// A notification with a label in its `userInfo`.
-    static func labelled(_ label: String, name: Notification.Name = .sample, object: Any? = nil) -> Notification {
+    static func labelled(_ label: String, name: Notification.Name = .sample, object: Any? = nil)
+        -> Notification
+    {
         Notification(name: name, object: object, userInfo: ["label": label])
     }
 

@@ -9,7 +9,8 @@ protocol SenderEndSuite: Sendable {
 
 extension SenderEndSuite {
     func observe(
-        _ center: ObserverCenter, _ sender: Holder<LoggedObject>, on target: DeliveryTarget = .postingThread,
+        _ center: ObserverCenter, _ sender: Holder<LoggedObject>,
+        on target: DeliveryTarget = .postingThread,
         once: Bool = false
     ) -> NotificationObserver {
         let capture = LoggedObject("capture", log)

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import Tether
 
-/// A center of another maker: a list of closures, under a lock that it also holds when it is asked to cancel.
+/// A center of another maker: a list of closures, under a lock that it also holds when it is asked
+/// to cancel.
 final class SmallCenter: NotifyingCenter {
     private struct Entry: Sendable {
         let id: Int
@@ -38,12 +39,14 @@ final class SmallCenter: NotifyingCenter {
     var count: Int { state.withLock(\.entries.count) }
 
     func register(
-        name: Notification.Name?, sender: AnyObject?, handler: @escaping @Sendable (Notification) -> Void
+        name: Notification.Name?, sender: AnyObject?,
+        handler: @escaping @Sendable (Notification) -> Void
     ) -> any NotifyingRegistration {
         let sender = sender.map { ObjectIdentifier($0) }
         let id = state.withLock { state in
             state.registered += 1
-            state.entries.append(Entry(id: state.registered, name: name, sender: sender, handler: handler))
+            state.entries.append(
+                Entry(id: state.registered, name: name, sender: sender, handler: handler))
             return state.registered
         }
         let interruption = interruption.value
@@ -70,7 +73,8 @@ final class SmallCenter: NotifyingCenter {
         let identity = sender.map { ObjectIdentifier($0) }
         let matches = state.withLock { state in
             state.entries.filter { entry in
-                (entry.name == nil || entry.name == name) && (entry.sender == nil || entry.sender == identity)
+                (entry.name == nil || entry.name == name)
+                    && (entry.sender == nil || entry.sender == identity)
             }
         }
         for entry in matches { entry.handler(notification) }

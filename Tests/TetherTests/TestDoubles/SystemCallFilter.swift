@@ -2,7 +2,8 @@
 
 import Foundation
 
-/// Refuses a system call to the calling thread from here on, as a sandbox does. For processes that end with the test.
+/// Refuses a system call to the calling thread from here on, as a sandbox does. For processes that
+/// end with the test.
 enum SystemCallFilter {
     #if arch(x86_64)
     static let membarrier: UInt32 = 324
@@ -40,13 +41,16 @@ enum SystemCallFilter {
 
     private typealias Control = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
 
-    /// Lets a call fail with an error: always, or where one of its arguments, of which some bits are looked at, has a value.
+    /// Lets a call fail with an error: always, or where one of its arguments, of which some bits
+    /// are looked at, has a value.
     static func refuse(
-        _ call: UInt32, where argument: (number: UInt32, mask: UInt32, value: UInt32)? = nil, with error: Int32
+        _ call: UInt32, where argument: (number: UInt32, mask: UInt32, value: UInt32)? = nil,
+        with error: Int32
     ) {
         let look: [Instruction] =
             argument.map {
-                // Number and architecture of the call, the place that it is made from, then the arguments.
+                // Number and architecture of the call, the place that it is made from, then the
+                // arguments.
                 [.load(at: 16 + 8 * $0.number), .mask($0.mask), .skip(1, unlessEqual: $0.value)]
             } ?? []
         let program: [Instruction] =
@@ -55,11 +59,13 @@ enum SystemCallFilter {
         // SAFETY: `prctl` reads its arguments as words.
         let control = unsafe unsafeBitCast(dlsym(nil, "prctl"), to: Control.self)
         unsafe program.withUnsafeBufferPointer { instructions in
-            var program = unsafe Program(count: UInt16(instructions.count), instructions: instructions.baseAddress!)
+            var program = unsafe Program(
+                count: UInt16(instructions.count), instructions: instructions.baseAddress!)
             let (noNewPrivileges, setFilter, filterMode): (Int32, Int32, UInt) = (38, 22, 2)
             guard control(noNewPrivileges, 1, 0, 0, 0) == 0,
                 unsafe withUnsafePointer(
-                    to: &program, { control(setFilter, filterMode, UInt(bitPattern: $0), 0, 0) }) == 0
+                    to: &program, { control(setFilter, filterMode, UInt(bitPattern: $0), 0, 0) })
+                    == 0
             else { fatalError("SystemCallFilter: refused, \(errno)") }
         }
     }

@@ -3,13 +3,16 @@ import Foundation
 import Synchronization
 import Testing
 
-/// How long a test waits for another thread, in seconds: less than `TETHER_TEST_LIMIT`, so that the wait fails its test.
+/// How long a test waits for another thread, in seconds: less than `TETHER_TEST_LIMIT`, so that the
+/// wait fails its test.
 let longestWait: Double = {
-    let testLimit = ProcessInfo.processInfo.environment["TETHER_TEST_LIMIT"].flatMap(Double.init) ?? 0
+    let testLimit =
+        ProcessInfo.processInfo.environment["TETHER_TEST_LIMIT"].flatMap(Double.init) ?? 0
     return testLimit > 0 ? min(300, testLimit * 3 / 4) : 300
 }()
 
-/// Runs each body on a thread of its own and waits for all; false, and a failure, if one does not return.
+/// Runs each body on a thread of its own and waits for all; false, and a failure, if one does not
+/// return.
 @discardableResult
 func onThreads(
     _ bodies: [@Sendable () -> Void], sourceLocation: SourceLocation = #_sourceLocation
@@ -37,7 +40,9 @@ func onThreads(
 }
 
 /// Runs bodies at the same time, each on a thread of its own, and returns when all have returned.
-func allAtOnce(sourceLocation: SourceLocation = #_sourceLocation, _ bodies: (@Sendable () -> Void)...) {
+func allAtOnce(
+    sourceLocation: SourceLocation = #_sourceLocation, _ bodies: (@Sendable () -> Void)...
+) {
     let waiting = Atomic<Int>(bodies.count)
     let end = Gate()
     for body in bodies {
@@ -66,7 +71,9 @@ final class JoinableThread: Sendable {
     }
 
     /// Waits until the body has returned.
-    func join(sourceLocation: SourceLocation = #_sourceLocation) { finished.pass(sourceLocation: sourceLocation) }
+    func join(sourceLocation: SourceLocation = #_sourceLocation) {
+        finished.pass(sourceLocation: sourceLocation)
+    }
 
     /// Runs a body on several threads at a time, and waits for all.
     static func run(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
@@ -77,7 +84,8 @@ final class JoinableThread: Sendable {
 
 /// A thread of the system, which can be waited for whatever ends it.
 ///
-/// SAFETY: `thread` is written before the initialiser returns, and not used by the thread itself; `join` is called once.
+/// SAFETY: `thread` is written before the initialiser returns, and not used by the thread itself;
+/// `join` is called once.
 @safe final class SystemThread: @unchecked Sendable {
     /// A `pthread_t`, which is optional on some systems when it is written.
     private let thread = UnsafeMutableRawPointer.allocate(

@@ -10,7 +10,8 @@ protocol Parameterised<Value> {
 }
 
 /// What all wrappings can wrap.
-protocol Wrappable: AnyObject, OneTable, OtherTable, Constrained, Parameterised, Error, Hashable where Value == Int {}
+protocol Wrappable: AnyObject, OneTable, OtherTable, Constrained, Parameterised, Error, Hashable
+where Value == Int {}
 
 extension NotificationObserver: Error, Wrappable {}
 
@@ -26,14 +27,18 @@ struct Wrapping: Sendable, CustomTestStringConvertible {
 
     /// What a generic function makes of a value, whose type may be an existential.
     private static func boxed<Value>(_ value: Value) -> Any { value }
-    private static func optional<Object: Wrappable>(_ object: Object) -> Any { Optional(object) as Any }
+    private static func optional<Object: Wrappable>(_ object: Object) -> Any {
+        Optional(object) as Any
+    }
     private static func nested<Object: Wrappable>(_ object: Object) -> Any {
         Object???.some(.some(.some(object))) as Any
     }
     private static func parameterised<Object: Wrappable>(_ object: Object) -> Any {
         boxed(object as any Parameterised<Int>)
     }
-    private static func hashable<Object: Wrappable>(_ object: Object) -> AnyHashable { AnyHashable(object) }
+    private static func hashable<Object: Wrappable>(_ object: Object) -> AnyHashable {
+        AnyHashable(object)
+    }
     private static func optionalHashable<Object: Wrappable>(_ object: Object) -> AnyHashable {
         AnyHashable(Optional(object))
     }
@@ -46,8 +51,12 @@ struct Wrapping: Sendable, CustomTestStringConvertible {
         Wrapping("optional of an optional of Any") { Any??.some(.some($0)) as Any },
         Wrapping("dictionary's value") { ["sender": $0 as Any]["sender"] as Any },
         Wrapping("notification's object") { Notification(name: .sample, object: $0).object as Any },
-        Wrapping("notification's object, nested") { Notification(name: .sample, object: Any?.some($0) as Any).object },
-        Wrapping("mirror's child") { Mirror(reflecting: (object: $0, 0)).children.first?.value as Any },
+        Wrapping("notification's object, nested") {
+            Notification(name: .sample, object: Any?.some($0) as Any).object
+        },
+        Wrapping("mirror's child") {
+            Mirror(reflecting: (object: $0, 0)).children.first?.value as Any
+        },
         Wrapping("generic, Any") { boxed($0 as Any) },
         Wrapping("generic, Any, three deep") { boxed(boxed(boxed($0 as Any) as Any) as Any) },
         Wrapping("generic, optional of Any") { boxed($0 as Any?) },
@@ -57,7 +66,9 @@ struct Wrapping: Sendable, CustomTestStringConvertible {
         Wrapping("generic, optional of a protocol") { boxed($0 as (any OneTable)?) },
         Wrapping("generic, two protocols") { boxed($0 as any OneTable & OtherTable) },
         Wrapping("generic, a protocol of classes") { boxed($0 as any Constrained) },
-        Wrapping("generic, classes and another protocol") { boxed($0 as any Constrained & OneTable) },
+        Wrapping("generic, classes and another protocol") {
+            boxed($0 as any Constrained & OneTable)
+        },
         Wrapping("generic, a protocol with a parameter") { parameterised($0) },
         Wrapping("generic, Sendable") { boxed($0 as any Sendable) },
         Wrapping("generic, an error") { boxed($0 as any Error) },

@@ -5,7 +5,8 @@ import Testing
 @testable import Tether
 
 @Suite(.ownThread) struct CancelAndWaitTests {
-    /// Only targets with a thread of their own: other tests may hold the shared ones until this one gets on.
+    /// Only targets with a thread of their own: other tests may hold the shared ones until this one
+    /// gets on.
     private static let targets: [@Sendable () -> DeliveryTarget] = [
         { .postingThread }, { .dispatchQueue(DispatchQueue(label: "serial")) },
     ]
@@ -26,7 +27,9 @@ import Testing
     }
 
     @Test(arguments: targets.indices)
-    func `R2 cancelAndWait suspends until a handler on another thread has returned`(_ index: Int) async {
+    func `R2 cancelAndWait suspends until a handler on another thread has returned`(_ index: Int)
+        async
+    {
         let center = ObserverCenter()
         let log = Log<String>()
         let isRunning = Gate()

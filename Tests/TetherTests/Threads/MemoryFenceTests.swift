@@ -6,7 +6,8 @@ import Testing
 
 @testable import Tether
 
-/// The fence for all threads, on which the order of what posting threads announce rests on x86; see `ThreadRecord`.
+/// The fence for all threads, on which the order of what posting threads announce rests on x86; see
+/// `ThreadRecord`.
 @Suite(.ownThread) struct MemoryFenceTests {
     @Test func `R2 a fence that is refused at the start is not relied on`() async {
         await #expect(processExitsWith: .success) {
@@ -15,11 +16,15 @@ import Testing
         }
     }
 
-    @Test func `R2 a fence that is there to be asked for, and refused when it is used, is not relied on`() async {
+    @Test
+    func `R2 a fence that is there to be asked for, and refused when it is used, is not relied on`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let fence: UInt32 = 8
             SystemCallFilter.refuse(
-                SystemCallFilter.membarrier, where: (number: 0, mask: .max, value: fence), with: EPERM)
+                SystemCallFilter.membarrier, where: (number: 0, mask: .max, value: fence),
+                with: EPERM)
             #expect(!tether_prove_fence())
         }
     }
@@ -32,8 +37,12 @@ import Testing
     }
 
     @Test(.enabled(if: !tether_posters_fence()))
-    func `R2 X1 a fence that is refused later ends the process instead of letting a wait be wrong`() async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    func `R2 X1 a fence that is refused later ends the process instead of letting a wait be wrong`()
+        async throws
+    {
+        let result = try await #require(
+            processExitsWith: .failure, observing: [\.standardErrorContent]
+        ) {
             let center = ObserverCenter()
             let (isRunning, mayReturn) = (Gate(), Gate())
             let token = center.observe(.sample) { _ in
@@ -48,7 +57,8 @@ import Testing
         let sentence = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(
             sentence.contains(
-                "Ending an observer: the system refuses membarrier, which it allowed when the program started"))
+                "Ending an observer: the system refuses membarrier, which it allowed when the program started"
+            ))
         #expect(sentence.contains("start the program with TETHER_WITHOUT_MEMBARRIER=1"))
     }
 }

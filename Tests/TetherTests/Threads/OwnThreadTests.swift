@@ -12,7 +12,9 @@ import Testing
         withKnownIssue { passOpenGate() }
     }
 
-    @Test(.ownThread) func `a test with a thread of its own may block, also after a suspension`() async {
+    @Test(.ownThread) func `a test with a thread of its own may block, also after a suspension`()
+        async
+    {
         passOpenGate()
         await Task.yield()
         await Task.detached {}.value

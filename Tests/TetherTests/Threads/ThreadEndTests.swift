@@ -43,7 +43,9 @@ import Testing
         }
 
         /// Has it called when the calling thread exits.
-        func arm() { _ = unsafe pthread_setspecific(key.withLock(\.self), UnsafeRawPointer(bitPattern: 1)) }
+        func arm() {
+            _ = unsafe pthread_setspecific(key.withLock(\.self), UnsafeRawPointer(bitPattern: 1))
+        }
     }
 
     private static let posting = PostingDestructor()

@@ -4,9 +4,14 @@ import Testing
 
 /// Hazard pointers, and the table of the guards that have them.
 @Suite struct ThreadRecordTests {
-    @Test func `R2 a hazard pointer leads to a handler while it runs, and not when it has returned`() throws {
+    @Test
+    func `R2 a hazard pointer leads to a handler while it runs, and not when it has returned`()
+        throws
+    {
         let (center, addresses, looks) = (ObserverCenter(), Box<[UInt]>([]), Log<[Int]>())
-        @Sendable func look() { looks.add(addresses.value.map { EpochGuard.threads(calling: $0).count }) }
+        @Sendable func look() {
+            looks.add(addresses.value.map { EpochGuard.threads(calling: $0).count })
+        }
         let outer = center.observe(.sample) { _ in
             look()
             center.post(.other, number: 2)
@@ -28,7 +33,8 @@ import Testing
             mayReturn.pass()
         }
         let address = try #require(token.registration).address
-        let threads = (0..<70).map { _ in JoinableThread { center.post(name: .sample, object: nil) } }
+        let threads = (0..<70).map { _ in JoinableThread { center.post(name: .sample, object: nil) }
+        }
         for _ in 0..<70 { isRunning.pass() }
         #expect(EpochGuard.threads(calling: address).count == 70)
         for _ in 0..<70 { mayReturn.open() }

@@ -11,7 +11,8 @@ import Testing
         [Result.finished, .wouldDeadlock].map { wanted in results.entries.count { $0 == wanted } }
     }
 
-    /// Lets each of several handlers, on threads of their own, wait for the next one once all are running.
+    /// Lets each of several handlers, on threads of their own, wait for the next one once all are
+    /// running.
     private func waitInRing(of size: Int, on target: (Int) -> DeliveryTarget) -> Log<Result> {
         let center = ObserverCenter()
         let results = Log<Result>()
@@ -26,7 +27,8 @@ import Testing
                     hasReturned.open()
                 }
             })
-        onThreads((0..<size).map { index in { center.post(Notification.Name("\(index)"), number: 1) } })
+        onThreads(
+            (0..<size).map { index in { center.post(Notification.Name("\(index)"), number: 1) } })
         for _ in 0..<size { hasReturned.pass() }
         tokens.set([])
         return results
@@ -40,9 +42,14 @@ import Testing
         #expect(count(waitInRing(of: 3) { _ in .postingThread }) == [2, 1])
     }
 
-    @Test func `R2 a wait for a handler that waits for one's own is refused before anyone stands still`() async throws {
+    @Test
+    func `R2 a wait for a handler that waits for one's own is refused before anyone stands still`()
+        async throws
+    {
         let (center, addresses, results) = (ObserverCenter(), Box<[UInt]>([]), Log<Bool>())
-        let (isRunning, isWaiting, mayReturn, isDone) = (AsyncGate(), AsyncGate(), AsyncGate(), AsyncGate())
+        let (isRunning, isWaiting, mayReturn, isDone) = (
+            AsyncGate(), AsyncGate(), AsyncGate(), AsyncGate()
+        )
         let one = center.observe(.sample) { _ in
             await isRunning.pass()
             results.add(HandlerWait.whenReturned(addresses.value[1]) { isDone.open() })
@@ -63,7 +70,8 @@ import Testing
         _ = await (one.cancelAndWait(), two.cancelAndWait())
     }
 
-    @Test func `R2 one observer's handlers on three threads that wait for each other are detected`() {
+    @Test func `R2 one observer's handlers on three threads that wait for each other are detected`()
+    {
         // The first waits for the two others, each of which would wait for it.
         #expect(count(waitForItself(onThreads: 3)) == [1, 2])
     }
@@ -101,7 +109,8 @@ import Testing
                     order.add(index)
                 }
             })
-        onThreads((0..<3).map { index in { center.post(Notification.Name("\(index)"), number: 1) } })
+        onThreads(
+            (0..<3).map { index in { center.post(Notification.Name("\(index)"), number: 1) } })
         #expect(count(results) == [2, 0])
         #expect(order.entries == [2, 1, 0])
         tokens.set([])

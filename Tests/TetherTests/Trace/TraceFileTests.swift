@@ -8,35 +8,45 @@ import Testing
 
 /// A trace's file: what becomes of it, and who may write it.
 @Suite(.ownThread, .serialized) struct TraceFileTests {
-    @Test func `L5 a trace of a process that crashes has all until then, its handler open`() async throws {
+    @Test func `L5 a trace of a process that crashes has all until then, its handler open`()
+        async throws
+    {
         let file = TracedEvent.freshFile()
         defer { try? FileManager.default.removeItem(at: file) }
         for signal in [SIGKILL, SIGABRT, SIGSEGV] {
-            await #expect(processExitsWith: .signal(signal)) { [path = file.path as String, signal = signal as CInt] in
+            await #expect(processExitsWith: .signal(signal)) {
+                [path = file.path as String, signal = signal as CInt] in
                 let center = ObserverCenter()
                 let token = center.observe(.sample) { _ in
                     center.post(name: .other, object: nil)
-                    // Also where a sanitizer has a handler. To any thread; Dispatch keeps most signals from its own.
+                    // Also where a sanitizer has a handler. To any thread; Dispatch keeps most
+                    // signals from its own.
                     Foundation.signal(signal, SIG_DFL)
                     kill(getpid(), signal)
                     Thread.sleep(forTimeInterval: 300)
                 }
                 try Tether.Trace.start(to: URL(filePath: path))
-                JoinableThread.run(3) { _ in for _ in 0..<1000 { center.post(name: .third, object: nil) } }
+                JoinableThread.run(3) { _ in
+                    for _ in 0..<1000 { center.post(name: .third, object: nil) }
+                }
                 center.post(name: .sample, object: nil)
                 withExtendedLifetime(token) {}
             }
             let events = try TracedEvent.read(file)
             #expect(events.count { $0.description == "B post third" } == 3000)
             #expect(
-                events.suffix(4).map(\.description) == ["B post sample", "B sample", "B post other", "E "])
+                events.suffix(4).map(\.description) == [
+                    "B post sample", "B sample", "B post other", "E ",
+                ])
         }
     }
 
     @Test func `L5 events beyond the limit are counted in the summary, and printed`() async throws {
         let file = TracedEvent.freshFile()
         defer { try? FileManager.default.removeItem(at: file) }
-        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        let result = try await #require(
+            processExitsWith: .success, observing: [\.standardErrorContent]
+        ) {
             [path = file.path as String] in
             let center = ObserverCenter()
             try Tether.Trace.start(to: URL(filePath: path), limit: 65536)
@@ -68,9 +78,13 @@ import Testing
         #expect(try TracedEvent.read(file).suffix(2).map(\.description) == ["B post sample", "E "])
     }
 
-    @Test func `L5 a process that was forked off writes nothing, and may write a trace of its own`() async {
+    @Test func `L5 a process that was forked off writes nothing, and may write a trace of its own`()
+        async
+    {
         await #expect(processExitsWith: .success) {
-            let (center, file, other) = (ObserverCenter(), TracedEvent.freshFile(), TracedEvent.freshFile())
+            let (center, file, other) = (
+                ObserverCenter(), TracedEvent.freshFile(), TracedEvent.freshFile()
+            )
             // SAFETY: the C library's; Swift has it hidden.
             typealias Fork = @convention(c) () -> pid_t
             let fork = unsafe unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
@@ -99,7 +113,11 @@ import Testing
 
     // MARK: Who may write
 
-    @Test func `L5 X1 a trace is refused beside another one, and where it cannot be written, with the remedy`() async {
+    @Test
+    func
+        `L5 X1 a trace is refused beside another one, and where it cannot be written, with the remedy`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             func refusal(_ file: URL, limit: Int = 1 << 20) -> String {
                 do {
@@ -115,7 +133,8 @@ import Testing
                     == "Trace.start(to: https://example.com/trace.json): it is not the URL of a file; use URL(filePath:)."
             )
             #expect(
-                refusal(file, limit: 100) == "\(call) the limit of 100 bytes is too small; pass a higher limit.")
+                refusal(file, limit: 100)
+                    == "\(call) the limit of 100 bytes is too small; pass a higher limit.")
             #expect(
                 refusal(URL(filePath: "/nowhere/trace.json"))
                     == "Trace.start(to: /nowhere/trace.json): No such file or directory; "
@@ -127,12 +146,16 @@ import Testing
                 refusal(file) == "\(call) another process writes a trace there; pass another file.")
             close(other)
             try Tether.Trace.start(to: file)
-            #expect(refusal(file) == "\(call) a trace is being written already; call Trace.stop() first.")
+            #expect(
+                refusal(file)
+                    == "\(call) a trace is being written already; call Trace.stop() first.")
             #expect(Tether.Trace.stop()?.written == 0)
         }
     }
 
-    @Test func `L5 a scope writes a trace of its body, and hands on what that returns or throws`() async {
+    @Test func `L5 a scope writes a trace of its body, and hands on what that returns or throws`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             struct Planned: Error {}
             let (center, file) = (ObserverCenter(), TracedEvent.freshFile())
@@ -158,11 +181,14 @@ import Testing
     @Test func `L5 a program whose environment names a file writes a trace there`() throws {
         let file = TracedEvent.freshFile()
         defer { try? FileManager.default.removeItem(at: file) }
-        let products = try #require(Bundle.main.executableURL).resolvingSymlinksInPath().deletingLastPathComponent()
+        let products = try #require(Bundle.main.executableURL).resolvingSymlinksInPath()
+            .deletingLastPathComponent()
         func run() throws -> String {
             let (process, errors) = (Process(), Pipe())
             process.executableURL = products.appending(path: "Coalescing")
-            process.environment = ProcessInfo.processInfo.environment.merging(["TETHER_TRACE": file.path]) { $1 }
+            process.environment = ProcessInfo.processInfo.environment.merging([
+                "TETHER_TRACE": file.path
+            ]) { $1 }
             (process.standardOutput, process.standardError) = (FileHandle.nullDevice, errors)
             try process.run()
             let said = errors.fileHandleForReading.readDataToEndOfFile()
@@ -173,10 +199,14 @@ import Testing
         let said = try run()
         #expect(said == "")
         let events = try TracedEvent.read(file)
-        let main = events.first { $0.name == "thread_name" && $0.arguments["name"] as? String == "main" }
+        let main = events.first {
+            $0.name == "thread_name" && $0.arguments["name"] as? String == "main"
+        }
         #expect(events.filter { $0.phase == "B" }.allSatisfy { $0.thread == main?.thread })
         let names = events.filter { $0.phase == "B" }.map(\.name)
-        #expect(names == Array(repeating: ["post needsRedraw", "needsRedraw"], count: 4).flatMap(\.self))
+        #expect(
+            names
+                == Array(repeating: ["post needsRedraw", "needsRedraw"], count: 4).flatMap(\.self))
         // As another process does.
         let other = unsafe open(file.path, O_RDWR)
         #expect(flock(other, LOCK_EX) == 0)

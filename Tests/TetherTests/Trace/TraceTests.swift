@@ -7,13 +7,18 @@ import Testing
 
 @testable import Tether
 
-/// What a trace tells. Each test has a process of its own, because a trace is of all that a process does; one after the
-/// other, because many at once leave no time to the tests beside them.
+/// What a trace tells. Each test has a process of its own, because a trace is of all that a process
+/// does; one after the other, because many at once leave no time to the tests beside them.
 @Suite(.ownThread, .serialized) struct TraceTests {
-    @Test func `L5 a post is a slice, with a slice for each handler that it calls, by name and line`() async {
+    @Test
+    func `L5 a post is a slice, with a slice for each handler that it calls, by name and line`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let center = ObserverCenter()
-            let (line, token) = (#line, center.observe(.sample) { _ in center.post(name: .other, object: nil) })
+            let (line, token) = (
+                #line, center.observe(.sample) { _ in center.post(name: .other, object: nil) }
+            )
             let second = center.observe(.sample, once: true) { _ in }
             let events = try TracedEvent.events {
                 #expect(Tether.Trace.isOn)
@@ -27,7 +32,9 @@ import Testing
                     "B end of observer sample", "E ", "E ",
                     "B post sample", "B sample", "B post other", "E ", "E ", "E ",
                 ])
-            #expect(events[1].arguments["observer"] as? String == "TetherTests/TraceTests.swift:\(line)")
+            #expect(
+                events[1].arguments["observer"] as? String == "TetherTests/TraceTests.swift:\(line)"
+            )
             #expect(events[7].arguments["because"] as? String == "it was called once")
             #expect(Set(events.map(\.thread)).count == 1)
             // Not traced, and by way of the cache again.
@@ -37,7 +44,11 @@ import Testing
         }
     }
 
-    @Test func `L5 a delivery waits in a row of its target, and an arrow leads from its post to its call`() async {
+    @Test
+    func
+        `L5 a delivery waits in a row of its target, and an arrow leads from its post to its call`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let (center, queue) = (ObserverCenter(), DispatchQueue(label: "traced"))
             let token = center.observe(.sample, on: .dispatchQueue(queue)) { _ in }
@@ -49,11 +60,17 @@ import Testing
                 queue.resume()
                 queue.settle()
             }
-            let (starts, finishes) = (events.filter { $0.phase == "s" }, events.filter { $0.phase == "f" })
+            let (starts, finishes) = (
+                events.filter { $0.phase == "s" }, events.filter { $0.phase == "f" }
+            )
             let bars = events.filter { ["b", "e"].contains($0.phase) }
-            #expect(bars.map(\.description) == ["b", "b", "e", "e"].map { "\($0) waiting for dispatch queue traced" })
+            #expect(
+                bars.map(\.description)
+                    == ["b", "b", "e", "e"].map { "\($0) waiting for dispatch queue traced" })
             #expect(bars.map(\.id) == starts.map(\.id) + finishes.map(\.id))
-            #expect(starts.count == 2 && starts.map(\.id) == finishes.map(\.id) && starts[0].id != starts[1].id)
+            #expect(
+                starts.count == 2 && starts.map(\.id) == finishes.map(\.id)
+                    && starts[0].id != starts[1].id)
             #expect(starts[0].thread == starts[1].thread)
             let calls = events.filter { $0.description == "B sample" }
             #expect(finishes.map(\.thread) == calls.map(\.thread))
@@ -61,7 +78,9 @@ import Testing
                 #expect(call.thread != start.thread)
                 let waited = try #require(call.arguments["waited µs"] as? Double)
                 #expect(waited >= 10_000 && waited <= call.time - start.time)
-                #expect(call.arguments["on"] as? String == DeliveryTarget.dispatchQueue(queue).description)
+                #expect(
+                    call.arguments["on"] as? String
+                        == DeliveryTarget.dispatchQueue(queue).description)
             }
             withExtendedLifetime(token) {}
         }
@@ -88,14 +107,18 @@ import Testing
                 unheld.cancel()
             }
             #expect(
-                events.filter { $0.phase == "i" }.map { "\($0.name): \($0.arguments["because"] ?? "")" } == [
+                events.filter { $0.phase == "i" }.map {
+                    "\($0.name): \($0.arguments["because"] ?? "")"
+                } == [
                     "dropped sample: its backlog is full", "dropped other: its observer is muted",
                     "dropped other: its observer is muted",
                     "dropped: its buffer is full",
                     "dropped sample: its observer ends", "dropped other: its observer ends",
                 ])
             // Each wait has ended.
-            let (begun, ended) = (events.filter { $0.phase == "b" }, events.filter { $0.phase == "e" })
+            let (begun, ended) = (
+                events.filter { $0.phase == "b" }, events.filter { $0.phase == "e" }
+            )
             #expect(begun.count == 4 && Set(begun.map(\.id)) == Set(ended.map(\.id)))
             #expect(Set(begun.map(\.name)) == Set(ended.map(\.name)))
             withExtendedLifetime(buffer) {}
@@ -110,28 +133,39 @@ import Testing
                 token.target = .dispatchQueue(DispatchQueue(label: "\"quoted\""))
             }
             #expect(events.map(\.description) == ["i target dispatch queue \"quoted\""])
-            #expect(events[0].arguments["observer"] as? String == "TetherTests/TraceTests.swift:\(line)")
+            #expect(
+                events[0].arguments["observer"] as? String == "TetherTests/TraceTests.swift:\(line)"
+            )
         }
     }
 
-    @Test func `L5 O3 an owner's end is a slice, in it those of its observers in order, before its deinit`() async {
+    @Test
+    func
+        `L5 O3 an owner's end is a slice, in it those of its observers in order, before its deinit`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let (center, log) = (ObserverCenter(), Log<String>())
-            let owner = Holder(LoggedObject("owner", log, atEnd: { _ in center.post(name: .third, object: nil) }))
+            let owner = Holder(
+                LoggedObject("owner", log, atEnd: { _ in center.post(name: .third, object: nil) }))
             center.observe(.sample, owner: owner.object!) { _, _ in }
             center.observe(.other, owner: owner.object!) { _, _ in }
             let instance = describeInstance(owner.object!)
             let events = try TracedEvent.events { owner.release() }
             #expect(
                 events.map(\.description) == [
-                    "B end of \(instance)", "B end of observer sample", "E ", "B end of observer other", "E ", "E ",
+                    "B end of \(instance)", "B end of observer sample", "E ",
+                    "B end of observer other", "E ", "E ",
                     "B post third", "E ",
                 ])
             #expect(events[1].arguments["because"] as? String == "its owner ends")
         }
     }
 
-    @Test func `L5 M5 an observer's end says that its sender, or its center, has ended, or that it was stopped`() async
+    @Test
+    func
+        `L5 M5 an observer's end says that its sender, or its center, has ended, or that it was stopped`()
+        async
     {
         await #expect(processExitsWith: .success) {
             let center = Holder(ObserverCenter())
@@ -171,11 +205,15 @@ import Testing
                 await token.cancelAndWait()
             }
             let events = try TracedEvent.read(file).filter { $0.name == "async handler" }
-            #expect(events.map(\.phase) == ["b", "e"] && events[0].id == events[1].id && events[0].id != nil)
+            #expect(
+                events.map(\.phase) == ["b", "e"] && events[0].id == events[1].id
+                    && events[0].id != nil)
         }
     }
 
-    @Test func `L5 F1 over Foundation's center each delivery is traced in a slice of its post`() async {
+    @Test func `L5 F1 over Foundation's center each delivery is traced in a slice of its post`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let center = NotificationCenter()
             let token = center.observe(.sample) { _ in }
@@ -200,7 +238,8 @@ import Testing
             let events = try TracedEvent.read(file)
             let names = events.filter { $0.name == "thread_name" }
             let call = try #require(events.first { $0.description == "B sample" })
-            #expect(names.first { $0.thread == call.thread }?.arguments["name"] as? String == "decoder")
+            #expect(
+                names.first { $0.thread == call.thread }?.arguments["name"] as? String == "decoder")
             #expect(events.contains { $0.name == "process_name" })
             thread.cancel()
             withExtendedLifetime((token, last)) {}

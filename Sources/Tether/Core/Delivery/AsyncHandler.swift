@@ -1,9 +1,9 @@
 /// The deliveries to an async handler: a task makes one call after the other (P4, T3).
 ///
-/// The task lives while blocks wait. The task changes to the handler's actor before a block runs, so a delivery stays
-/// pending until the actor is free. The task awaits the handler's call before the next block runs.
-/// SAFETY: `state` is protected by its lock; `actor` is a constant; only the task, of which there is one at a time,
-/// reads or writes `call`.
+/// The task lives while blocks wait. The task changes to the handler's actor before a block runs,
+/// so a delivery stays pending until the actor is free. The task awaits the handler's call before
+/// the next block runs. SAFETY: `state` is protected by its lock; `actor` is a constant; only the
+/// task, of which there is one at a time, reads or writes `call`.
 final class AsyncHandler: BoundTarget, @unchecked Sendable {
     private struct State: Sendable {
         var blocks = FIFO<Block>()
@@ -19,8 +19,9 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
 
     init(on actor: (any Actor)?) {
         self.actor = actor
-        // Each block takes the oldest delivery, and only one, because the task performs one call for each block. Each
-        // observer has its own target and its own block, so the place is of no consequence.
+        // Each block takes the oldest delivery, and only one, because the task performs one call
+        // for each block. Each observer has its own target and its own block, so the place is of no
+        // consequence.
         super.init(place: ObjectIdentifier(AsyncHandler.self), isConcurrent: true)
     }
 
@@ -30,7 +31,8 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
         state.withLock { state in
             state.blocks.append(block)
             if state.task != nil { return }
-            // Detached, so that the handler inherits neither task-local values nor priority of the posting thread.
+            // Detached, so that the handler inherits neither task-local values nor priority of the
+            // posting thread.
             state.task = Task.detached { [self] in await deliver() }
         }
     }
@@ -77,7 +79,8 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
         }
     }
 
-    /// Cancels the running call, unless the sender has ended (M5), or the call itself has ended the registration.
+    /// Cancels the running call, unless the sender has ended (M5), or the call itself has ended the
+    /// registration.
     override func ended(_ registration: Registration) {
         let hasSenderEnded = registration.details?.sender?.reference.hasEnded ?? false
         let hasEndedItself = registration.isClaimed || AsyncRun.isCurrent(for: registration.address)

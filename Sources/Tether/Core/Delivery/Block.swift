@@ -3,10 +3,11 @@ internal import Synchronization
 
 /// The deliveries of one post on one target.
 ///
-/// A post puts one block on the queue of each target, so a delivery keeps its place among all work there (D2, D4). A
-/// block stores numbers, and `PendingDeliveries` stores the notifications. A block retains neither the target nor the
-/// pending deliveries, which count their blocks: each block runs once, or is dropped once.
-/// SAFETY: pending deliveries keep themselves until their last block begins or is dropped.
+/// A post puts one block on the queue of each target, so a delivery keeps its place among all work
+/// there (D2, D4). A block stores numbers, and `PendingDeliveries` stores the notifications. A
+/// block retains neither the target nor the pending deliveries, which count their blocks: each
+/// block runs once, or is dropped once. SAFETY: pending deliveries keep themselves until their last
+/// block begins or is dropped.
 @safe struct Block: Sendable {
     private let pending: Unmanaged<PendingDeliveries>
     private let number: UInt64
@@ -31,18 +32,24 @@ internal import Synchronization
         }
     }
 
-    private func deliver(after previous: inout UInt, at epochGuard: UnsafeMutablePointer<EpochGuard>) {
-        unsafe pending._withUnsafeGuaranteedRef { unsafe $0.deliver(number, after: &previous, at: epochGuard) }
+    private func deliver(
+        after previous: inout UInt, at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        unsafe pending._withUnsafeGuaranteedRef {
+            unsafe $0.deliver(number, after: &previous, at: epochGuard)
+        }
     }
 
-    /// Drops and counts the deliveries of a block that never runs. The release may call the user's code.
+    /// Drops and counts the deliveries of a block that never runs. The release may call the user's
+    /// code.
     func drop() {
         unsafe pending._withUnsafeGuaranteedRef { $0.drop(number) }
         for other in others { other.drop() }
     }
 }
 
-/// A block for a queue that may run a block twice, drop or cancel a block: runs once, or is dropped once.
+/// A block for a queue that may run a block twice, drop or cancel a block: runs once, or is dropped
+/// once.
 final class CancellableBlock: Sendable {
     private let block: Block
     private let isUsed = Atomic<Bool>(false)
@@ -61,9 +68,10 @@ final class CancellableBlock: Sendable {
 
 /// The blocks that one post submits, and the handlers that the post calls itself.
 ///
-/// A post first reaches all observers, in registration order. Then the post submits the blocks, and then calls the
-/// handlers of the posting thread. So a handler that waits for a queue finds the deliveries there (M3).
-/// SAFETY: `calls` does not retain the registrations; the epoch guard of the post keeps the registrations' memory.
+/// A post first reaches all observers, in registration order. Then the post submits the blocks, and
+/// then calls the handlers of the posting thread. So a handler that waits for a queue finds the
+/// deliveries there (M3). SAFETY: `calls` does not retain the registrations; the epoch guard of the
+/// post keeps the registrations' memory.
 @safe struct Post: ~Copyable {
     private struct Submission {
         let target: BoundTarget
@@ -86,7 +94,8 @@ final class CancellableBlock: Sendable {
         isExamined = stored != nil
     }
 
-    /// Looks for objects that are being deinitialised, once. Called with no lock held, because an object may be asked.
+    /// Looks for objects that are being deinitialised, once. Called with no lock held, because an
+    /// object may be asked.
     @inline(__always)
     mutating func examine(_ notification: borrowing Notification) {
         if isExamined { return }
@@ -109,7 +118,9 @@ final class CancellableBlock: Sendable {
             first = Submission(target: target, block: block)
         } else if !inOwnBlock, first!.target.hasPlace(of: target) {
             first!.block.others.append(block)
-        } else if !inOwnBlock, let index = others.firstIndex(where: { $0.target.hasPlace(of: target) }) {
+        } else if !inOwnBlock,
+            let index = others.firstIndex(where: { $0.target.hasPlace(of: target) })
+        {
             others[index].block.others.append(block)
         } else {
             others.append(Submission(target: target, block: block))
@@ -128,7 +139,8 @@ final class CancellableBlock: Sendable {
         released = []
         guard let first = first.take() else { return }
         if others.isEmpty { return first.target.schedule(first.block) }
-        // A scheduler of the user's may run its block at once, and the handlers may post. Their blocks follow these.
+        // A scheduler of the user's may run its block at once, and the handlers may post. Their
+        // blocks follow these.
         let submissions = [first] + others
         others = []
         for isCustom in [false, true] {
@@ -141,9 +153,9 @@ final class CancellableBlock: Sendable {
 
 // MARK: Notifications that wait
 
-/// A notification that waits, as an object: a reference long, and shared by all observers of a post.
-/// SAFETY: the notification never changes. The notification passes from the posting thread to the targets, as a user of
-/// Foundation's `queue:` expects.
+/// A notification that waits, as an object: a reference long, and shared by all observers of a
+/// post. SAFETY: the notification never changes. The notification passes from the posting thread to
+/// the targets, as a user of Foundation's `queue:` expects.
 final class StoredNotification: @unchecked Sendable {
     let notification: Notification
 

@@ -6,11 +6,13 @@ internal import Synchronization
 internal import os
 #endif
 
-// What happens to observers and deliveries is reported once, at its place in the code, as an `Event` of a trace. Leak
-// checks follow registrations and centers by `RegistrationWatch`; audits count drops by `DropReason`.
+// What happens to observers and deliveries is reported once, at its place in the code, as an
+// `Event` of a trace. Leak checks follow registrations and centers by `RegistrationWatch`; audits
+// count drops by `DropReason`.
 //
-// *Cost*: without a trace, an observer's end and a waiting delivery pay one relaxed load each. A post of a cached name
-// pays nothing, because a trace hides the caches of all centers (`CenterCore.followTrace`).
+// *Cost*: without a trace, an observer's end and a waiting delivery pay one relaxed load each. A
+// post of a cached name pays nothing, because a trace hides the caches of all centers
+// (`CenterCore.followTrace`).
 
 /// An event in Chrome's trace event format.
 struct Event {
@@ -24,7 +26,8 @@ struct Event {
         /// The beginning of a slice in a row of its own, named by the event.
         case asyncBegin = "b"
         case asyncEnd = "e"
-        /// The beginning and the end of a wait: a slice in a row of its own, and an arrow from the post to the call.
+        /// The beginning and the end of a wait: a slice in a row of its own, and an arrow from the
+        /// post to the call.
         case waitBegin = "bs"
         case waitEnd = "ef"
         case instant = "i"
@@ -40,7 +43,10 @@ struct Event {
     /// The moment of the beginning that the event ends; `nil` if the event ends nothing.
     let begun: Moment?
 
-    init(_ phase: Phase, _ name: String, _ arguments: KeyValuePairs<String, String> = [:], begun: Moment? = nil) {
+    init(
+        _ phase: Phase, _ name: String, _ arguments: KeyValuePairs<String, String> = [:],
+        begun: Moment? = nil
+    ) {
         (self.phase, self.name, self.arguments, self.begun) = (phase, name, arguments, begun)
     }
 
@@ -56,9 +62,12 @@ struct Event {
         case .instant: type = .event
         case .metadata: return
         }
-        let (text, id) = (([name] + arguments.map { "\($0): \($1)" }).joined(separator: " "), begun ?? moment)
+        let (text, id) = (
+            ([name] + arguments.map { "\($0): \($1)" }).joined(separator: " "), begun ?? moment
+        )
         // SAFETY: the one argument is a string, as the format says.
-        unsafe os_signpost(type, log: Log.shared, name: "Tether", signpostID: OSSignpostID(id), "%{public}s", text)
+        unsafe os_signpost(
+            type, log: Log.shared, name: "Tether", signpostID: OSSignpostID(id), "%{public}s", text)
         #endif
     }
 
@@ -67,14 +76,19 @@ struct Event {
     static func post(_ name: Notification.Name) -> Event { Event(.begin, "post \(name.rawValue)") }
 
     /// `since`: the moment of the `waiting` of a delivery that waited, or 0.
-    static func call(_ registration: Registration, _ name: Notification.Name, waitedSince since: Moment) -> Event {
+    static func call(
+        _ registration: Registration, _ name: Notification.Name, waitedSince since: Moment
+    ) -> Event {
         if since == 0 { return Event(.begin, name.rawValue, ["observer": registration.site.json]) }
         let waited = max(DispatchTime.now().uptimeNanoseconds, since) - since
         // The target now. The target may have been switched while the delivery waited.
         let target = registration.pending?.target.description ?? ""
         return Event(
             .begin, name.rawValue,
-            ["observer": registration.site.json, "on": target.json, "waited µs": microseconds(waited)])
+            [
+                "observer": registration.site.json, "on": target.json,
+                "waited µs": microseconds(waited),
+            ])
     }
 
     /// `nil` for an observer in no center.
@@ -86,7 +100,9 @@ struct Event {
         }
     }
 
-    static func ownerEnds(_ record: OwnerRecord) -> Event { Event(.begin, "end of \(record.instance)") }
+    static func ownerEnds(_ record: OwnerRecord) -> Event {
+        Event(.begin, "end of \(record.instance)")
+    }
     static func end(_ begun: Moment) -> Event { Event(.end, "", begun: begun) }
 
     // MARK: Calls of async handlers, which may change threads
@@ -122,7 +138,9 @@ struct Event {
     }
 
     /// A time in nanoseconds, written in microseconds.
-    static func microseconds(_ time: UInt64) -> String { "\(time / 1000)." + String(time % 1000 + 1000).dropFirst() }
+    static func microseconds(_ time: UInt64) -> String {
+        "\(time / 1000)." + String(time % 1000 + 1000).dropFirst()
+    }
 }
 
 /// Why an observer ends, in the words of a trace.
@@ -134,7 +152,8 @@ enum EndCause: String, Sendable {
     case senderEnded = "its sender or center ended"
 }
 
-/// Why a notification was not delivered, in the words of a trace and of an audit, which lists them in this order.
+/// Why a notification was not delivered, in the words of a trace and of an audit, which lists them
+/// in this order.
 enum DropReason: String, Sendable, CaseIterable {
     case muted = "its observer is muted"
     case backlogIsFull = "its backlog is full"
@@ -197,7 +216,9 @@ extension String {
         for scalar in unicodeScalars {
             switch scalar {
             case "\"", "\\": escaped += "\\\(scalar)"
-            case "\0"..<" ": escaped += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            case "\0"..<" ":
+                escaped +=
+                    "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
             default: escaped.unicodeScalars.append(scalar)
             }
         }

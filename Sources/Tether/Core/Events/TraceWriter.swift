@@ -3,18 +3,19 @@ internal import Foundation
 
 /// The file of a trace, a whole JSON array after each event, in Chrome's trace event format.
 ///
-/// *Representation*: the file holds `[`, events with commas between them, and `]`. One `pwrite` puts the next event and
-/// a new bracket over the old bracket. So a crash at any moment leaves a file that every viewer opens, with all earlier
-/// events.
+/// *Representation*: the file holds `[`, events with commas between them, and `]`. One `pwrite`
+/// puts the next event and a new bracket over the old bracket. So a crash at any moment leaves a
+/// file that every viewer opens, with all earlier events.
 ///
-/// *Limits*: after the first event that could not be written no event is written. So the file never has an end without
-/// a beginning. The standard error reports once that events are missing.
+/// *Limits*: after the first event that could not be written no event is written. So the file never
+/// has an end without a beginning. The standard error reports once that events are missing.
 ///
-/// *Moments*: the moments of all events of a process differ and rise in writing order. So a moment identifies the
-/// beginning of a slice. An end whose beginning is in a former trace is found and left out.
+/// *Moments*: the moments of all events of a process differ and rise in writing order. So a moment
+/// identifies the beginning of a slice. An end whose beginning is in a former trace is found and
+/// left out.
 ///
-/// *Threads*: the lock of `Events.trace` is held during the system call, so threads that write events take turns. Cost:
-/// one or two system calls for each event.
+/// *Threads*: the lock of `Events.trace` is held during the system call, so threads that write
+/// events take turns. Cost: one or two system calls for each event.
 final class TraceWriter {
     private let file: CInt
     private let path: String
@@ -27,7 +28,8 @@ final class TraceWriter {
     private var rows: [Event.Moment: String] = [:]
     /// The offset of the text behind the last event.
     private var size = 0
-    /// The first error, of the C library: `EWOULDBLOCK` if another process writes a trace to the file.
+    /// The first error, of the C library: `EWOULDBLOCK` if another process writes a trace to the
+    /// file.
     private(set) var failure: CInt = 0
     private(set) var written = 0
     private(set) var notWritten = 0
@@ -42,19 +44,23 @@ final class TraceWriter {
             failure = errno
             return
         }
-        let name = Event(.metadata, "process_name", ["name": ProcessInfo.processInfo.processName.json])
+        let name = Event(
+            .metadata, "process_name", ["name": ProcessInfo.processInfo.processName.json])
         _ = append("[\n" + lines(of: name, by: UInt64(process), at: moment)[0])
     }
 
     deinit { if file >= 0 { close(file) } }
 
-    /// Writes an event, or counts the event as not written. Leaves out an end whose beginning is not in the trace.
+    /// Writes an event, or counts the event as not written. Leaves out an end whose beginning is
+    /// not in the trace.
     func write(_ event: Event, at moment: UInt64) {
         let thread = tether_thread_number()
         var lines = lines(of: event, by: thread, at: moment)
         if lines.isEmpty { return }
         let count = lines.count
-        if named.insert(thread).inserted, let name = Thread.isMainThread ? "main" : Thread.current.name {
+        if named.insert(thread).inserted,
+            let name = Thread.isMainThread ? "main" : Thread.current.name
+        {
             let event = Event(.metadata, "thread_name", ["name": name.json])
             lines = self.lines(of: event, by: thread, at: moment) + lines
         }
@@ -84,7 +90,9 @@ final class TraceWriter {
     private func put(_ text: String, at offset: Int) -> Bool {
         var text = text
         errno = ENOSPC
-        return text.withUTF8 { unsafe pwrite(file, $0.baseAddress, $0.count, off_t(offset)) == $0.count }
+        return text.withUTF8 {
+            unsafe pwrite(file, $0.baseAddress, $0.count, off_t(offset)) == $0.count
+        }
     }
 
     private func reportLoss() {
@@ -105,7 +113,8 @@ final class TraceWriter {
             switch letter {
             case "E": break
             case "i": text += ",\"name\":\(event.name.json),\"s\":\"t\""
-            case "b", "e": text += ",\"name\":\(row.json),\"cat\":\"tether\",\"id\":\"\(beginning)\""
+            case "b", "e":
+                text += ",\"name\":\(row.json),\"cat\":\"tether\",\"id\":\"\(beginning)\""
             case "s", "f":
                 text += ",\"name\":\"delivery\",\"cat\":\"tether\",\"id\":\"\(beginning)\""
             default: text += ",\"name\":\(event.name.json)"

@@ -1,7 +1,8 @@
 package import Foundation
 internal import Synchronization
 
-/// A registration for `TetherTesting`, retained during a read. The token and the owner are not retained.
+/// A registration for `TetherTesting`, retained during a read. The token and the owner are not
+/// retained.
 package final class WatchedRegistration: Sendable, Identifiable {
     /// Unique while this object lives, because `registration` keeps the memory of the registration.
     package typealias ID = UInt
@@ -32,7 +33,8 @@ package final class WatchedRegistration: Sendable, Identifiable {
     private var deliveries: PendingDeliveries? { registration.live?.pending }
     package var isActive: Bool { registration.live != nil }
 
-    /// The address of the token, not retained, and its number of strong references; `nil` after the deallocation.
+    /// The address of the token, not retained, and its number of strong references; `nil` after the
+    /// deallocation.
     package var token: (address: UInt, strongCount: Int)? {
         tokenReference.strongCount().map { (tokenReference.address, $0) }
     }
@@ -55,8 +57,12 @@ package final class WatchedRegistration: Sendable, Identifiable {
     }
 
     /// The pending notifications, for inspection.
-    package var pendingNotifications: [(name: Notification.Name, object: ValueBytes, userInfo: ValueBytes)] {
-        deliveries?.mapNotifications { ($0.name, ValueBytes(of: $0.object), ValueBytes(of: $0.userInfo)) } ?? []
+    package var pendingNotifications:
+        [(name: Notification.Name, object: ValueBytes, userInfo: ValueBytes)]
+    {
+        deliveries?.mapNotifications {
+            ($0.name, ValueBytes(of: $0.object), ValueBytes(of: $0.userInfo))
+        } ?? []
     }
 
     /// The stored handler, for inspection: often a closure of Tether's around the user's handler.
@@ -69,8 +75,9 @@ package final class WatchedRegistration: Sendable, Identifiable {
     /// Whether a handler is running. A handler that has just begun on another thread may be missed.
     package var isRunning: Bool { HandlerWait.isRunning(id) }
 
-    /// Retains `signal` until no delivery is pending or being made. The result, for a caller that stops waiting,
-    /// releases `signal` earlier. The result is `nil` if no delivery is pending or being made.
+    /// Retains `signal` until no delivery is pending or being made. The result, for a caller that
+    /// stops waiting, releases `signal` earlier. The result is `nil` if no delivery is pending or
+    /// being made.
     package func retainUntilIdle(_ signal: any AnyObject & Sendable) -> (@Sendable () -> Void)? {
         guard let deliveries, deliveries.retainUntilIdle(signal) else { return nil }
         return { [weak signal] in if let signal { deliveries.releaseBeforeIdle(signal) } }
@@ -82,8 +89,8 @@ package final class WatchedRegistration: Sendable, Identifiable {
     }
 }
 
-/// The events of registrations and centers, for `TetherTesting`. Reported with no lock held. Without a listener an
-/// event costs one relaxed load, and a post nothing.
+/// The events of registrations and centers, for `TetherTesting`. Reported with no lock held.
+/// Without a listener an event costs one relaxed load, and a post nothing.
 package enum RegistrationWatch {
     /// The number of one center, and never of another.
     package typealias CenterNumber = UInt64
@@ -99,13 +106,15 @@ package enum RegistrationWatch {
         case centerEnded(CenterNumber)
     }
 
-    /// A struct, because each access to an optional of a function would wrap the function once more.
+    /// A struct, because each access to an optional of a function would wrap the function once
+    /// more.
     private struct Listener: Sendable { var receive: (@Sendable (Event) -> Void)? }
 
     private static let hasListener = Atomic<Bool>(false)
     private static let listener = Locked(Listener())
 
-    /// The calling thread, and the registrations of its running handlers, outermost first; 0 for a post without a call.
+    /// The calling thread, and the registrations of its running handlers, outermost first; 0 for a
+    /// post without a call.
     package static var running: (thread: ObjectIdentifier, handlers: [WatchedRegistration.ID]) {
         let thread = ThreadRecord.current
         return (ObjectIdentifier(thread), thread.calledRegistrations)
@@ -130,7 +139,9 @@ package enum RegistrationWatch {
 
     /// Reports a registration. Called if `isListening`.
     @inline(never)
-    static func registered(_ registration: Registration, name: Notification.Name?, by token: AnyObject) {
+    static func registered(
+        _ registration: Registration, name: Notification.Name?, by token: AnyObject
+    ) {
         let watched = WatchedRegistration(registration, name: name, token: token)
         pass(.registered(watched, owner: registration.owned?.record?.reference.take()))
     }
@@ -154,21 +165,25 @@ package struct ValueBytes: Sendable {
         bytes = unsafe withUnsafeBytes(of: value) { unsafe [UInt8]($0) }
     }
 
-    /// The bytes of a handler that takes the notification alone, in a struct, so that the function keeps its form.
+    /// The bytes of a handler that takes the notification alone, in a struct, so that the function
+    /// keeps its form.
     package static func plain(_ handler: @escaping @Sendable (Notification) -> Void) -> ValueBytes {
         struct Function { let function: @Sendable (Notification) -> Void }
         return ValueBytes(of: Function(function: handler))
     }
 
     /// The bytes of a handler that takes an owner, too.
-    fileprivate static func owned(_ handler: @escaping @Sendable (AnyObject, Notification) -> Void) -> ValueBytes {
+    fileprivate static func owned(_ handler: @escaping @Sendable (AnyObject, Notification) -> Void)
+        -> ValueBytes
+    {
         struct Function { let function: @Sendable (AnyObject, Notification) -> Void }
         return ValueBytes(of: Function(function: handler))
     }
 }
 
-/// An object whose end `TetherTesting` waits for, not retained. A registration that is attached to the object reports
-/// the end. The registration is in no center and has no observer, so no audit lists the registration.
+/// An object whose end `TetherTesting` waits for, not retained. A registration that is attached to
+/// the object reports the end. The registration is in no center and has no observer, so no audit
+/// lists the registration.
 package final class WatchedObject: Sendable {
     /// The object's address, which no other object has before the end.
     package let address: UInt
@@ -182,7 +197,8 @@ package final class WatchedObject: Sendable {
         address = UInt(bitPattern: ObjectIdentifier(object))
         type = Swift.type(of: object)
         let registration = OwnedRegistration(
-            outside: WatchedObject.center, hook: hook, site: RegistrationSite(file: #fileID, line: #line))
+            outside: WatchedObject.center, hook: hook,
+            site: RegistrationSite(file: #fileID, line: #line))
         hook.state.withLock { $0.registration = registration }
         if !OwnerTable.shared.attach(nil, to: object, as: registration) { hook.ended(registration) }
     }
@@ -213,7 +229,8 @@ package final class WatchedObject: Sendable {
 /// SAFETY: `state` is protected by its lock.
 private final class EndHook: RegistrationHook, @unchecked Sendable {
     /// The registration, until the end, and the actions at the end.
-    let state = Locked<(registration: OwnedRegistration?, actions: [@Sendable () -> Void])>((nil, []))
+    let state = Locked<(registration: OwnedRegistration?, actions: [@Sendable () -> Void])>(
+        (nil, []))
 
     override func ended(_ registration: Registration) {
         let ended = state.withLock { state in

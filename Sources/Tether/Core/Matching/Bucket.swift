@@ -2,12 +2,12 @@ internal import Synchronization
 
 /// The registrations of one name (or any) and one sender (or any), in registration order.
 ///
-/// A bucket appends registrations to its slots, and leaves a hole at each removal. Full slots, or slots with many
-/// holes, are replaced by slots for twice the number of registrations. A removal finds its slot by the registration's
-/// id, so holes store the id too.
+/// A bucket appends registrations to its slots, and leaves a hole at each removal. Full slots, or
+/// slots with many holes, are replaced by slots for twice the number of registrations. A removal
+/// finds its slot by the registration's id, so holes store the id too.
 ///
-/// SAFETY: the lock of the bucket's center protects all variables; the node retains the bucket while the bucket has
-/// registrations.
+/// SAFETY: the lock of the bucket's center protects all variables; the node retains the bucket
+/// while the bucket has registrations.
 @safe final class Bucket: @unchecked Sendable {
     let node: Unmanaged<NameNode>
     let sender: SenderKey?
@@ -23,7 +23,8 @@ internal import Synchronization
         self.sender = sender
     }
 
-    /// Appends a registration, with the caller's reference. Returns replaced slots, which posts may still read.
+    /// Appends a registration, with the caller's reference. Returns replaced slots, which posts may
+    /// still read.
     func append(_ registration: Unmanaged<Registration>) -> BucketSlots? {
         let outgrown = used == slots.capacity ? rebuild(capacity: max(4, count * 2)) : nil
         let slot = used
@@ -38,8 +39,8 @@ internal import Synchronization
         return outgrown
     }
 
-    /// Removes a registration. Returns the bucket's reference, which may be the last, because a post does not retain
-    /// the registrations that it calls. Also returns replaced slots.
+    /// Removes a registration. Returns the bucket's reference, which may be the last, because a
+    /// post does not retain the registrations that it calls. Also returns replaced slots.
     func remove(_ registration: Registration) -> (kept: Registration, outgrown: BucketSlots?) {
         unsafe uncountedSlots._withUnsafeGuaranteedRef { $0.clear(registration) }
         unsafe registration.bucket = nil
@@ -49,7 +50,8 @@ internal import Synchronization
         return (kept, used >= 8 && count < used / 2 ? rebuild(capacity: max(4, count * 2)) : nil)
     }
 
-    /// Frees the holes in the last slots. Returns the old number of used slots, for `restore` if a post may read.
+    /// Frees the holes in the last slots. Returns the old number of used slots, for `restore` if a
+    /// post may read.
     func trim() -> Int {
         let before = used
         var used = before
@@ -64,34 +66,42 @@ internal import Synchronization
         let old = slots
         let registrations = registrations
         slots = BucketSlots(capacity: capacity)
-        for (index, registration) in registrations.enumerated() { slots.set(registration, at: index) }
+        for (index, registration) in registrations.enumerated() {
+            slots.set(registration, at: index)
+        }
         slots.used.store(registrations.count, ordering: .relaxed)
         if sender == nil, count > 0 { unsafe node._withUnsafeGuaranteedRef { $0.publish(self) } }
         return old
     }
 
     var registrations: [Registration] {
-        // SAFETY: the center retains each registration in a slot, and the caller has the center's lock.
+        // SAFETY: the center retains each registration in a slot, and the caller has the center's
+        // lock.
         (0..<used).compactMap { unsafe slots.registration(at: $0)?.takeUnretainedValue() }
     }
 }
 
-/// The slots of a bucket: registrations in the order of their ids, with holes in place of ended registrations.
+/// The slots of a bucket: registrations in the order of their ids, with holes in place of ended
+/// registrations.
 ///
-/// Posts read slots without a lock, and retain no registration in the slots. The center keeps slots, and the memory of
-/// registrations, until the end of all posts that may have read them. A post's loads, the stores of removals, and the
-/// store of a guard's center are sequentially consistent: the post sees the removal, or the removing thread sees the
-/// post. On x86 such a load is a plain load.
+/// Posts read slots without a lock, and retain no registration in the slots. The center keeps
+/// slots, and the memory of registrations, until the end of all posts that may have read them. A
+/// post's loads, the stores of removals, and the store of a guard's center are sequentially
+/// consistent: the post sees the removal, or the removing thread sees the post. On x86 such a load
+/// is a plain load.
 ///
-/// SAFETY: `slots` has `capacity` initialised atomics until `deinit`; slots are written under the center's lock.
+/// SAFETY: `slots` has `capacity` initialised atomics until `deinit`; slots are written under the
+/// center's lock.
 @safe final class BucketSlots: @unchecked Sendable {
     /// The address of a registration. In a hole: twice the id of the ended registration, plus 1.
     typealias Slot = Atomic<UInt64>
 
     let capacity: Int
-    /// The number of used slots, holes included. A post calls at most the number that it has read (R4).
+    /// The number of used slots, holes included. A post calls at most the number that it has read
+    /// (R4).
     let used = Atomic<Int>(0)
-    /// Whether a registration of the slots has, or had, pending deliveries. Posts then call the slots in two parts.
+    /// Whether a registration of the slots has, or had, pending deliveries. Posts then call the
+    /// slots in two parts.
     let hasRouted = Atomic<Bool>(false)
     private let slots: UnsafeMutablePointer<Slot>
 
@@ -124,7 +134,9 @@ internal import Synchronization
         var slot = unsafe slots
         let end = unsafe slots + count
         while unsafe slot != end {
-            if let found = unsafe BucketSlots.registration(in: slot.pointee.load(ordering: .sequentiallyConsistent)) {
+            if let found = unsafe BucketSlots.registration(
+                in: slot.pointee.load(ordering: .sequentiallyConsistent))
+            {
                 unsafe body(found)
             }
             unsafe slot += 1
@@ -136,14 +148,19 @@ internal import Synchronization
         if registration.isRouted { hasRouted.store(true, ordering: .releasing) }
     }
 
-    /// Makes a hole in place of a registration, found by its id, which rises by at least 1 from slot to slot.
+    /// Makes a hole in place of a registration, found by its id, which rises by at least 1 from
+    /// slot to slot.
     func clear(_ registration: Registration) {
         let (id, slots, last) = unsafe (registration.id, slots, used.load(ordering: .relaxed) - 1)
         var low = unsafe max(0, last - Int(clamping: BucketSlots.id(in: slots[last]) - id))
         var high = unsafe min(last, Int(clamping: id - BucketSlots.id(in: slots[0])))
         while low < high {
             let middle = (low + high) / 2
-            if unsafe BucketSlots.id(in: slots[middle]) < id { low = middle + 1 } else { high = middle }
+            if unsafe BucketSlots.id(in: slots[middle]) < id {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         unsafe slots[low].store(id * 2 + 1, ordering: .sequentiallyConsistent)
     }

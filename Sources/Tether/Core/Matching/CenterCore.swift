@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// A center without its public face: the registry under a lock, lock-free posting, and the late release of objects that
-/// posts may still read.
+/// A center without its public face: the registry under a lock, lock-free posting, and the late
+/// release of objects that posts may still read.
 ///
 /// | Call | Takes the lock | Reads without it |
 /// |---|---|---|
@@ -10,8 +10,9 @@ internal import Synchronization
 /// | `post` of a cached name, without observers of its senders or of any name | not at all | name cache, node, slots |
 /// | any other `post` | once, in `match` | the slots of up to four buckets |
 ///
-/// Registrations retain their core. The core retains its registrations until their end. The public center ends all
-/// registrations in its `deinit` (R10). Each observed foreign center also has a core, for keys, removal and audits.
+/// Registrations retain their core. The core retains its registrations until their end. The public
+/// center ends all registrations in its `deinit` (R10). Each observed foreign center also has a
+/// core, for keys, removal and audits.
 ///
 /// SAFETY: the constants never change; all other fields are atomic or protected by the lock.
 @safe final class CenterCore: Sendable {
@@ -63,14 +64,16 @@ internal import Synchronization
 
     deinit { _ = CenterCore.all.withLock { $0.removeValue(forKey: address) } }
 
-    /// Shows posts the registry's cache. During a trace the cache stays hidden, so no post takes the untraced path.
+    /// Shows posts the registry's cache. During a trace the cache stays hidden, so no post takes
+    /// the untraced path.
     func publishCache(of registry: borrowing Registry) {
         // SAFETY: the registry retains the cache as long as the core lives.
         let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(registry.cache).toOpaque())
         cache.store(Events.areTraced ? 0 : address, ordering: .sequentiallyConsistent)
     }
 
-    /// Hides all centers' caches from posts. After the trace, a center's first post shows its cache again.
+    /// Hides all centers' caches from posts. After the trace, a center's first post shows its cache
+    /// again.
     static func followTrace() {
         for core in living {
             core.state.withLock { core.publishCache(of: $0.registry) }
@@ -85,15 +88,16 @@ internal import Synchronization
 
     private typealias Added = (replaced: Registration?, isClosed: Bool, released: Registry.Unlinked)
 
-    /// Adds a registration, unless its end has already tried to unlink it. Ends it if the center has ended.
-    /// The new registration replaces the registration with the same key. A closed new registration replaces none, and
-    /// is retained until its closing thread unlinks it.
+    /// Adds a registration, unless its end has already tried to unlink it. Ends it if the center
+    /// has ended. The new registration replaces the registration with the same key. A closed new
+    /// registration replaces none, and is retained until its closing thread unlinks it.
     func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) {
         let (replaced, isClosed, released) = state.withLock { state -> Added in
             if registration.id == .max { return (nil, false, []) }
             if registration.hasEnded {
                 // SAFETY: the bucket takes over the retained reference.
-                unsafe state.registry.addNew(.passRetained(registration), name: name, sender: sender)
+                unsafe state.registry.addNew(
+                    .passRetained(registration), name: name, sender: sender)
                 return (nil, state.isClosed, retireUnlinked(in: &state))
             }
             // In one step, so a beginning post sees exactly one of the two registrations (M7).
@@ -131,38 +135,46 @@ internal import Synchronization
                 return (registration, [])
             }
             if state.garbage.isEmpty {
-                // Before the guards are read: a later post must not find the old number of used slots, or the post
-                // might call an observer that its own handlers add (R4).
-                // SAFETY: the registry, or its list of unlinked objects, retains the bucket.
+                // Before the guards are read: a later post must not find the old number of used
+                // slots, or the post might call an observer that its own handlers add (R4). SAFETY:
+                // the registry, or its list of unlinked objects, retains the bucket.
                 let used = unsafe bucket._withUnsafeGuaranteedRef { $0.trim() }
-                if EpochGuard.earliest(on: address) == nil { return (kept, state.registry.takeUnlinked()) }
+                if EpochGuard.earliest(on: address) == nil {
+                    return (kept, state.registry.takeUnlinked())
+                }
                 unsafe bucket._withUnsafeGuaranteedRef { $0.restore(used) }
             }
             return (kept, retire(kept, in: &state))
         }
     }
 
-    /// Retires the unlinked objects, if there are any. Returns the objects that no post may still read.
+    /// Retires the unlinked objects, if there are any. Returns the objects that no post may still
+    /// read.
     @inline(__always)
     func retireUnlinked(in state: inout State) -> Registry.Unlinked {
         state.registry.unlinked.isEmpty ? [] : retire(nil, in: &state)
     }
 
-    /// Also retires a registration whose state is closed. Posts may still read the state of a returned registration.
+    /// Also retires a registration whose state is closed. Posts may still read the state of a
+    /// returned registration.
     @inline(never)
     private func retire(_ removed: Registration?, in state: inout State) -> Registry.Unlinked {
-        reclamation.retire(state.registry.takeUnlinked(), and: removed, of: address, in: &state.garbage)
+        reclamation.retire(
+            state.registry.takeUnlinked(), and: removed, of: address, in: &state.garbage)
     }
 
     /// Releases the garbage that waited for an ended post of an epoch.
     @inline(never)
     func reclaim(since epoch: UInt64) {
-        let released = state.withLock { reclamation.collect(&$0.garbage, of: address, since: epoch) }
+        let released = state.withLock {
+            reclamation.collect(&$0.garbage, of: address, since: epoch)
+        }
         withExtendedLifetime(released) {}
     }
 
-    /// Ends every registration of a deallocated sender, after the registration's pending deliveries.
-    /// Until then a registration stays added and reserves the sender's address, so no post can match the registration.
+    /// Ends every registration of a deallocated sender, after the registration's pending
+    /// deliveries. Until then a registration stays added and reserves the sender's address, so no
+    /// post can match the registration.
     func endAll(from sender: OwnerRecord) {
         for registration in registrations(from: .object(sender.identity)) {
             registration.live?.endAfterPending(of: sender)
@@ -181,7 +193,8 @@ internal import Synchronization
         }
     }
 
-    /// Ends a registration of an ended center, and retains it no longer; false if it had ended before.
+    /// Ends a registration of an ended center, and retains it no longer; false if it had ended
+    /// before.
     private static func endOrphaned(_ registration: Unowned<Registration>) -> Bool {
         guard let registration = registration.live else { return false }
         registration.endOrphaned()
@@ -190,7 +203,9 @@ internal import Synchronization
 
     // MARK: The center
 
-    var foreignCenter: ObjectIdentifier? { if case .foreign(let center) = face { center } else { nil } }
+    var foreignCenter: ObjectIdentifier? {
+        if case .foreign(let center) = face { center } else { nil }
+    }
 
     var ownCenter: ObjectIdentifier? {
         // SAFETY: the address is an object's; only its identity is used.
@@ -205,11 +220,14 @@ internal import Synchronization
     }
 
     /// The cores of all centers of Tether's own, oldest first.
-    static var ofOwnCenters: [CenterCore] { living.filter { $0.ownCenter != nil }.sorted { $0.number < $1.number } }
+    static var ofOwnCenters: [CenterCore] {
+        living.filter { $0.ownCenter != nil }.sorted { $0.number < $1.number }
+    }
 
     // MARK: Queries
 
-    /// The live registrations of a name, a sender, both, or all, in registration order, not retained (R8).
+    /// The live registrations of a name, a sender, both, or all, in registration order, not
+    /// retained (R8).
     func registrations(
         named name: Notification.Name? = nil, from sender: SenderKey? = nil
     ) -> [Unowned<Registration>] {
@@ -220,11 +238,14 @@ internal import Synchronization
 
     var records: [OwnerRecord] {
         state.withLock { state in
-            state.registry.registrations().flatMap { [$0.owned?.record, $0.details?.sender].compactMap(\.self) }
+            state.registry.registrations().flatMap {
+                [$0.owned?.record, $0.details?.sender].compactMap(\.self)
+            }
         }
     }
 
-    /// Whether a post of a name and a sender, or of any sender if `sender` is `nil`, would reach an observer.
+    /// Whether a post of a name and a sender, or of any sender if `sender` is `nil`, would reach an
+    /// observer.
     func hasObservers(of name: Notification.Name, from sender: SenderKey?) -> Bool {
         state.withLock { $0.registry.hasObservers(of: name, from: sender) }
     }
@@ -241,9 +262,12 @@ internal import Synchronization
 
     func subject(of registration: Registration) -> (name: Notification.Name?, sender: SenderKey?)? {
         state.withLock { state in
-            // SAFETY: the registry retains the bucket and its node while the bucket has the registration.
+            // SAFETY: the registry retains the bucket and its node while the bucket has the
+            // registration.
             unsafe registration.bucket.map {
-                unsafe $0._withUnsafeGuaranteedRef { unsafe ($0.node._withUnsafeGuaranteedRef(\.name), $0.sender) }
+                unsafe $0._withUnsafeGuaranteedRef {
+                    unsafe ($0.node._withUnsafeGuaranteedRef(\.name), $0.sender)
+                }
             }
         }
     }
@@ -255,8 +279,8 @@ internal import Synchronization
 // MARK: Posting
 
 extension CenterCore {
-    /// Calls every match in registration order. `notify` calls its argument with the notification. Not called without a
-    /// match, nor for a cached notification without payload (`isBare`).
+    /// Calls every match in registration order. `notify` calls its argument with the notification.
+    /// Not called without a match, nor for a cached notification without payload (`isBare`).
     func post(
         name: Notification.Name, isBare: Bool = false, sender: () -> SenderKey?,
         notify: ((Notification) -> Void) -> Void
@@ -269,9 +293,11 @@ extension CenterCore {
                 // SAFETY: the entry outlives the post; see `NameCache`.
                 unsafe cached._withUnsafeGuaranteedRef { cached in
                     let stored = cached.withoutPayload
-                    unsafe CenterCore.call(entry, with: stored.notification, stored: stored, at: epochGuard)
+                    unsafe CenterCore.call(
+                        entry, with: stored.notification, stored: stored, at: epochGuard)
                 }
-            case .only(let entry, _): notify { unsafe CenterCore.call(entry, with: $0, at: epochGuard) }
+            case .only(let entry, _):
+                notify { unsafe CenterCore.call(entry, with: $0, at: epochGuard) }
             case .unknown:
                 let matches = match(name: name, sender: sender)
                 if matches.count == 1, let only = matches.entries.0 {
@@ -296,23 +322,30 @@ extension CenterCore {
     private func quickMatch(_ name: Notification.Name) -> QuickMatch {
         let replacement = replacements.load(ordering: .acquiring)
         // SAFETY: cache, nodes and slots outlive every post that may see them; see `Reclamation`.
-        guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.fastMatch }), replacement & 1 == 0 else {
+        guard case .nothing = unsafe anyName._withUnsafeGuaranteedRef({ $0.fastMatch }),
+            replacement & 1 == 0
+        else {
             return .unknown
         }
-        guard let cache = unsafe UnsafeRawPointer(bitPattern: cache.load(ordering: .sequentiallyConsistent)),
+        guard
+            let cache = unsafe UnsafeRawPointer(
+                bitPattern: cache.load(ordering: .sequentiallyConsistent)),
             let cached = unsafe Unmanaged<NameCache>.fromOpaque(cache)._withUnsafeGuaranteedRef({
                 unsafe $0.find(StringBits(name.rawValue))
             })
         else {
             return .unknown
         }
-        let match = unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node._withUnsafeGuaranteedRef { $0.fastMatch } }
+        let match = unsafe cached._withUnsafeGuaranteedRef {
+            unsafe $0.node._withUnsafeGuaranteedRef { $0.fastMatch }
+        }
         switch match {
         case .nothing: return .nothing
         case .more: return .unknown
         case .only(let slots):
             let entry = unsafe Registry.Matches.Entry(slots)
-            return replacements.load(ordering: .acquiring) == replacement ? unsafe .only(entry, cached) : .unknown
+            return replacements.load(ordering: .acquiring) == replacement
+                ? unsafe .only(entry, cached) : .unknown
         }
     }
 
@@ -321,9 +354,13 @@ extension CenterCore {
         let begun = Events.areTraced ? Events.report(.post(name)) : 0
         let (found, released) = state.withLock { state -> (Registry.Matches, Registry.Unlinked) in
             // Hidden by an ended trace, or by a trace of the process that forked this process.
-            if cache.load(ordering: .relaxed) == 0, !Events.areTraced { publishCache(of: state.registry) }
-            // A displaced entry is garbage until posts under way end. The limit bounds a long post's garbage (M9).
-            let matches = state.registry.matches(name: name, mayDisplace: state.garbage.count < 64, sender: sender)
+            if cache.load(ordering: .relaxed) == 0, !Events.areTraced {
+                publishCache(of: state.registry)
+            }
+            // A displaced entry is garbage until posts under way end. The limit bounds a long
+            // post's garbage (M9).
+            let matches = state.registry.matches(
+                name: name, mayDisplace: state.garbage.count < 64, sender: sender)
             return (matches, retireUnlinked(in: &state))
         }
         withExtendedLifetime(released) {}
@@ -349,13 +386,17 @@ extension CenterCore {
 
     @inline(__always)
     private static func call(
-        _ entry: Registry.Matches.Entry, with notification: Notification, stored: StoredNotification? = nil,
+        _ entry: Registry.Matches.Entry, with notification: Notification,
+        stored: StoredNotification? = nil,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
-        // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and `Registration`.
+        // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and
+        // `Registration`.
         unsafe entry.slots._withUnsafeGuaranteedRef { slots in
             if slots.hasRouted.load(ordering: .acquiring) {
-                return unsafe callInTwoParts(notification, stored: stored, isTraced: false, at: epochGuard) { body in
+                return unsafe callInTwoParts(
+                    notification, stored: stored, isTraced: false, at: epochGuard
+                ) { body in
                     unsafe slots.forEach(ofFirst: entry.used, body)
                 }
             }
@@ -372,10 +413,12 @@ extension CenterCore {
     }
 
     private static func callMerged(
-        _ matches: Registry.Matches, with notification: Notification, at epochGuard: UnsafeMutablePointer<EpochGuard>
+        _ matches: Registry.Matches, with notification: Notification,
+        at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         let isTraced = matches.begun > 0
-        unsafe callInTwoParts(notification, stored: nil, isTraced: isTraced, at: epochGuard) { body in
+        unsafe callInTwoParts(notification, stored: nil, isTraced: isTraced, at: epochGuard) {
+            body in
             let (a, b, c, d) = matches.entries
             var cursors = [a, b, c, d].compactMap { $0 }.map { Cursor($0) }
             while let next = cursors.indices.min(by: { cursors[$0].id < cursors[$1].id }),
@@ -404,7 +447,9 @@ extension CenterCore {
                 let address = registration.address
                 unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
                 previous = address
-                if !registration.hasEnded { registration.receiveRouted(notification, in: &post, mayCall: false) }
+                if !registration.hasEnded {
+                    registration.receiveRouted(notification, in: &post, mayCall: false)
+                }
             }
         }
         // A user's scheduler may wait for a handler of the last registration.
@@ -426,8 +471,8 @@ extension CenterCore {
         }
     }
 
-    /// A position in one bucket's slots.
-    /// SAFETY: the cursor lives no longer than the post, and slots and the memory of registrations outlive the post.
+    /// A position in one bucket's slots. SAFETY: the cursor lives no longer than the post, and
+    /// slots and the memory of registrations outlive the post.
     @safe private struct Cursor {
         private let entry: Registry.Matches.Entry
         private var index = 0
@@ -444,7 +489,9 @@ extension CenterCore {
             id = .max
             while index < entry.used, unsafe head == nil {
                 // SAFETY: the slots outlive the post.
-                unsafe head = entry.slots._withUnsafeGuaranteedRef { unsafe $0.registration(at: index) }
+                unsafe head = entry.slots._withUnsafeGuaranteedRef {
+                    unsafe $0.registration(at: index)
+                }
                 index += 1
             }
             if let head = unsafe head { id = unsafe head._withUnsafeGuaranteedRef { $0.id } }

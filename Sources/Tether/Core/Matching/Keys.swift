@@ -1,4 +1,5 @@
-/// The key of a post's sender for matching (M4): a class instance by identity, a value by equality within its own type.
+/// The key of a post's sender for matching (M4): a class instance by identity, a value by equality
+/// within its own type.
 enum SenderKey: Hashable {
     case object(ObjectIdentifier)
     case value(TypedValue)
@@ -6,10 +7,15 @@ enum SenderKey: Hashable {
     @inline(__always)
     init(_ object: AnyObject) { self = .object(ObjectIdentifier(object)) }
 
-    /// The key of a sender in Foundation's form; `nil` for no sender, and for a value that can match no observer.
+    /// The key of a sender in Foundation's form; `nil` for no sender, and for a value that can
+    /// match no observer.
     @inline(__always)
     init?(any sender: Any) {
-        if let object = Unwrapped.storedObject(in: sender) { self.init(object) } else { self.init(Unwrapped(sender)) }
+        if let object = Unwrapped.storedObject(in: sender) {
+            self.init(object)
+        } else {
+            self.init(Unwrapped(sender))
+        }
     }
 
     @inline(never)
@@ -26,8 +32,9 @@ enum SenderKey: Hashable {
 
 /// A key and its owner. At most one observer of a center has the pair (M7).
 ///
-/// A class instance is refused. If retained, the object would live as long as its observer, with its owner (O2). If not
-/// retained, it could be compared by identity only, so an equal object, such as another string, would replace nothing.
+/// A class instance is refused. If retained, the object would live as long as its observer, with
+/// its owner (O2). If not retained, it could be compared by identity only, so an equal object, such
+/// as another string, would replace nothing.
 final class ObserverKey: Hashable, Sendable {
     private let owner: ObjectIdentifier?
     private let value: TypedValue
@@ -58,7 +65,9 @@ final class ObserverKey: Hashable, Sendable {
     }
 
     /// The same key among an owner's keys.
-    func of(_ owner: AnyObject?) -> ObserverKey { owner.map { ObserverKey(value, of: ObjectIdentifier($0)) } ?? self }
+    func of(_ owner: AnyObject?) -> ObserverKey {
+        owner.map { ObserverKey(value, of: ObjectIdentifier($0)) } ?? self
+    }
 
     var description: String { value.description }
 

@@ -3,17 +3,20 @@ internal import Synchronization
 
 /// The cache of one center's names. Posts read the cache without a lock.
 ///
-/// Its keys are the *bits* of strings, not their text, because nearly all names are static constants. The cache has 256
-/// slots, 2 kB, for ever. A string has four possible slots; a name has up to four cached strings. The cache also has
-/// names without observers, so posts of such names are cheap.
+/// Its keys are the *bits* of strings, not their text, because nearly all names are static
+/// constants. The cache has 256 slots, 2 kB, for ever. A string has four possible slots; a name has
+/// up to four cached strings. The cache also has names without observers, so posts of such names
+/// are cheap.
 ///
-/// A post that misses, or a name's second observer, makes an entry. Some entries are made on each eighth miss only: a
-/// displacing entry, an entry without observers, and another string of a cached name. So a million names, each posted
-/// once, rarely displace frequent names. An entry is removed when displaced, and with its name's last observer. The
-/// node retains its entries. A removed entry is retired like a removed registration.
+/// A post that misses, or a name's second observer, makes an entry. Some entries are made on each
+/// eighth miss only: a displacing entry, an entry without observers, and another string of a cached
+/// name. So a million names, each posted once, rarely displace frequent names. An entry is removed
+/// when displaced, and with its name's last observer. The node retains its entries. A removed entry
+/// is retired like a removed registration.
 ///
-/// SAFETY: `slots` has `capacity` initialised atomics until `deinit`, each empty or with an entry that its node
-/// retains; the center's lock protects writes. The center keeps removed entries for posts that may have found them.
+/// SAFETY: `slots` has `capacity` initialised atomics until `deinit`, each empty or with an entry
+/// that its node retains; the center's lock protects writes. The center keeps removed entries for
+/// posts that may have found them.
 @safe final class NameCache: @unchecked Sendable {
     static let capacity = 256
     private static let ways = 4
@@ -37,7 +40,8 @@ internal import Synchronization
     func find(_ bits: StringBits) -> Unmanaged<CachedName>? {
         let first = index(of: bits)
         for way in 0..<NameCache.ways {
-            guard let known = unsafe slots[first ^ way].load(ordering: .sequentiallyConsistent) else { continue }
+            guard let known = unsafe slots[first ^ way].load(ordering: .sequentiallyConsistent)
+            else { continue }
             let cached = unsafe Unmanaged<CachedName>.fromOpaque(known)
             if unsafe cached._withUnsafeGuaranteedRef({ $0.bits == bits }) { return unsafe cached }
         }
@@ -45,7 +49,9 @@ internal import Synchronization
     }
 
     @inline(__always)
-    private func index(of bits: StringBits) -> Int { Int(truncatingIfNeeded: bits.hash >> NameCache.shift) }
+    private func index(of bits: StringBits) -> Int {
+        Int(truncatingIfNeeded: bits.hash >> NameCache.shift)
+    }
 
     /// Counts a miss, and returns whether the miss is an eighth one.
     func admits() -> Bool {
@@ -58,15 +64,19 @@ internal import Synchronization
 
     private func freeSlot(for bits: StringBits) -> Int? {
         let first = index(of: bits)
-        return (0..<NameCache.ways).map { first ^ $0 }.first { unsafe slots[$0].load(ordering: .relaxed) == nil }
+        return (0..<NameCache.ways).map { first ^ $0 }.first {
+            unsafe slots[$0].load(ordering: .relaxed) == nil
+        }
     }
 
     /// Inserts an entry. Returns the displaced entry if there was no free slot.
     func insert(_ cached: CachedName) -> CachedName? {
-        let slot = freeSlot(for: cached.bits) ?? index(of: cached.bits) ^ (misses / 8 % NameCache.ways)
+        let slot =
+            freeSlot(for: cached.bits) ?? index(of: cached.bits) ^ (misses / 8 % NameCache.ways)
         // SAFETY: a node retains the entry in a slot.
         let old = unsafe slots[slot].load(ordering: .relaxed)
-        unsafe slots[slot].store(Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)
+        unsafe slots[slot].store(
+            Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)
         return unsafe old.map { unsafe Unmanaged<CachedName>.fromOpaque($0).takeUnretainedValue() }
     }
 
@@ -74,14 +84,16 @@ internal import Synchronization
         let first = index(of: cached.bits)
         // SAFETY: only addresses are compared.
         let address = unsafe UnsafeRawPointer(Unmanaged.passUnretained(cached).toOpaque())
-        for way in 0..<NameCache.ways where unsafe slots[first ^ way].load(ordering: .relaxed) == address {
+        for way in 0..<NameCache.ways
+        where unsafe slots[first ^ way].load(ordering: .relaxed) == address {
             unsafe slots[first ^ way].store(nil, ordering: .sequentiallyConsistent)
         }
     }
 }
 
-/// An entry of the cache: a string, the name's node, and the notification of a post without payload, made once.
-/// SAFETY: the node retains its entries; a post that has found an entry also finds the node, see `NameCache`.
+/// An entry of the cache: a string, the name's node, and the notification of a post without
+/// payload, made once. SAFETY: the node retains its entries; a post that has found an entry also
+/// finds the node, see `NameCache`.
 @safe final class CachedName: @unchecked Sendable {
     let bits: StringBits
     /// Retains the string, so no other string gets the same bits.
@@ -97,16 +109,16 @@ internal import Synchronization
 
 /// The bits of a string: the characters of a small string, or the address of a large string.
 ///
-/// While one of two strings is kept, equal bits mean equal strings. The bits of a literal are its address, so its
-/// library must not be unloaded (contract M1).
+/// While one of two strings is kept, equal bits mean equal strings. The bits of a literal are its
+/// address, so its library must not be unloaded (contract M1).
 struct StringBits: Equatable {
     private let low: UInt64
     private let high: UInt64
 
     @inline(__always)
     init(_ string: String) {
-        // SAFETY: a string has 16 bytes with 64-bit pointers, and 12 bytes elsewhere; the cast checks the size. The
-        // bits are compared, never read through.
+        // SAFETY: a string has 16 bytes with 64-bit pointers, and 12 bytes elsewhere; the cast
+        // checks the size. The bits are compared, never read through.
         #if _pointerBitWidth(_64)
         (low, high) = unsafe unsafeBitCast(string, to: (UInt64, UInt64).self)
         #else

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// The observers of one center, by name and sender: a value under the center's lock. Tests need no lock.
+/// The observers of one center, by name and sender: a value under the center's lock. Tests need no
+/// lock.
 ///
 ///     Registry
 ///       names: a table of NameNodes, one for each name that is observed (or cached without observers)
@@ -12,15 +13,17 @@ internal import Synchronization
 ///       senders: the buckets of each sender, for its end
 ///       keyed: the registrations that have a key
 ///
-/// Lock-free posts find a node in the cache, and the slots of the bucket for any sender in the node. So removed nodes,
-/// cache entries and slots are not released at once. A mutation appends removed objects to `unlinked`. The center
-/// *retires* the objects: releases them after the end of all posts that began before.
+/// Lock-free posts find a node in the cache, and the slots of the bucket for any sender in the
+/// node. So removed nodes, cache entries and slots are not released at once. A mutation appends
+/// removed objects to `unlinked`. The center *retires* the objects: releases them after the end of
+/// all posts that began before.
 ///
-/// The registry calls no user code but `==` and `hash(into:)` of value senders and keys. Adding is O(1) amortised, and
-/// removing O(log n) for n observers of the name and sender. The table of names grows and shrinks by one chain at a
-/// time, so no call moves all names.
+/// The registry calls no user code but `==` and `hash(into:)` of value senders and keys. Adding is
+/// O(1) amortised, and removing O(log n) for n observers of the name and sender. The table of names
+/// grows and shrinks by one chain at a time, so no call moves all names.
 ///
-/// SAFETY: the registry retains its nodes, and a node retains each of its buckets with registrations.
+/// SAFETY: the registry retains its nodes, and a node retains each of its buckets with
+/// registrations.
 @safe struct Registry {
     private var names = HashChains<NameNode>()
     let anyName = NameNode(name: nil, hash: 0)
@@ -39,7 +42,8 @@ internal import Synchronization
 
     // MARK: Posting
 
-    /// The slots matched by a post: at most one each for (name, sender), (name, any), (any, sender), (any, any).
+    /// The slots matched by a post: at most one each for (name, sender), (name, any), (any,
+    /// sender), (any, any).
     struct Matches: Sendable {
         /// SAFETY: the center keeps `slots` until the end of all posts that may see the slots.
         @safe struct Entry: @unchecked Sendable {
@@ -48,13 +52,16 @@ internal import Synchronization
 
             init(_ slots: Unmanaged<BucketSlots>) {
                 unsafe self.slots = unsafe slots
-                used = unsafe slots._withUnsafeGuaranteedRef { $0.used.load(ordering: .sequentiallyConsistent) }
+                used = unsafe slots._withUnsafeGuaranteedRef {
+                    $0.used.load(ordering: .sequentiallyConsistent)
+                }
             }
         }
 
         private(set) var entries: (Entry?, Entry?, Entry?, Entry?) = (nil, nil, nil, nil)
         private(set) var count = 0
-        /// The moment of the post's beginning, if the post is traced. The caller also ends that event.
+        /// The moment of the post's beginning, if the post is traced. The caller also ends that
+        /// event.
         private(set) var begun: UInt64 = 0
 
         /// Traces the post. A traced post is called through `callMerged`, which reports each call.
@@ -77,14 +84,15 @@ internal import Synchronization
         }
     }
 
-    /// The slots matched by a post. `sender` is only called if a sender is observed. With `mayDisplace`, the name may
-    /// displace another name from the cache.
+    /// The slots matched by a post. `sender` is only called if a sender is observed. With
+    /// `mayDisplace`, the name may displace another name from the cache.
     mutating func matches(
         name: Notification.Name, mayDisplace: Bool = true, sender: () -> SenderKey?
     ) -> Matches {
         var matches = Matches()
         // SAFETY: the registry retains the node.
-        let node = unsafe node(of: name, willBeObserved: false, mayDisplace: mayDisplace)?.takeUnretainedValue()
+        let node = unsafe node(of: name, willBeObserved: false, mayDisplace: mayDisplace)?
+            .takeUnretainedValue()
         let hasSenders = node?.senders.isEmpty == false || !anyName.senders.isEmpty
         if hasSenders, let sender = sender() {
             matches.add(node?.senders[sender])
@@ -98,10 +106,13 @@ internal import Synchronization
     // MARK: Adding and removing
 
     /// Adds a registration, and removes the registration with the same key.
-    mutating func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?) -> Registration? {
+    mutating func add(_ registration: Registration, name: Notification.Name?, sender: SenderKey?)
+        -> Registration?
+    {
         var replaced: Registration?
         if let key = registration.details?.key {
-            // The dictionary's key is always the live registration's key, so no other key outlives its owner here.
+            // The dictionary's key is always the live registration's key, so no other key outlives
+            // its owner here.
             replaced = keyed.removeValue(forKey: key)
             keyed[key] = registration
         }
@@ -111,7 +122,9 @@ internal import Synchronization
     }
 
     /// Adds a registration without a look at its details; takes over the caller's reference.
-    mutating func addNew(_ registration: Unmanaged<Registration>, name: Notification.Name?, sender: SenderKey?) {
+    mutating func addNew(
+        _ registration: Unmanaged<Registration>, name: Notification.Name?, sender: SenderKey?
+    ) {
         lastID += 1
         unsafe registration._withUnsafeGuaranteedRef { $0.id = lastID }
         // SAFETY: the registry retains the bucket, and the caller's reference the registration.
@@ -122,9 +135,12 @@ internal import Synchronization
         count += 1
     }
 
-    /// Removes a registration, if the registry has it. The caller keeps the returned registration for posts that may
-    /// see it. The returned bucket is not retained: the registry or `unlinked` retains the bucket.
-    mutating func remove(_ registration: Registration) -> (kept: Registration, bucket: Unmanaged<Bucket>)? {
+    /// Removes a registration, if the registry has it. The caller keeps the returned registration
+    /// for posts that may see it. The returned bucket is not retained: the registry or `unlinked`
+    /// retains the bucket.
+    mutating func remove(_ registration: Registration) -> (
+        kept: Registration, bucket: Unmanaged<Bucket>
+    )? {
         guard let bucket = unsafe registration.bucket else { return nil }
         if let key = registration.details?.key, keyed[key] === registration {
             keyed[key] = nil
@@ -142,10 +158,12 @@ internal import Synchronization
     }
 
     /// The bucket for a registration, not retained: the registry retains the bucket.
-    private mutating func bucket(name: Notification.Name?, sender: SenderKey?) -> Unmanaged<Bucket> {
+    private mutating func bucket(name: Notification.Name?, sender: SenderKey?) -> Unmanaged<Bucket>
+    {
         // SAFETY: the registry retains both nodes.
         let node =
-            unsafe name.flatMap { unsafe self.node(of: $0, willBeObserved: true) } ?? Unmanaged.passUnretained(anyName)
+            unsafe name.flatMap { unsafe self.node(of: $0, willBeObserved: true) }
+            ?? Unmanaged.passUnretained(anyName)
         // SAFETY: the registry retains the node, and the node its bucket for any sender.
         return unsafe node._withUnsafeGuaranteedRef { node in
             guard let sender else { return unsafe node.makeAnySender() }
@@ -157,7 +175,8 @@ internal import Synchronization
         }
     }
 
-    /// Removes a bucket without registrations, and its node if the node has no other bucket with registrations.
+    /// Removes a bucket without registrations, and its node if the node has no other bucket with
+    /// registrations.
     private mutating func discard(_ bucket: Bucket) {
         let node = unsafe bucket.node.takeUnretainedValue()
         if let sender = bucket.sender {
@@ -186,14 +205,18 @@ internal import Synchronization
 
     // MARK: Names
 
-    /// The node of a name to be posted or observed, not retained: the registry retains the node. `nil` for a name
-    /// without observers that the cache does not admit. Complexity: O(1) amortised.
+    /// The node of a name to be posted or observed, not retained: the registry retains the node.
+    /// `nil` for a name without observers that the cache does not admit. Complexity: O(1)
+    /// amortised.
     private mutating func node(
         of name: Notification.Name, willBeObserved: Bool, mayDisplace: Bool = true
     ) -> Unmanaged<NameNode>? {
         let bits = StringBits(name.rawValue)
-        // SAFETY: the cache only changes under the lock that the caller has; `names` retains the nodes of its entries.
-        if let cached = unsafe cache.find(bits) { return unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node } }
+        // SAFETY: the cache only changes under the lock that the caller has; `names` retains the
+        // nodes of its entries.
+        if let cached = unsafe cache.find(bits) {
+            return unsafe cached._withUnsafeGuaranteedRef { unsafe $0.node }
+        }
         let hash = UInt(bitPattern: name.rawValue.hashValue)
         let known = unsafe names.find(hash) { $0.name == name }
         let hasPlace = unsafe known?._withUnsafeGuaranteedRef {
@@ -203,7 +226,9 @@ internal import Synchronization
         let isCached = hasPlace == true || (!isNew && cache.admits() && mayDisplace)
         guard unsafe known != nil || isNew || isCached else { return nil }
         let node = unsafe known ?? names.insert(NameNode(name: name, hash: hash))
-        if isCached { unsafe insertIntoCache(CachedName(name: name, node: node.takeUnretainedValue())) }
+        if isCached {
+            unsafe insertIntoCache(CachedName(name: name, node: node.takeUnretainedValue()))
+        }
         return unsafe node
     }
 
@@ -218,7 +243,8 @@ internal import Synchronization
         }
     }
 
-    /// Unlinks an entry removed from the cache, and its node if the node has neither entries nor observers.
+    /// Unlinks an entry removed from the cache, and its node if the node has neither entries nor
+    /// observers.
     private mutating func forget(_ cached: CachedName) {
         let node = unsafe cached.node.takeUnretainedValue()
         node.cached.removeAll { $0 === cached }
@@ -236,10 +262,14 @@ internal import Synchronization
     // MARK: Queries
 
     /// The live registrations of a name, a sender, both or neither, in registration order.
-    func registrations(named name: Notification.Name? = nil, from sender: SenderKey? = nil) -> [Registration] {
+    func registrations(named name: Notification.Name? = nil, from sender: SenderKey? = nil)
+        -> [Registration]
+    {
         let buckets: [Bucket] =
             if let name {
-                find(name).flatMap { node in sender.map { node.senders[$0].map { [$0] } ?? [] } ?? node.buckets } ?? []
+                find(name).flatMap { node in
+                    sender.map { node.senders[$0].map { [$0] } ?? [] } ?? node.buckets
+                } ?? []
             } else if let sender {
                 senders[sender].map { Array($0.values) } ?? []
             } else {
@@ -253,12 +283,15 @@ internal import Synchronization
     }
 
     private func find(_ name: Notification.Name) -> NameNode? {
-        unsafe names.find(UInt(bitPattern: name.rawValue.hashValue)) { $0.name == name }?.takeUnretainedValue()
+        unsafe names.find(UInt(bitPattern: name.rawValue.hashValue)) { $0.name == name }?
+            .takeUnretainedValue()
     }
 
-    /// Whether the registry has no sender, key or registration, and no name except cached names without observers (M9).
+    /// Whether the registry has no sender, key or registration, and no name except cached names
+    /// without observers (M9).
     var isEmpty: Bool {
-        count == 0 && senders.isEmpty && keyed.isEmpty && !anyName.isObserved && names.count <= NameCache.capacity
+        count == 0 && senders.isEmpty && keyed.isEmpty && !anyName.isObserved
+            && names.count <= NameCache.capacity
             && names.elements.allSatisfy { !$0.isObserved }
     }
 
@@ -279,9 +312,8 @@ extension Dictionary {
     }
 }
 
-/// The buckets of one name, or of observers of any name.
-/// SAFETY: the lock of the node's center protects all variables that are not atomic; the center keeps the objects that
-/// posts may read.
+/// The buckets of one name, or of observers of any name. SAFETY: the lock of the node's center
+/// protects all variables that are not atomic; the center keeps the objects that posts may read.
 @safe final class NameNode: Chained, @unchecked Sendable {
     /// The maximal number of a name's strings in the cache.
     static let mostCached = 4
@@ -289,7 +321,8 @@ extension Dictionary {
     let name: Notification.Name?
     let hash: UInt
     var next: NameNode?
-    /// The bucket of observers of any sender. Once made, the bucket stays, because posts may have read it.
+    /// The bucket of observers of any sender. Once made, the bucket stays, because posts may have
+    /// read it.
     private(set) var anySender: Bucket?
     private(set) var senders: [SenderKey: Bucket] = [:]
     /// The node's entries in the cache, oldest first.
@@ -332,13 +365,14 @@ extension Dictionary {
 
     func publish(_ bucket: Bucket) {
         // SAFETY: the center keeps slots for posts that may see the slots.
-        unsafe openSlots.store(Unmanaged.passUnretained(bucket.slots).toOpaque(), ordering: .sequentiallyConsistent)
+        unsafe openSlots.store(
+            Unmanaged.passUnretained(bucket.slots).toOpaque(), ordering: .sequentiallyConsistent)
     }
 
     func unpublish() { unsafe openSlots.store(nil, ordering: .sequentiallyConsistent) }
 
-    /// The slots matched by a lock-free post: the slots for any sender, unless a sender is observed.
-    /// SAFETY: the center keeps slots for posts that may see the slots.
+    /// The slots matched by a lock-free post: the slots for any sender, unless a sender is
+    /// observed. SAFETY: the center keeps slots for posts that may see the slots.
     @safe enum FastMatch {
         case nothing
         case only(Unmanaged<BucketSlots>)
@@ -348,7 +382,9 @@ extension Dictionary {
     @inline(__always)
     var fastMatch: FastMatch {
         if hasSenders.load(ordering: .sequentiallyConsistent) { return .more }
-        guard let slots = unsafe openSlots.load(ordering: .sequentiallyConsistent) else { return .nothing }
+        guard let slots = unsafe openSlots.load(ordering: .sequentiallyConsistent) else {
+            return .nothing
+        }
         return unsafe .only(Unmanaged<BucketSlots>.fromOpaque(slots))
     }
 

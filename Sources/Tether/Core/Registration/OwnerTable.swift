@@ -1,10 +1,12 @@
 internal import Synchronization
 
-/// The owner table: from the address of an object to its record, which has the observers that the object bounds.
+/// The owner table: from the address of an object to its record, which has the observers that the
+/// object bounds.
 ///
-/// The table replaces associated objects, which Linux does not have. An object has a record while it has attached
-/// observers or is an observed sender. The table has 16 shards, by address, each a hash table under its own lock. With
-/// a shard's lock held, no user code runs and no user value is released.
+/// The table replaces associated objects, which Linux does not have. An object has a record while
+/// it has attached observers or is an observed sender. The table has 16 shards, by address, each a
+/// hash table under its own lock. With a shard's lock held, no user code runs and no user value is
+/// released.
 ///
 /// The end of an owner or sender:
 ///
@@ -13,7 +15,8 @@ internal import Synchronization
 ///     the object's own deinit       its posts still reach the observers of this sender
 ///     the hook                   -> didEnd: ends the observers of this sender, on each center that has any
 ///
-/// If a class cannot have the hook, the first post that finds the owner's end ends the observers, or `purge()` (O10).
+/// If a class cannot have the hook, the first post that finds the owner's end ends the observers,
+/// or `purge()` (O10).
 final class OwnerTable: Sendable {
     typealias Token = OwnedRegistration.Token
 
@@ -39,19 +42,24 @@ final class OwnerTable: Sendable {
 
     // MARK: Attaching
 
-    /// Attaches an observer to an object that the caller retains; false if the object is being deinitialised (O8). A
-    /// registration without a token is not listed among the object's observers.
-    func attach(_ token: (any Token)?, to object: AnyObject, as registration: OwnedRegistration) -> Bool {
+    /// Attaches an observer to an object that the caller retains; false if the object is being
+    /// deinitialised (O8). A registration without a token is not listed among the object's
+    /// observers.
+    func attach(_ token: (any Token)?, to object: AnyObject, as registration: OwnedRegistration)
+        -> Bool
+    {
         use(object) { $0.state.attachments.append(token, as: registration, of: $0) }
     }
 
-    /// Removes an observer from its owner's list, if the list has the observer. The caller releases the result.
+    /// Removes an observer from its owner's list, if the list has the observer. The caller releases
+    /// the result.
     func detach(_ registration: OwnedRegistration) -> (any Token)? {
         guard let owner = registration.record else { return nil }
         return change(owner) { $0.attachments.remove(registration) }
     }
 
-    /// Watches a retained object as a sender, for a center; `nil` if the object is being deinitialised (M5).
+    /// Watches a retained object as a sender, for a center; `nil` if the object is being
+    /// deinitialised (M5).
     func watchSender(_ object: AnyObject, for center: CenterCore) -> OwnerRecord? {
         var watched: OwnerRecord?
         _ = use(object) { record in
@@ -65,7 +73,8 @@ final class OwnerTable: Sendable {
         return watched
     }
 
-    /// Changes or makes the record of a retained object; false if the object is being deinitialised.
+    /// Changes or makes the record of a retained object; false if the object is being
+    /// deinitialised.
     private func use(_ object: AnyObject, _ body: (OwnerRecord) -> Void) -> Bool {
         let identity = ObjectIdentifier(object)
         let isExact = OwnerLifetime.isExact(for: Swift.type(of: object))
@@ -87,7 +96,9 @@ final class OwnerTable: Sendable {
 
     func unwatchSender(_ record: OwnerRecord, for center: CenterCore) {
         change(record) { state in
-            guard let known = state.senderWatches.firstIndex(where: { $0.center === center }) else { return }
+            guard let known = state.senderWatches.firstIndex(where: { $0.center === center }) else {
+                return
+            }
             state.senderWatches[known].count -= 1
             if state.senderWatches[known].count == 0 { state.senderWatches.remove(at: known) }
         }
@@ -96,7 +107,8 @@ final class OwnerTable: Sendable {
     func tokens(of owner: AnyObject) -> [any Token] {
         let identity = ObjectIdentifier(owner)
         return shard(of: identity).records.withLock { records in
-            unsafe records.find(identity)?._withUnsafeGuaranteedRef { $0.state.attachments.tokens } ?? []
+            unsafe records.find(identity)?._withUnsafeGuaranteedRef { $0.state.attachments.tokens }
+                ?? []
         }
     }
 
@@ -118,8 +130,9 @@ final class OwnerTable: Sendable {
 
     // MARK: The end of an owner
 
-    /// Called with the address of an object after the release of its last strong reference, before its `deinit`.
-    /// Returns the object's record, retained, if `didEnd` is to be called after the `deinit`.
+    /// Called with the address of an object after the release of its last strong reference, before
+    /// its `deinit`. Returns the object's record, retained, if `didEnd` is to be called after the
+    /// `deinit`.
     func willEnd(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         let (record, begun) = unsafe endAttachments(of: address)
         // Here, after the release of everything that the observers held.
@@ -127,7 +140,9 @@ final class OwnerTable: Sendable {
         return unsafe record
     }
 
-    private func endAttachments(of address: UnsafeMutableRawPointer) -> (UnsafeMutableRawPointer?, begun: UInt64) {
+    private func endAttachments(of address: UnsafeMutableRawPointer) -> (
+        UnsafeMutableRawPointer?, begun: UInt64
+    ) {
         // SAFETY: the address is an object's; only its identity is used.
         let identity = unsafe unsafeBitCast(address, to: ObjectIdentifier.self)
         var (first, isSender): (OwnerRecord.State.First, Bool) = ((nil, true), false)
@@ -158,7 +173,8 @@ final class OwnerTable: Sendable {
         withExtendedLifetime(token) { registration.finish(because: .ownerEnded) }
     }
 
-    /// Ends an attached observer, and the following ones, one by one. Other threads may end some meanwhile.
+    /// Ends an attached observer, and the following ones, one by one. Other threads may end some
+    /// meanwhile.
     private func end(_ first: OwnerRecord.State.First, of record: OwnerRecord) {
         var (next, isLast) = first
         while let registration = next.take() {
@@ -167,19 +183,23 @@ final class OwnerTable: Sendable {
         }
     }
 
-    /// Called after the return of a sender's deallocating function. The sender's `deinit` may have been postponed (M5).
+    /// Called after the return of a sender's deallocating function. The sender's `deinit` may have
+    /// been postponed (M5).
     func didEnd(_ context: UnsafeMutableRawPointer) {
         // SAFETY: takes over the reference that `willEnd` retained.
         endSenderWatches(of: unsafe Unmanaged<OwnerRecord>.fromOpaque(context).takeRetainedValue())
     }
 
     private func endSenderWatches(of record: OwnerRecord) {
-        for center in change(record, { $0.senderWatches.map(\.center) }) { center.endAll(from: record) }
+        for center in change(record, { $0.senderWatches.map(\.center) }) {
+            center.endAll(from: record)
+        }
     }
 
     // MARK: Ends that were not seen
 
-    /// Ends the observers of an owner whose end was not seen. At an exact end, the ending thread does so (O3).
+    /// Ends the observers of an owner whose end was not seen. At an exact end, the ending thread
+    /// does so (O3).
     func collect(_ record: OwnerRecord) {
         guard !record.isExact, record.reference.hasEnded else { return }
         let begun = Events.areTraced ? Events.report(.ownerEnds(record)) : 0
@@ -200,8 +220,9 @@ final class OwnerTable: Sendable {
 extension OwnerLifetime {
     /// Ends the observers of owners and senders whose end was not seen, in all centers.
     ///
-    /// Has no effect where `isExact` holds. Elsewhere an owner's observers also end at the next post that reaches one.
-    /// Complexity: O(observers). Any thread; captured values are released on the calling thread.
+    /// Has no effect where `isExact` holds. Elsewhere an owner's observers also end at the next
+    /// post that reaches one. Complexity: O(observers). Any thread; captured values are released on
+    /// the calling thread.
     public static func purge() { OwnerTable.shared.purge() }
 }
 
@@ -216,10 +237,12 @@ extension HashChains<OwnerRecord> {
 
 /// The record of one owner or observed sender: in `OwnerTable`, by the object's address.
 ///
-/// The record has an unowned reference to its object. The reference reserves the address, and shows the deallocator
-/// hook that there may be a record. An attached registration retains the record; the object does not.
+/// The record has an unowned reference to its object. The reference reserves the address, and shows
+/// the deallocator hook that there may be a record. An attached registration retains the record;
+/// the object does not.
 ///
-/// SAFETY: the shard's lock protects `state` and `next`, and makes accesses exclusive; all else is constant.
+/// SAFETY: the shard's lock protects `state` and `next`, and makes accesses exclusive; all else is
+/// constant.
 @safe final class OwnerRecord: Chained, @unchecked Sendable {
     let reference: OwnerReference<AnyObject>
     private let type: AnyClass
@@ -242,27 +265,33 @@ extension HashChains<OwnerRecord> {
         unsafe unsafeBitCast(reference.address, to: ObjectIdentifier.self)
     }
 
-    /// A multiplication spreads addresses. The upper bits of the product are well mixed: the highest bits choose a
-    /// shard, the remaining upper bits a chain.
+    /// A multiplication spreads addresses. The upper bits of the product are well mixed: the
+    /// highest bits choose a shard, the remaining upper bits a chain.
     static func hash(_ identity: ObjectIdentifier) -> UInt64 {
         UInt64(UInt(bitPattern: identity)) &* 0x9E37_79B9_7F4A_7C15
     }
 
-    static func chainHash(_ identity: ObjectIdentifier) -> UInt { UInt(truncatingIfNeeded: hash(identity) >> 28) }
+    static func chainHash(_ identity: ObjectIdentifier) -> UInt {
+        UInt(truncatingIfNeeded: hash(identity) >> 28)
+    }
 
     var hash: UInt { OwnerRecord.chainHash(identity) }
 
     /// The object's type and address. Does not retain the object.
     var instance: String { describeInstance(of: "\(type)", at: identity) }
 
-    func description(as role: String) -> String { reference.hasEnded ? "\(role) that has gone" : instance }
+    func description(as role: String) -> String {
+        reference.hasEnded ? "\(role) that has gone" : instance
+    }
 
     struct State {
         var attachments = AttachmentList()
-        /// The centers with observers of this object as a sender, each with the number of its observers.
+        /// The centers with observers of this object as a sender, each with the number of its
+        /// observers.
         var senderWatches: [(center: CenterCore, count: Int)] = []
 
-        /// An attached observer, removed and with its state closed, and whether no other observer is left.
+        /// An attached observer, removed and with its state closed, and whether no other observer
+        /// is left.
         typealias First = (registration: OwnedRegistration?, isLast: Bool)
 
         mutating func removeFirst() -> First { (attachments.removeFirst(), attachments.isEmpty) }
@@ -271,8 +300,8 @@ extension HashChains<OwnerRecord> {
     }
 }
 
-/// The observers of one owner, in order of attachment: a list through their registrations, so attaching allocates
-/// nothing. Every operation is O(1), except the list of all tokens.
+/// The observers of one owner, in order of attachment: a list through their registrations, so
+/// attaching allocates nothing. Every operation is O(1), except the list of all tokens.
 ///
 /// SAFETY: the shard's lock protects the list; `last` is in the list, which retains its elements.
 @safe struct AttachmentList {
@@ -283,11 +312,15 @@ extension HashChains<OwnerRecord> {
 
     var isEmpty: Bool { first == nil }
 
-    mutating func append(_ token: (any Token)?, as registration: OwnedRegistration, of owner: OwnerRecord) {
+    mutating func append(
+        _ token: (any Token)?, as registration: OwnedRegistration, of owner: OwnerRecord
+    ) {
         unsafe registration.owner = .passRetained(owner)
         registration.token = token
         unsafe registration.previous = last
-        if let last = unsafe last { unsafe last._withUnsafeGuaranteedRef { $0.next = registration } }
+        if let last = unsafe last {
+            unsafe last._withUnsafeGuaranteedRef { $0.next = registration }
+        }
         unsafe last = .passUnretained(registration)
         if first == nil { first = registration }
     }
@@ -301,7 +334,11 @@ extension HashChains<OwnerRecord> {
 
     private mutating func unlink(_ registration: OwnedRegistration) {
         let next = registration.next.take()
-        if let next { unsafe next.previous = registration.previous } else { unsafe last = registration.previous }
+        if let next {
+            unsafe next.previous = registration.previous
+        } else {
+            unsafe last = registration.previous
+        }
         if let previous = unsafe registration.previous {
             unsafe previous._withUnsafeGuaranteedRef { $0.next = next }
         } else {
@@ -310,8 +347,9 @@ extension HashChains<OwnerRecord> {
         unsafe registration.previous = .passUnretained(registration)
     }
 
-    /// Removes the first observer whose state is open, and closes the state. Closed registrations are also removed: the
-    /// center retains a closed registration until the closing thread has unlinked it (R8).
+    /// Removes the first observer whose state is open, and closes the state. Closed registrations
+    /// are also removed: the center retains a closed registration until the closing thread has
+    /// unlinked it (R8).
     mutating func removeFirst() -> OwnedRegistration? {
         while let registration = first {
             unlink(registration)

@@ -1,16 +1,19 @@
 internal import Foundation
 internal import Synchronization
 
-/// One observer in its center: a handler, which the subclasses store, behind a `state` that each call reads.
+/// One observer in its center: a handler, which the subclasses store, behind a `state` that each
+/// call reads.
 ///
 ///     registered ──▶ (once: claimed by one delivery) ──▶ ended: `close()`, by one thread ──▶ `finish`: unlinked and released
 ///
-/// *Retained by* its center, and by its owner's list, until its end. A token, a list or an audit has an `Unowned`
-/// reference, and retains the registration for a call. So the observer's end releases the handler's captures (R8).
+/// *Retained by* its center, and by its owner's list, until its end. A token, a list or an audit
+/// has an `Unowned` reference, and retains the registration for a call. So the observer's end
+/// releases the handler's captures (R8).
 ///
-/// *Posts do not retain it.* A post may find the address of a deallocated registration, whose memory the center keeps
-/// for such posts (Threads/Reclamation.swift). A post sets its hazard pointer and then reads `state`, whose bits stay.
-/// Before a post has found the state open, it reads only `id` besides, and it never retains the registration.
+/// *Posts do not retain it.* A post may find the address of a deallocated registration, whose
+/// memory the center keeps for such posts (Threads/Reclamation.swift). A post sets its hazard
+/// pointer and then reads `state`, whose bits stay. Before a post has found the state open, it
+/// reads only `id` besides, and it never retains the registration.
 ///
 /// SAFETY: each field states its protection; posts read a deallocated registration as said above.
 @safe class Registration: @unchecked Sendable {
@@ -36,12 +39,14 @@ internal import Synchronization
     final let center: CenterCore
     /// `nil` in most registrations.
     final let details: Details?
-    /// The pending deliveries, retained, if any. Not an `AtomicLazyReference`, whose code is not specialised here.
+    /// The pending deliveries, retained, if any. Not an `AtomicLazyReference`, whose code is not
+    /// specialised here.
     private final let pendingSlot = unsafe Atomic<UnsafeRawPointer?>(nil)
     /// The registration's bucket in the registry, or `nil`. Protected by the center's lock.
     final var bucket: Unmanaged<Bucket>?
-    /// The rank in registration order, never reused; 0 at first. `UInt64.max` if the registration ended before it could
-    /// be added. Written once, under the center's lock, before posts find the registration.
+    /// The rank in registration order, never reused; 0 at first. `UInt64.max` if the registration
+    /// ended before it could be added. Written once, under the center's lock, before posts find the
+    /// registration.
     final var id: UInt64 = 0
     final let site: RegistrationSite
     /// Last, beside the subclass's handler, because posts read these two fields alone.
@@ -72,7 +77,8 @@ internal import Synchronization
     final var isClaimed: Bool { state.load(ordering: .acquiring) & State.claimed != 0 }
     final var isIsolated: Bool { state.load(ordering: .relaxed) & State.isolated != 0 }
 
-    /// The pending deliveries, made for any target but the posting thread, and for muting and bounds; `nil` before.
+    /// The pending deliveries, made for any target but the posting thread, and for muting and
+    /// bounds; `nil` before.
     @inline(__always)
     final var pending: PendingDeliveries? {
         // SAFETY: the caller gets a reference of its own.
@@ -92,7 +98,8 @@ internal import Synchronization
         return makePending(on: .postingThread)
     }
 
-    /// Makes pending deliveries on a target. Called before the registration is added to its center, or by a switch.
+    /// Makes pending deliveries on a target. Called before the registration is added to its center,
+    /// or by a switch.
     @discardableResult
     final func makePending(on target: BoundTarget) -> PendingDeliveries {
         defer {
@@ -103,7 +110,8 @@ internal import Synchronization
         // SAFETY: the slot takes over the reference, and `deinit` releases the reference.
         let made = unsafe Unmanaged.passRetained(PendingDeliveries(of: self, target: target))
         let (isStored, known) = unsafe pendingSlot.compareExchange(
-            expected: nil, desired: UnsafeRawPointer(made.toOpaque()), ordering: .acquiringAndReleasing)
+            expected: nil, desired: UnsafeRawPointer(made.toOpaque()),
+            ordering: .acquiringAndReleasing)
         guard !isStored, let known = unsafe known else { return unsafe made.takeUnretainedValue() }
         unsafe made.release()
         // SAFETY: the slot retains its first content until `deinit`.
@@ -123,7 +131,8 @@ internal import Synchronization
 
     // MARK: Delivery
 
-    /// Delivers a notification, perhaps stored already. Called by a post whose hazard pointer is this registration.
+    /// Delivers a notification, perhaps stored already. Called by a post whose hazard pointer is
+    /// this registration.
     @inline(__always)
     final func receive(_ notification: Notification, stored: StoredNotification? = nil) {
         let state = state.load(ordering: .sequentiallyConsistent)
@@ -138,7 +147,11 @@ internal import Synchronization
 
     @inline(never)
     private final func call(_ notification: Notification, posted: UInt64 = 0) {
-        if Events.areTraced { callTraced(notification, posted: posted) } else { callUntraced(notification) }
+        if Events.areTraced {
+            callTraced(notification, posted: posted)
+        } else {
+            callUntraced(notification)
+        }
     }
 
     @inline(never)
@@ -162,7 +175,9 @@ internal import Synchronization
         LockRank.checkNoneIsHeld()
         // SAFETY: the state gives the subclass; a cast would retain the handler.
         let address = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe Unmanaged<PlainRegistration>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.handler(notification) }
+        unsafe Unmanaged<PlainRegistration>.fromOpaque(address)._withUnsafeGuaranteedRef {
+            $0.handler(notification)
+        }
     }
 
     @inline(__always)
@@ -178,7 +193,8 @@ internal import Synchronization
     /// Delivers a notification in any state, by `call`, which also traces.
     @inline(never)
     final func receiveSpecially(_ posted: Notification, stored: StoredNotification? = nil) {
-        // After an end by a handler of the same post, the post reads nothing more of the registration.
+        // After an end by a handler of the same post, the post reads nothing more of the
+        // registration.
         if hasEnded { return }
         if isRouted {
             var post = Post(stored: stored)
@@ -192,21 +208,31 @@ internal import Synchronization
         }
     }
 
-    /// Passes a post through the pending deliveries. An inline call is made if `mayCall`, or else added to the post.
+    /// Passes a post through the pending deliveries. An inline call is made if `mayCall`, or else
+    /// added to the post.
     final func receiveRouted(_ posted: Notification, in post: inout Post, mayCall: Bool) {
         guard isPrepared else { return receivePending(posted, in: &post, mayCall: mayCall) }
-        if !mayCall, pending?.isCalledHere == true { return unsafe post.calls.append(.passUnretained(self)) }
+        if !mayCall, pending?.isCalledHere == true {
+            return unsafe post.calls.append(.passUnretained(self))
+        }
         guard let notification = prepare(posted) else { return }
         post.withOwnNotification { receivePending(notification, in: &$0, mayCall: mayCall) }
     }
 
-    private final func receivePending(_ notification: Notification, in post: inout Post, mayCall: Bool) {
-        // SAFETY: the caller's hazard pointer keeps the registration, and so the pending deliveries.
+    private final func receivePending(
+        _ notification: Notification, in post: inout Post, mayCall: Bool
+    ) {
+        // SAFETY: the caller's hazard pointer keeps the registration, and so the pending
+        // deliveries.
         let isHere = unsafe unretainedPending?._withUnsafeGuaranteedRef {
             $0.receive(notification, for: self, in: &post, mayCall: mayCall)
         }
         guard isHere == true else { return }
-        if mayCall { runInline(notification) } else { unsafe post.calls.append(.passUnretained(self)) }
+        if mayCall {
+            runInline(notification)
+        } else {
+            unsafe post.calls.append(.passUnretained(self))
+        }
     }
 
     private final var isPrepared: Bool {
@@ -219,8 +245,9 @@ internal import Synchronization
         return details?.preparing?.prepare(notification, for: self)
     }
 
-    /// Claims a once registration for a delivery about to wait or to be made. If the hook converts notifications, the
-    /// claim follows the conversion, because a notification without a message does not use up the registration (R7).
+    /// Claims a once registration for a delivery about to wait or to be made. If the hook converts
+    /// notifications, the claim follows the conversion, because a notification without a message
+    /// does not use up the registration (R7).
     final func claimForDelivery() -> Bool { isOnce && convertsOnTarget ? !isClaimed : claim() }
 
     /// Claims a once registration for one delivery; false if another delivery has the claim (R7).
@@ -242,7 +269,9 @@ internal import Synchronization
     }
 
     /// Whether a notification posted away from the target is converted on the target.
-    private final var convertsOnTarget: Bool { isPrepared && details?.preparing?.convertsOnTarget == true }
+    private final var convertsOnTarget: Bool {
+        isPrepared && details?.preparing?.convertsOnTarget == true
+    }
 
     /// Runs the handler, on its target, and ends a once registration.
     final func runInline(_ notification: Notification, posted: UInt64 = 0) {
@@ -250,7 +279,8 @@ internal import Synchronization
         if isClaimed { end(because: .usedUp) }
     }
 
-    /// Runs a pending delivery's handler, with the registration as the hazard pointer, which was `previous`.
+    /// Runs a pending delivery's handler, with the registration as the hazard pointer, which was
+    /// `previous`.
     final func run(
         _ delivery: PendingDeliveries.Delivery, after previous: inout UInt,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
@@ -265,7 +295,9 @@ internal import Synchronization
     @inline(__always)
     private final func callOnTarget(_ notification: Notification, posted: UInt64) {
         if convertsOnTarget {
-            if let message = prepare(notification), !hasEnded, claim() { call(message, posted: posted) }
+            if let message = prepare(notification), !hasEnded, claim() {
+                call(message, posted: posted)
+            }
         } else if !hasEnded {
             call(notification, posted: posted)
         }
@@ -283,7 +315,8 @@ internal import Synchronization
         if !hasEnded, close() { finish(because: cause) }
     }
 
-    /// Ends the registration after its sender's or center's end. A sequence's notifications are still taken (S2).
+    /// Ends the registration after its sender's or center's end. A sequence's notifications are
+    /// still taken (S2).
     final func endOrphaned() {
         if hasEnded { return }
         state.bitwiseOr(State.orphaned, ordering: .acquiringAndReleasing)
@@ -304,10 +337,12 @@ internal import Synchronization
         LockRank.checkNoneIsHeld()
         let begun = Events.areTraced ? Events.report(.observerEnds(self, because: cause)) : 0
         defer { Events.end(begun) }
-        // Everything is unlinked first and released last, so a `deinit` that runs here sees a complete end. The result
-        // retains this registration.
+        // Everything is unlinked first and released last, so a `deinit` that runs here sees a
+        // complete end. The result retains this registration.
         let released = center.unlink(self)
-        if details == nil, pending == nil, cause == .ownerEnded || !isOwned, !RegistrationWatch.isListening {
+        if details == nil, pending == nil, cause == .ownerEnded || !isOwned,
+            !RegistrationWatch.isListening
+        {
             return withExtendedLifetime(released) {}
         }
         let deliveries = pending?.end(of: self)
@@ -370,19 +405,20 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     typealias Handler<Owner> = @Sendable (Owner, Notification) -> Void
 
     let handler: Handler<AnyObject>
-    /// The owner's record, retained here, so posts need not retain it; `nil` if the owner was being deinitialised.
-    /// Written once, before posts find the registration.
+    /// The owner's record, retained here, so posts need not retain it; `nil` if the owner was being
+    /// deinitialised. Written once, before posts find the registration.
     var owner: Unmanaged<OwnerRecord>?
 
-    // The place in the owner's list. Protected by the lock of the owner's shard. After a removal, these fields belong
-    // to the thread that removed the registration and closed its state.
+    // The place in the owner's list. Protected by the lock of the owner's shard. After a removal,
+    // these fields belong to the thread that removed the registration and closed its state.
     var token: (any Token)?
     var next: OwnedRegistration?
     /// The previous registration; itself while the registration is in no list.
     var previous: Unmanaged<OwnedRegistration>?
 
     private init(
-        center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite, form: Form<AnyObject>
+        center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite,
+        form: Form<AnyObject>
     ) {
         handler = form.function
         super.init(center: center, details: details, flags: flags | State.owned, site: site)
@@ -394,14 +430,15 @@ final class PlainRegistration: Registration, @unchecked Sendable {
         center: CenterCore, details: Details?, flags: UInt32, site: RegistrationSite,
         handler: @escaping Handler<Owner>
     ) {
-        // SAFETY: a function takes an instance of any class in the same way, and this handler is only called with the
-        // owner. The cast is of a struct, because a cast of the function alone adds a thunk.
+        // SAFETY: a function takes an instance of any class in the same way, and this handler is
+        // only called with the owner. The cast is of a struct, because a cast of the function alone
+        // adds a thunk.
         let form = unsafe unsafeBitCast(Form(function: handler), to: Form<AnyObject>.self)
         self.init(center: center, details: details, flags: flags, site: site, form: form)
     }
 
-    /// Makes a registration for the end of its future owner, which the hook reports. The registration names a center
-    /// without being added, and has no observer.
+    /// Makes a registration for the end of its future owner, which the hook reports. The
+    /// registration names a center without being added, and has no observer.
     convenience init(outside center: CenterCore, hook: RegistrationHook, site: RegistrationSite) {
         self.init(
             center: center, details: Details(hooks: [hook]), flags: 0, site: site,
@@ -421,7 +458,9 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     @inline(__always)
     func callHandler(_ notification: Notification) {
         // SAFETY: the registration retains the record.
-        guard let owner = unsafe owner?._withUnsafeGuaranteedRef({ $0.reference.take() }) else { return collect() }
+        guard let owner = unsafe owner?._withUnsafeGuaranteedRef({ $0.reference.take() }) else {
+            return collect()
+        }
         handler(owner, notification)
     }
 
@@ -449,7 +488,8 @@ final class PlainRegistration: Registration, @unchecked Sendable {
     var line: Int { Int(lineNumber) }
 }
 
-/// A call in the program: its file, its line and the function, for the sentence that refuses an argument.
+/// A call in the program: its file, its line and the function, for the sentence that refuses an
+/// argument.
 package struct CallSite: Sendable {
     private let (file, line, call): (StaticString, UInt, StaticString)
 
@@ -461,6 +501,7 @@ package struct CallSite: Sendable {
 
     /// Stops the program with the place of the call, and not of this line.
     func refuse(_ sentence: String) -> Never {
-        fatalError("\("\(call)".replacing("fileID:line:", with: "")): \(sentence)", file: file, line: line)
+        fatalError(
+            "\("\(call)".replacing("fileID:line:", with: "")): \(sentence)", file: file, line: line)
     }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// A participant in a registration's life besides its handler: an async handler's task, a message type, a sequence's
-/// buffer, or the closure in a foreign center. Most registrations have no hook.
+/// A participant in a registration's life besides its handler: an async handler's task, a message
+/// type, a sequence's buffer, or the closure in a foreign center. Most registrations have no hook.
 ///
 /// SAFETY: subclasses protect their fields.
 class RegistrationHook: @unchecked Sendable {
@@ -11,21 +11,25 @@ class RegistrationHook: @unchecked Sendable {
     /// Whether `prepare` is also called on the target, because the hook cannot convert elsewhere.
     var convertsOnTarget: Bool { false }
 
-    /// The notification as the registration takes it; `nil` if the notification does not match after all.
-    /// Called on the posting thread, before the claim of a once registration. If the hook converts on the target,
-    /// called there again.
-    func prepare(_ notification: Notification, for registration: Registration) -> Notification? { notification }
+    /// The notification as the registration takes it; `nil` if the notification does not match
+    /// after all. Called on the posting thread, before the claim of a once registration. If the
+    /// hook converts on the target, called there again.
+    func prepare(_ notification: Notification, for registration: Registration) -> Notification? {
+        notification
+    }
 
     func attached(to registration: Registration) {}
 
     /// Called once, when the registration has ended, with no lock held.
     func ended(_ registration: Registration) {}
 
-    /// The name of the part that takes the deliveries in place of the target; `nil` without such a part.
+    /// The name of the part that takes the deliveries in place of the target; `nil` without such a
+    /// part.
     var targetDescription: String? { nil }
 
     typealias Counts = (pending: Int, dropped: [DropReason: Int])
 
-    /// The number of deliveries that the hook keeps for the registration, and the numbers of its drops.
+    /// The number of deliveries that the hook keeps for the registration, and the numbers of its
+    /// drops.
     var counts: Counts { (0, [:]) }
 }

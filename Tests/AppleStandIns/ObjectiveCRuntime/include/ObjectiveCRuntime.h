@@ -1,5 +1,6 @@
-/// What Tether uses of the Objective-C runtime, over Swift's own objects, so that what is written for Apple platforms
-/// runs on Linux. See `ObjectiveC.swift`, which gives it the names that it has there.
+/// What Tether uses of the Objective-C runtime, over Swift's own objects, so that what is written
+/// for Apple platforms runs on Linux. See `ObjectiveC.swift`, which gives it the names that it has
+/// there.
 #ifndef TETHER_OBJECTIVE_C_RUNTIME_H
 #define TETHER_OBJECTIVE_C_RUNTIME_H
 
@@ -16,10 +17,12 @@ struct runtime_selector runtime_register_name(const char *_Nonnull name);
 
 typedef void (*runtime_method)(void);
 
-/// The implementation of a method that every class has, or `NULL` for one that the simulation does not know.
+/// The implementation of a method that every class has, or `NULL` for one that the simulation does
+/// not know.
 runtime_method _Nullable runtime_find_method(struct runtime_selector selector);
 
-/// Associates a value with an object, and releases the one that was there. `policy` has libobjc's bits.
+/// Associates a value with an object, and releases the one that was there. `policy` has libobjc's
+/// bits.
 void runtime_associate(void *_Nonnull object, const void *_Nonnull key, void *_Nullable value, uintptr_t policy);
 
 /// The associated value; an atomic policy leaves one more reference in the thread's pool.
@@ -28,7 +31,8 @@ void *_Nullable runtime_associated(void *_Nonnull object, const void *_Nonnull k
 /// How many objects have associated values.
 long runtime_association_count(void);
 
-/// Begins a pool of the calling thread; ends it, with all that began later, and releases what was put there.
+/// Begins a pool of the calling thread; ends it, with all that began later, and releases what was
+/// put there.
 long runtime_push_pool(void);
 void runtime_pop_pool(long pool);
 

@@ -12,7 +12,9 @@ import Tether
     private func observe(
         _ name: Notification.Name = .sample, on target: DeliveryTarget? = nil, once: Bool = false
     ) -> NotificationObserver {
-        center.observe(name, on: target ?? .custom(scheduler), once: once) { [log] in log.add($0.number) }
+        center.observe(name, on: target ?? .custom(scheduler), once: once) { [log] in
+            log.add($0.number)
+        }
     }
 
     private var counts: [[Int]] { center.audit().map { [$0.pending, $0.dropped] } }
@@ -31,7 +33,9 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D8 a bound that is set later drops at once, and one that is lifted lets everything wait`() {
+    @Test
+    func `D8 a bound that is set later drops at once, and one that is lifted lets everything wait`()
+    {
         let token = observe()
         center.post(.sample, numbers: 1...10)
         token.backlog = .newest(4)
@@ -77,18 +81,27 @@ import Tether
         box.set(nil)
     }
 
-    @Test func `D8 a backlog that is given at the registration bounds posts before the next line`() {
+    @Test func `D8 a backlog that is given at the registration bounds posts before the next line`()
+    {
         let (log, owner, queue) = (log, Plain(), DispatchQueue(label: "suspended"))
         queue.suspend()
         let tokens = [
-            center.observe(.sample, on: .custom(scheduler), backlog: .newest(1)) { log.add($0.number) },
-            center.observe(.sample, owner: owner, on: .custom(scheduler), backlog: .oldest(1)) { log.add(-$1.number) },
-            center.observe(.sample, owner: owner, on: .dispatchQueue(queue), backlog: .newest(2)) { _, _ in },
+            center.observe(.sample, on: .custom(scheduler), backlog: .newest(1)) {
+                log.add($0.number)
+            },
+            center.observe(.sample, owner: owner, on: .custom(scheduler), backlog: .oldest(1)) {
+                log.add(-$1.number)
+            },
+            center.observe(.sample, owner: owner, on: .dispatchQueue(queue), backlog: .newest(2)) {
+                _, _ in
+            },
             center.observe(.sample, backlog: .newest(3)) { _ in },
         ]
         #expect(tokens.map(\.backlog) == [.newest(1), .oldest(1), .newest(2), .newest(3)])
         center.post(.sample, numbers: 1...3)
-        #expect(center.audit().map(\.pending) == [1, 1, 2, 0] && center.audit().map(\.dropped) == [2, 2, 1, 0])
+        #expect(
+            center.audit().map(\.pending) == [1, 1, 2, 0]
+                && center.audit().map(\.dropped) == [2, 2, 1, 0])
         scheduler.runAll()
         #expect(log.entries.sorted() == [-1, 3])
         queue.resume()

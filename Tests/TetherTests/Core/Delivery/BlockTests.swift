@@ -10,9 +10,13 @@ import Testing
     private let log = Log<String>()
 
     @Test
-    func `D4 work that was put on a queue before a post runs before its handlers, though an earlier delivery waits`() {
+    func
+        `D4 work that was put on a queue before a post runs before its handlers, though an earlier delivery waits`()
+    {
         let queue = DispatchQueue(label: "BlockTests")
-        let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add("\($0.number)") }
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in
+            log.add("\($0.number)")
+        }
         for number in 1...200 {
             queue.suspend()
             center.post(.sample, number: 0)
@@ -26,9 +30,12 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D4 a barrier that was put on a concurrent queue before a post runs before its handlers`() {
+    @Test
+    func `D4 a barrier that was put on a concurrent queue before a post runs before its handlers`()
+    {
         let queue = DispatchQueue(label: "BlockTests", attributes: .concurrent)
-        let token = center.observe(.sample, on: .dispatchQueue(queue, concurrently: true)) { [log] in
+        let token = center.observe(.sample, on: .dispatchQueue(queue, concurrently: true)) {
+            [log] in
             log.add("\($0.number)")
         }
         for number in 1...200 {
@@ -40,7 +47,10 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D4 work that was put on the main queue before a post runs before its handlers there`() async {
+    @Test
+    func `D4 work that was put on the main queue before a post runs before its handlers there`()
+        async
+    {
         let token = center.observe(.sample, on: .main) { [log] in log.add("\($0.number)") }
         await withCheckedContinuation { continuation in
             DispatchQueue.main.async { [center, log] in
@@ -64,7 +74,9 @@ import Testing
                 log.add("first \(notification.number)")
                 if notification.number == 1 { center.post(.sample, number: 2) }
             },
-            center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add("second \($0.number)") },
+            center.observe(.sample, on: .dispatchQueue(queue)) { [log] in
+                log.add("second \($0.number)")
+            },
         ]
         center.post(.sample, number: 1)
         queue.settle()
@@ -85,7 +97,8 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `M3 D1 the deliveries of a post are on their queues before its first handler is called`() {
+    @Test
+    func `M3 D1 the deliveries of a post are on their queues before its first handler is called`() {
         let scheduler = ManualScheduler()
         let tokens = [
             center.observe(.sample) { [log] _ in
@@ -126,10 +139,13 @@ import Testing
             center.observe(.sample, on: .dispatchQueue(queue)) { [log] _ in
                 log.add("first")
                 // Called after the return, when the block has taken the second delivery.
-                let isWaiting = HandlerWait.whenReturned(first.value!.registration!.address) { second.value?.cancel() }
+                let isWaiting = HandlerWait.whenReturned(first.value!.registration!.address) {
+                    second.value?.cancel()
+                }
                 #expect(isWaiting)
             })
-        second.set(center.observe(.sample, on: .dispatchQueue(queue)) { [log] _ in log.add("second") })
+        second.set(
+            center.observe(.sample, on: .dispatchQueue(queue)) { [log] _ in log.add("second") })
         center.post(.sample, number: 1)
         queue.settle()
         #expect(log.entries == ["first"] && second.value?.isActive == false)
@@ -155,7 +171,8 @@ import Testing
     @Test(arguments: [false, true])
     func `D7 a handler that posts to its own queue does not starve it`(batching: Bool) {
         let queue = DispatchQueue(label: "BlockTests")
-        let token = center.observe(.sample, on: .dispatchQueue(queue, batching: batching)) { [center, log] in
+        let token = center.observe(.sample, on: .dispatchQueue(queue, batching: batching)) {
+            [center, log] in
             log.add("\($0.number)")
             if $0.number < 5 { center.post(.sample, number: $0.number + 1) }
         }
@@ -168,7 +185,8 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D2 D7 a cancelled operation of a batching observer drops all that waits, counted`() {
+    @Test func `D2 D7 a cancelled operation of a batching observer drops all that waits, counted`()
+    {
         let queue = OperationQueue.serial()
         queue.isSuspended = true
         let token = center.observe(.sample, on: .operationQueue(queue, batching: true)) { [log] in
@@ -197,7 +215,10 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `X3 an object that posts itself in userInfo from its deinit is not kept for an asynchronous observer`() {
+    @Test
+    func
+        `X3 an object that posts itself in userInfo from its deinit is not kept for an asynchronous observer`()
+    {
         final class Posts {
             let center: ObserverCenter
             init(_ center: ObserverCenter) { self.center = center }
@@ -208,7 +229,9 @@ import Testing
         }
         let scheduler = ManualScheduler()
         let token = center.observe(.sample, on: .custom(scheduler)) { [log] notification in
-            log.add("\(notification.object == nil) \(notification.userInfo?.count ?? 0) \(notification.number)")
+            log.add(
+                "\(notification.object == nil) \(notification.userInfo?.count ?? 0) \(notification.number)"
+            )
         }
         do { _ = Posts(center) }
         scheduler.runAll()

@@ -6,7 +6,8 @@ import Testing
 @Suite(.ownThread) struct CancellationTests {
     /// Logs the numbers of posts. The handler of post 1 opens a gate, and returns when it may.
     private func observe(
-        on target: DeliveryTarget, of center: ObserverCenter, _ log: Log<Int>, _ isRunning: Gate, _ mayReturn: Gate
+        on target: DeliveryTarget, of center: ObserverCenter, _ log: Log<Int>, _ isRunning: Gate,
+        _ mayReturn: Gate
     ) -> NotificationObserver {
         center.observe(.sample, on: target) { notification in
             if notification.number == 1 {
@@ -17,7 +18,10 @@ import Testing
         }
     }
 
-    @Test func `D2 cancelling an operation that runs on a concurrent queue drops no other operation's delivery`() {
+    @Test
+    func
+        `D2 cancelling an operation that runs on a concurrent queue drops no other operation's delivery`()
+    {
         let (center, queue, log) = (ObserverCenter(), OperationQueue(), Log<Int>())
         queue.maxConcurrentOperationCount = 2
         let (isRunning, mayReturn, mayEnd) = (Gate(), Gate(), Gate())
@@ -58,10 +62,13 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `D2 D7 cancelling with batching drops the deliveries of an operation that has not begun`(first: Bool) {
+    func `D2 D7 cancelling with batching drops the deliveries of an operation that has not begun`(
+        first: Bool
+    ) {
         let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<Int>())
         let (isRunning, mayGoOn) = (Gate(), Gate())
-        let token = observe(on: .operationQueue(queue, batching: true), of: center, log, isRunning, mayGoOn)
+        let token = observe(
+            on: .operationQueue(queue, batching: true), of: center, log, isRunning, mayGoOn)
         queue.isSuspended = true
         center.post(.sample, numbers: 1...4)
         queue.isSuspended = false
@@ -76,11 +83,14 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D2 D6 D7 cancelling the operation of a batching target that was left drops nothing`() {
+    @Test
+    func `D2 D6 D7 cancelling the operation of a batching target that was left drops nothing`() {
         let (center, log) = (ObserverCenter(), Log<Int>())
         let (left, next) = (OperationQueue.serial(), OperationQueue.serial())
         left.isSuspended = true
-        let token = center.observe(.sample, on: .operationQueue(left, batching: true)) { log.add($0.number) }
+        let token = center.observe(.sample, on: .operationQueue(left, batching: true)) {
+            log.add($0.number)
+        }
         center.post(.sample, numbers: 1...3)
         token.target = .operationQueue(next, batching: true)
         left.cancelAllOperations()
@@ -90,12 +100,17 @@ import Testing
         #expect(center.audit().map(\.dropped) == [0])
     }
 
-    @Test func `R7 R8 a once observer whose delivery a cancelled queue drops has ended, its captures released`() {
+    @Test
+    func
+        `R7 R8 a once observer whose delivery a cancelled queue drops has ended, its captures released`()
+    {
         let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<String>())
         queue.isSuspended = true
         let token = {
             let capture = Ending { log.add("released") }
-            return center.observe(.sample, on: .operationQueue(queue), once: true) { _ in capture.touch() }
+            return center.observe(.sample, on: .operationQueue(queue), once: true) { _ in
+                capture.touch()
+            }
         }()
         center.post(.sample, number: 1)
         #expect(token.isActive)

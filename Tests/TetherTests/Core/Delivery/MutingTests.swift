@@ -11,7 +11,9 @@ import Testing
     private let log = Log<Int>()
     private let ended = Log<Int>()
 
-    private func observe(on target: DeliveryTarget = .postingThread, once: Bool = false) -> NotificationObserver {
+    private func observe(on target: DeliveryTarget = .postingThread, once: Bool = false)
+        -> NotificationObserver
+    {
         center.observe(.sample, on: target, once: once) { [log] in log.add($0.number) }
     }
 
@@ -73,13 +75,17 @@ import Testing
         tokens[1].mute()
         tokens[1].mute()
         center.post(.sample, number: 1)
-        #expect(center.audit()[0].description.hasSuffix("(1 dropped: its observer is muted, muted)"))
-        #expect(center.audit()[1].description.hasSuffix("(1 dropped: its observer is muted, muted 2 times)"))
+        #expect(
+            center.audit()[0].description.hasSuffix("(1 dropped: its observer is muted, muted)"))
+        #expect(
+            center.audit()[1].description.hasSuffix(
+                "(1 dropped: its observer is muted, muted 2 times)"))
         #expect(center.audit().json().contains("\"muteCount\" : 2"))
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `D9 unmuting enqueues the kept notification behind pending ones and before later ones`() {
+    @Test
+    func `D9 unmuting enqueues the kept notification behind pending ones and before later ones`() {
         let token = observe(on: .custom(scheduler))
         center.post(.sample, number: 1)
         token.mute(keepingNewest: true)

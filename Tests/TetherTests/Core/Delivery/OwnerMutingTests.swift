@@ -38,7 +38,9 @@ import Testing
         scheduler.runAll()
         #expect(log.entries == ["d1"])
         #expect(
-            OwnerObservers(of: owner).audit().map { [$0.dropped, $0.muteCount] } == [[1, 1], [1, 1], [1, 1]])
+            OwnerObservers(of: owner).audit().map { [$0.dropped, $0.muteCount] } == [
+                [1, 1], [1, 1], [1, 1],
+            ])
         unmute(owner)
         for center in [center, second] { center.post(.sample, number: 2) }
         scheduler.runAll()
@@ -67,7 +69,8 @@ import Testing
         withExtendedLifetime(owner) {}
     }
 
-    @Test func `D9 the kept notifications of an owner's observers are delivered in posting order`() {
+    @Test func `D9 the kept notifications of an owner's observers are delivered in posting order`()
+    {
         let owner = Owner()
         observe(owner, "a")
         observe(owner, "b", of: .other)

@@ -34,7 +34,8 @@ import Tether
 
     @Test func `D6 the setter runs no handler and never waits, not even for a suspended queue`() {
         let queue = DispatchQueue(label: "suspended")
-        let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add($0.number) }
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] in log.add($0.number)
+        }
         queue.suspend()
         center.post(.sample, number: 1)
         onThreads({ token.target = .postingThread })

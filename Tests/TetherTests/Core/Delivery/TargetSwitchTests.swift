@@ -12,9 +12,14 @@ import Tether
         let log = Log<String>()
     }
 
-    @Test func `D6 a switch from another thread while a handler runs does not wait, and does not overtake it`() {
+    @Test
+    func
+        `D6 a switch from another thread while a handler runs does not wait, and does not overtake it`()
+    {
         let fixture = Fixture()
-        let (center, first, second, log) = (fixture.center, fixture.first, fixture.second, fixture.log)
+        let (center, first, second, log) = (
+            fixture.center, fixture.first, fixture.second, fixture.log
+        )
         let isRunning = Gate()
         let mayGoOn = Gate()
         let token = center.observe(.sample, on: .custom(first)) { notification in
@@ -42,7 +47,10 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D6 a block that ran during a call calls the handler on its own queue, after two switches`() {
+    @Test
+    func
+        `D6 a block that ran during a call calls the handler on its own queue, after two switches`()
+    {
         let (center, log, key) = (ObserverCenter(), Log<String>(), DispatchSpecificKey<String>())
         let (first, second) = (DispatchQueue(label: "first"), DispatchQueue(label: "second"))
         for queue in [first, second] { queue.setSpecific(key: key, value: queue.label) }

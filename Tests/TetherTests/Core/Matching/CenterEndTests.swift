@@ -10,7 +10,9 @@ import Testing
     private let log = Log<String>()
 
     /// An observer whose handler captures something that logs its release.
-    private func observe(_ center: ObserverCenter, on target: DeliveryTarget = .postingThread) -> NotificationObserver {
+    private func observe(_ center: ObserverCenter, on target: DeliveryTarget = .postingThread)
+        -> NotificationObserver
+    {
         let log = log
         let captured = Ending { log.add("released") }
         return center.observe(.sample, on: target) { _ in
@@ -24,7 +26,8 @@ import Testing
         core.post(name: name, sender: { nil }, notify: { $0(Notification(name: name)) })
     }
 
-    @Test func `R10 the end of a center makes its observers inactive and releases their captures`() {
+    @Test func `R10 the end of a center makes its observers inactive and releases their captures`()
+    {
         let center = Box(optional: ObserverCenter())
         let owner = Object()
         let tokens = [
@@ -91,14 +94,16 @@ import Testing
         withExtendedLifetime(token) {}
     }
 
-    @Test func `R10 a registration that comes after the end is ended, and what it captured released`() {
+    @Test
+    func `R10 a registration that comes after the end is ended, and what it captured released`() {
         let log = log
         let core = CenterCore()
         core.close()
         do {
             let captured = Ending { log.add("released") }
             let registration = PlainRegistration(
-                center: core, site: RegistrationSite(file: #fileID, line: #line), handler: { _ in captured.touch() })
+                center: core, site: RegistrationSite(file: #fileID, line: #line),
+                handler: { _ in captured.touch() })
             core.add(registration, name: .sample, sender: nil)
             #expect(registration.hasEnded)
         }

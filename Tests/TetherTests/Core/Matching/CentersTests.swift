@@ -14,7 +14,9 @@ import Tether
     @Test func `M8 a token of one center given to another changes nothing on either`() {
         let (a, b) = (ObserverCenter(), ObserverCenter())
         let log = Log<String>()
-        let tokens = [a.observe(.sample) { _ in log.add("a") }, b.observe(.sample) { _ in log.add("b") }]
+        let tokens = [
+            a.observe(.sample) { _ in log.add("a") }, b.observe(.sample) { _ in log.add("b") },
+        ]
         b.removeObserver(tokens[0])
         b.removeObserver(tokens[0], name: .sample, object: nil)
         a.removeObserver(tokens[1])

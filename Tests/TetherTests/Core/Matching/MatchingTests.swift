@@ -9,7 +9,9 @@ import Tether
     private let center = ObserverCenter()
     let log = Log<String>()
 
-    private func observe(_ name: Notification.Name?, _ sender: Sender?, _ label: String) -> NotificationObserver {
+    private func observe(_ name: Notification.Name?, _ sender: Sender?, _ label: String)
+        -> NotificationObserver
+    {
         let log = log
         return if let sender {
             center.observe(name, from: sender) { _ in log.add(label) }
@@ -19,7 +21,9 @@ import Tether
     }
 
     @Test(arguments: 0..<24)
-    func `M1 M2 M3 a post reaches each of the four kinds once, in registration order, and no other`(seed: Int) {
+    func `M1 M2 M3 a post reaches each of the four kinds once, in registration order, and no other`(
+        seed: Int
+    ) {
         let (a, b, stranger) = (Sender(), Sender(), Sender())
         var kinds: [(name: Notification.Name?, sender: Sender?)] = []
         for name in [.sample, .other, nil] as [Notification.Name?] {
@@ -53,10 +57,14 @@ import Tether
     }
 
     @Test func `M2 names of one length that begin alike are distinguished, also in the cache`() {
-        let texts = ["settings1", "settings2", "a name that is not short 1", "a name that is not short 2"]
+        let texts = [
+            "settings1", "settings2", "a name that is not short 1", "a name that is not short 2",
+        ]
         let tokens = texts.map { observe(Notification.Name($0), nil, $0) }
         // The first post of a name puts it into the cache.
-        for _ in 1...2 { for text in texts { center.post(name: Notification.Name(text), object: nil) } }
+        for _ in 1...2 {
+            for text in texts { center.post(name: Notification.Name(text), object: nil) }
+        }
         #expect(log.entries == texts + texts)
         withExtendedLifetime(tokens) {}
     }
@@ -66,7 +74,9 @@ import Tether
         let received = Log<String>()
         let token = center.observe(.sample) { notification in
             let isSender = (notification.object as? Sender) === sender
-            received.add("\(notification.name.rawValue) \(isSender) \(notification.userInfo?["key"] ?? "nothing")")
+            received.add(
+                "\(notification.name.rawValue) \(isSender) \(notification.userInfo?["key"] ?? "nothing")"
+            )
         }
         center.post(name: .sample, object: sender, userInfo: ["key": 7])
         center.post(Notification(name: .sample, object: sender, userInfo: ["key": 8]))
@@ -77,7 +87,9 @@ import Tether
     @Test func `M6 posts that match nobody do nothing, and a registration alone fires nothing`() {
         center.post(name: .sample, object: nil)
         center.post(Notification(name: .sample))
-        let tokens = [observe(.sample, nil, "a"), observe(nil, nil, "b"), observe(.sample, Sender(), "c")]
+        let tokens = [
+            observe(.sample, nil, "a"), observe(nil, nil, "b"), observe(.sample, Sender(), "c"),
+        ]
         #expect(log.entries.isEmpty)
         center.removeAllObservers()
         center.post(name: .sample, object: nil)

@@ -13,20 +13,24 @@ import Testing
     @Test func `M9 posting 300,000 distinct names without observers keeps nothing`() {
         let sender = Object()
         for number in 0..<300_000 {
-            center.post(name: Notification.Name("name \(number)"), object: number % 2 == 0 ? sender : nil)
+            center.post(
+                name: Notification.Name("name \(number)"), object: number % 2 == 0 ? sender : nil)
         }
         #expect(center.core.isEmpty)
     }
 
     @Test(arguments: 1...2)
-    func `M9 posting a name in strings that are made anew keeps few of them, in a post that lasts`(posts: Int) {
+    func `M9 posting a name in strings that are made anew keeps few of them, in a post that lasts`(
+        posts: Int
+    ) {
         let name = Notification.Name("a name that is too long to stand in the string itself")
         let (calls, kept) = (Log<Int>(), Box(0))
         let tokens = [
             center.observe(name) { _ in calls.add(1) },
             center.observe(.sample) { [center] _ in
                 for _ in 0..<5000 {
-                    let anew = Notification.Name(String(decoding: Array(name.rawValue.utf8), as: UTF8.self))
+                    let anew = Notification.Name(
+                        String(decoding: Array(name.rawValue.utf8), as: UTF8.self))
                     for _ in 0..<posts { center.post(name: anew, object: nil) }
                 }
                 kept.set(center.core.state.withLock { $0.garbage.count })
@@ -40,7 +44,9 @@ import Testing
     }
 
     @Test func `M9 names that came and went, observed and posted, leave none behind`() {
-        let staying = (0..<100).map { number in center.observe(Notification.Name("staying \(number)")) { _ in } }
+        let staying = (0..<100).map { number in
+            center.observe(Notification.Name("staying \(number)")) { _ in }
+        }
         for number in 0..<5000 {
             let name = Notification.Name("a name that comes and goes, number \(number)")
             let token = center.observe(name) { _ in }
@@ -60,19 +66,33 @@ import Testing
         let jobs = ManualScheduler()
         for number in 0..<600 {
             let name: Notification.Name? =
-                [nil, .sample, .other, Notification.Name("name \(number)")].randomElement(using: &dice)!
+                [nil, .sample, .other, Notification.Name("name \(number)")].randomElement(
+                    using: &dice)!
             let object = objects.randomElement(using: &dice)!
             switch Int.random(in: 0..<14, using: &dice) {
             case 0: tokens.append(center.observe(name) { _ in })
             case 1: tokens.append(center.observe(name, from: object) { _ in })
             case 2: center.observe(name, owner: object) { _, _ in }
-            case 3: center.observe(name, from: objects.randomElement(using: &dice)!, owner: object) { _, _ in }
+            case 3:
+                center.observe(name, from: objects.randomElement(using: &dice)!, owner: object) {
+                    _, _ in
+                }
             case 4: tokens.append(center.observe(name, key: Key(number: number % 5)) { _ in })
             case 5: center.observe(name, owner: object, key: Key(number: number % 5)) { _, _ in }
-            case 6: tokens.append(center.observe(name, from: object, on: .custom(jobs), once: true) { _ in })
-            case 7: tokens.append(center.addObserver(forName: name, object: number % 7, queue: nil) { _ in })
-            case 8: if !tokens.isEmpty { tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice)).cancel() }
-            case 9: if !tokens.isEmpty { tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice)) }
+            case 6:
+                tokens.append(
+                    center.observe(name, from: object, on: .custom(jobs), once: true) { _ in })
+            case 7:
+                tokens.append(
+                    center.addObserver(forName: name, object: number % 7, queue: nil) { _ in })
+            case 8:
+                if !tokens.isEmpty {
+                    tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice)).cancel()
+                }
+            case 9:
+                if !tokens.isEmpty {
+                    tokens.remove(at: Int.random(in: 0..<tokens.count, using: &dice))
+                }
             case 10: objects[Int.random(in: 0..<4, using: &dice)] = Object()
             case 11: center.removeObservers(from: object)
             case 12: center.post(name: Notification.Name("unobserved \(number)"), object: object)

@@ -9,7 +9,8 @@ import Tether
     private let center = ObserverCenter()
     private let log = Log<Int>()
 
-    /// A registration of one of the six kinds that a post of `.sample` from `object`, or from 7, can reach.
+    /// A registration of one of the six kinds that a post of `.sample` from `object`, or from 7,
+    /// can reach.
     private func observe(_ number: Int, kind: Int, object: Sender) -> NotificationObserver {
         let log = log
         let handler: @Sendable (Notification) -> Void = { _ in log.add(number) }
@@ -39,10 +40,13 @@ import Tether
             guard number % 5 == 0 else { continue }
             let before = log.entries.count
             center.post(name: .sample, object: object)
-            #expect(log.entries.dropFirst(before) == live.filter { [0, 1, 4, 5].contains($0.kind) }.map(\.number)[...])
+            #expect(
+                log.entries.dropFirst(before)
+                    == live.filter { [0, 1, 4, 5].contains($0.kind) }.map(\.number)[...])
             let middle = log.entries.count
             center.post(name: .sample, object: 7)
-            #expect(log.entries.dropFirst(middle) == live.filter { $0.kind >= 2 }.map(\.number)[...])
+            #expect(
+                log.entries.dropFirst(middle) == live.filter { $0.kind >= 2 }.map(\.number)[...])
         }
         withExtendedLifetime((live, object)) {}
     }

@@ -5,7 +5,9 @@ import Testing
 @testable import Tether
 
 @Suite(.ownThread) struct PostingTests {
-    @Test func `M1 R8 a notification of a name alone stays whole while its name is forgotten, and after`() {
+    @Test
+    func `M1 R8 a notification of a name alone stays whole while its name is forgotten, and after`()
+    {
         nonisolated(unsafe) var kept: Notification?
         let other = ObserverCenter()
         do {
@@ -19,12 +21,17 @@ import Testing
                     observer.set(nil)
                     // Drives the name out of the cache, which nobody observes any more.
                     for number in 0..<1000 {
-                        for _ in 0..<2 { center?.post(name: Notification.Name("PostingTests.\(number)"), object: nil) }
+                        for _ in 0..<2 {
+                            center?.post(
+                                name: Notification.Name("PostingTests.\(number)"), object: nil)
+                        }
                     }
                     unsafe kept = notification
                     other.post(notification)
                 })
-            center.post(name: Notification.Name("PostingTests." + String(repeating: "name", count: 10)), object: nil)
+            center.post(
+                name: Notification.Name("PostingTests." + String(repeating: "name", count: 10)),
+                object: nil)
             center.post(name: name, object: nil)
         }
         let whole = unsafe kept
@@ -33,7 +40,10 @@ import Testing
         #expect(whole?.userInfo == nil)
     }
 
-    @Test func `R8 a post takes no lock to look for what was kept for an earlier one that is still under way`() {
+    @Test
+    func
+        `R8 a post takes no lock to look for what was kept for an earlier one that is still under way`()
+    {
         let center = ObserverCenter()
         let (isPosting, mayReturn, hasPosted) = (Latch(), Latch(), Gate())
         let tokens = [

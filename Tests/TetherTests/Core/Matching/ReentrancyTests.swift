@@ -11,7 +11,8 @@ import Testing
     @Test func `R5 posts nest as deep as the stack allows`() {
         let center = center
         let depth = Box(optional: 0)
-        // ThreadSanitizer follows 65 536 frames of a thread, and a level has a dozen in a debug build.
+        // ThreadSanitizer follows 65 536 frames of a thread, and a level has a dozen in a debug
+        // build.
         let levels = counts_allocations() ? 5_000 : 2_000
         let token = center.observe(.sample) { note in
             let level = note.object as? Int ?? 0

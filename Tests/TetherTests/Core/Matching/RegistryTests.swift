@@ -19,7 +19,8 @@ import Testing
         _ registry: inout Registry, _ name: Notification.Name, _ sender: SenderKey? = nil
     ) -> [[Registration]] {
         let matches = registry.matches(name: name, sender: { sender })
-        let entries = [matches.entries.0, matches.entries.1, matches.entries.2, matches.entries.3].compactMap { $0 }
+        let entries = [matches.entries.0, matches.entries.1, matches.entries.2, matches.entries.3]
+            .compactMap { $0 }
         #expect(entries.count == matches.count)
         return entries.map { entry in
             let slots = unsafe entry.slots.takeUnretainedValue()
@@ -31,7 +32,8 @@ import Testing
 
     private func ids(_ registrations: [Registration]) -> [UInt64] { registrations.map(\.id) }
 
-    @Test func `M3 R1 observers of two names that end in any order leave the others, in their order`() {
+    @Test
+    func `M3 R1 observers of two names that end in any order leave the others, in their order`() {
         var (registry, random) = (Registry(), SplitMix64(seed: 1))
         var live: [Int: [Registration]] = [0: [], 1: []]
         for step in 0..<4000 {
@@ -52,19 +54,25 @@ import Testing
 
     // MARK: The cache of names
 
-    private func long(_ number: Int) -> Notification.Name { Notification.Name("a name that is not short \(number)") }
+    private func long(_ number: Int) -> Notification.Name {
+        Notification.Name("a name that is not short \(number)")
+    }
 
     private func isCached(_ name: Notification.Name, in registry: Registry) -> Bool {
         unsafe registry.cache.find(StringBits(name.rawValue)) != nil
     }
 
-    @Test func `M9 a post puts an observed name into the cache, and the last observer's end removes it`() {
+    @Test
+    func `M9 a post puts an observed name into the cache, and the last observer's end removes it`()
+    {
         var registry = Registry()
         let (name, one, other) = (long(1), registration(), registration())
         let anew = Notification.Name(String(decoding: Array(name.rawValue.utf8), as: UTF8.self))
         _ = registry.add(one, name: name, sender: nil)
         #expect(!isCached(name, in: registry))
-        for _ in 0..<8 { for name in [name, anew] { _ = registry.matches(name: name, sender: { nil }) } }
+        for _ in 0..<8 {
+            for name in [name, anew] { _ = registry.matches(name: name, sender: { nil }) }
+        }
         #expect(isCached(name, in: registry) && isCached(anew, in: registry))
         _ = registry.add(other, name: anew, sender: nil)
         _ = registry.takeOut(one)
@@ -72,7 +80,8 @@ import Testing
         let unlinked = registry.takeOut(other)
         #expect(!isCached(name, in: registry) && !isCached(anew, in: registry))
         // Posts may have found its entries, and by them the node, which has them and its bucket.
-        #expect(registry.nameCount == 0 && unlinked.contains { ($0 as? NameNode)?.cached.count == 2 })
+        #expect(
+            registry.nameCount == 0 && unlinked.contains { ($0 as? NameNode)?.cached.count == 2 })
     }
 
     @Test func `M9 a name in strings that are made anew has few places in the cache`() {
@@ -88,7 +97,8 @@ import Testing
         #expect(strings.count { isCached($0, in: registry) } == 0 && registry.nameCount == 0)
     }
 
-    @Test func `M9 a name without observers is cached when it is posted often, and observed as before`() {
+    @Test
+    func `M9 a name without observers is cached when it is posted often, and observed as before`() {
         var registry = Registry()
         let name = long(1)
         _ = registry.matches(name: name, sender: { nil })
@@ -103,7 +113,10 @@ import Testing
         #expect(registry.nameCount == 0 && registry.isEmpty)
     }
 
-    @Test func `M9 names without observers that are posted often leave as the cache has no place for them`() {
+    @Test
+    func
+        `M9 names without observers that are posted often leave as the cache has no place for them`()
+    {
         var registry = Registry()
         let names = (0..<2000).map(long)
         for name in names { for _ in 0..<9 { _ = registry.matches(name: name, sender: { nil }) } }
@@ -114,7 +127,8 @@ import Testing
 }
 
 extension Registry {
-    /// Takes a registration out; everything that this leaves for posts that may see it, itself included.
+    /// Takes a registration out; everything that this leaves for posts that may see it, itself
+    /// included.
     fileprivate mutating func takeOut(_ registration: Registration) -> Unlinked {
         unsafe remove(registration).map { unsafe [$0.kept] + takeUnlinked() } ?? []
     }

@@ -17,7 +17,9 @@ import Tether
     /// How many of `posts`, made one after the other, reach an observer of `sender`.
     private func reached(_ sender: Any?, by posts: Any?...) -> [Bool] {
         let log = Log<Int>()
-        let token = center.addObserver(forName: .sample, object: sender, queue: nil) { _ in log.add(0) }
+        let token = center.addObserver(forName: .sample, object: sender, queue: nil) { _ in
+            log.add(0)
+        }
         return withExtendedLifetime(token) {
             posts.map { post in
                 let before = log.entries.count
@@ -29,14 +31,24 @@ import Tether
 
     @Test func `M4 a value matches by equality within its type`() {
         let made = ["he", "llo"].joined()
-        #expect(reached("hello", by: "hello", made, "Hello", "", nil) == [true, true, false, false, false])
-        #expect(reached(Int(1), by: Int(1), Int8(1), UInt(1), Double(1), true) == [true, false, false, false, false])
+        #expect(
+            reached("hello", by: "hello", made, "Hello", "", nil) == [
+                true, true, false, false, false,
+            ])
+        #expect(
+            reached(Int(1), by: Int(1), Int8(1), UInt(1), Double(1), true) == [
+                true, false, false, false, false,
+            ])
         #expect(reached(Int8(1), by: Int8(1), Int(1)) == [true, false])
         #expect(reached(Double(1), by: Double(1), Float(1), Int(1)) == [true, false, false])
-        #expect(reached(Point(x: 1), by: Point(x: 1), Point(x: 2), Lookalike(x: 1)) == [true, false, false])
+        #expect(
+            reached(Point(x: 1), by: Point(x: 1), Point(x: 2), Lookalike(x: 1)) == [
+                true, false, false,
+            ])
         #expect(reached(Suit.hearts, by: Suit.hearts, Suit.spades) == [true, false])
         #expect(reached(Suit.joker(1), by: Suit.joker(1), Suit.joker(2)) == [true, false])
-        #expect(reached([1, 2], by: [1, 2], [1], [UInt8](arrayLiteral: 1, 2)) == [true, false, false])
+        #expect(
+            reached([1, 2], by: [1, 2], [1], [UInt8](arrayLiteral: 1, 2)) == [true, false, false])
     }
 
     @Test func `M4 an optional is what is in it, however deep`() {
@@ -55,7 +67,10 @@ import Tether
     }
 
     @Test func `M4 posting for a value that cannot match reaches the observers of any sender`() {
-        #expect(reached(nil, by: Unhashable(), Double.nan, Unhashable?.none as Any) == [true, true, true])
+        #expect(
+            reached(nil, by: Unhashable(), Double.nan, Unhashable?.none as Any) == [
+                true, true, true,
+            ])
         #expect(reached(1.5, by: Double.nan, Unhashable()) == [false, false])
     }
 
@@ -66,14 +81,19 @@ import Tether
         let (worker, box, failure) = (Worker(), Box<Int>(), Failure())
         #expect(reached(worker, by: worker, Worker()) == [true, false])
         #expect(reached(box, by: box, Box<Int>(), Box<String>()) == [true, false, false])
-        #expect(reached(failure, by: failure, failure as any Error, Failure()) == [true, true, false])
+        #expect(
+            reached(failure, by: failure, failure as any Error, Failure()) == [true, true, false])
     }
 
     @Test func `M4 AnyHashable is what is in it`() {
         let posts: [Any] = [
-            1, AnyHashable(1), AnyHashable(AnyHashable(1)), AnyHashable(Int?.some(1)), AnyHashable(2), 1.0,
+            1, AnyHashable(1), AnyHashable(AnyHashable(1)), AnyHashable(Int?.some(1)),
+            AnyHashable(2), 1.0,
         ]
-        #expect(posts.flatMap { reached(AnyHashable(1), by: $0) } == [true, true, true, true, false, false])
+        #expect(
+            posts.flatMap { reached(AnyHashable(1), by: $0) } == [
+                true, true, true, true, false, false,
+            ])
         #expect(posts.flatMap { reached(1, by: $0) } == [true, true, true, true, false, false])
     }
 
@@ -85,11 +105,16 @@ import Tether
         func hash(into hasher: inout Hasher) { hasher.combine(name) }
     }
 
-    @MainActor @Test func `M4 a value that is Hashable on the main actor only matches there`() async {
+    @MainActor @Test func `M4 a value that is Hashable on the main actor only matches there`() async
+    {
         let (topic, another) = (Topic(name: "weather"), Topic(name: "sports"))
         let log = Log<String>()
-        let token = center.addObserver(forName: .sample, object: topic, queue: nil) { _ in log.add("a post") }
-        for sender: Any in [topic, topic as Topic? as Any, another] { center.post(name: .sample, object: sender) }
+        let token = center.addObserver(forName: .sample, object: topic, queue: nil) { _ in
+            log.add("a post")
+        }
+        for sender: Any in [topic, topic as Topic? as Any, another] {
+            center.post(name: .sample, object: sender)
+        }
         #expect(log.entries == ["a post", "a post"])
         withExtendedLifetime(token) {}
     }

@@ -11,9 +11,12 @@ import Testing
 
     private func recorder() -> Recorder { Recorder(on: executor, log: log) }
 
-    @Test func `P2 an actor owner's handler runs on the actor, in posting order across its observers`() {
+    @Test
+    func `P2 an actor owner's handler runs on the actor, in posting order across its observers`() {
         let owner = recorder()
-        center.observe(.sample, owner: owner) { (owner: isolated Recorder, note) in owner.record("a\(note.number)") }
+        center.observe(.sample, owner: owner) { (owner: isolated Recorder, note) in
+            owner.record("a\(note.number)")
+        }
         center.observe(.sample, owner: owner) { owner, note in owner.record("b\(note.number)") }
         center.observe(.other, owner: owner) { $0.record("c\($1.number)") }
         for number in 1...2 {
@@ -25,14 +28,18 @@ import Testing
         #expect(log.entries == ["a1", "b1"])
         for _ in 0..<3 { executor.runNext() }
         #expect(log.entries == ["a1", "b1", "c1", "a2", "b2", "c2"])
-        #expect(center.audit().map(\.target) == ["actor Recorder", "actor Recorder", "actor Recorder"])
+        #expect(
+            center.audit().map(\.target) == ["actor Recorder", "actor Recorder", "actor Recorder"])
         withExtendedLifetime(owner) {}
     }
 
     @Test func `P2 O2 O3 an actor's observers do not retain it, and end before its deinit`() {
         let (center, log) = (center, log)
         let owner = Box<Recorder?>()
-        owner.set(Recorder(on: executor, log: log) { log.add("deinit with \(center.audit().count) observers") })
+        owner.set(
+            Recorder(on: executor, log: log) {
+                log.add("deinit with \(center.audit().count) observers")
+            })
         let trace = Trace(owner.value!)
         let token = {
             let capture = Ending { log.add("released") }
@@ -47,17 +54,22 @@ import Testing
         #expect(
             log.entries
                 == (endsFollowDeinit
-                    ? ["ran", "deinit with 1 observers", "released"] : ["ran", "released", "deinit with 0 observers"]))
+                    ? ["ran", "deinit with 1 observers", "released"]
+                    : ["ran", "released", "deinit with 0 observers"]))
         #expect(!token.isActive && trace.hasGone && !trace.hasRecord)
         #expect(center.core.isEmpty)
     }
 
-    @Test func `P2 O2 an actor is retained while a delivery waits for it, and deallocated after the delivery`() {
+    @Test
+    func
+        `P2 O2 an actor is retained while a delivery waits for it, and deallocated after the delivery`()
+    {
         let (center, log) = (center, log)
         let owner = Box<Recorder?>()
         owner.set(Recorder(on: executor, log: log) { log.add("deinit") })
         let trace = Trace(owner.value!)
-        center.observe(.sample, owner: owner.value!) { owner, note in owner.record("\(note.number)") }
+        center.observe(.sample, owner: owner.value!) { owner, note in owner.record("\(note.number)")
+        }
         center.post(.sample, number: 1)
         executor.expectJob()
         owner.drop()
@@ -89,7 +101,9 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `P2 D4 an actor that is a scheduler too is distinguished from what it schedules`() async {
+    @Test func `P2 D4 an actor that is a scheduler too is distinguished from what it schedules`()
+        async
+    {
         let (center, log, owner) = (center, log, SchedulingActor())
         let token = center.observe(.sample, on: .custom(owner)) { _ in log.add("scheduled") }
         await withCheckedContinuation { continuation in
@@ -112,10 +126,12 @@ import Testing
         nonisolated func schedule(_ job: @escaping @Sendable () -> Void) { jobs.schedule(job) }
     }
 
-    @Test func `P2 an actor with the usual executor, and the main actor, are owners as well`() async {
+    @Test func `P2 an actor with the usual executor, and the main actor, are owners as well`() async
+    {
         actor Plain { var numbers: [Int] = [] }
         let (center, log, plain) = (center, log, Plain())
-        let wish = center.observe(.other, owner: MainActor.shared) { (_: isolated MainActor, note) in
+        let wish = center.observe(.other, owner: MainActor.shared) {
+            (_: isolated MainActor, note) in
             MainActor.assertIsolated()
             log.add("main \(note.number)")
         }

@@ -26,7 +26,9 @@ import Testing
     }
 
     /// Observes a sender; what the handler captures opens a gate when it goes.
-    private func observe(_ sender: any SenderActor, _ posts: Log<String>, _ gone: Gate) -> NotificationObserver {
+    private func observe(_ sender: any SenderActor, _ posts: Log<String>, _ gone: Gate)
+        -> NotificationObserver
+    {
         let capture = Ending { gone.open() }
         return center.observe(.sample, from: sender) { _ in
             capture.touch()
@@ -36,7 +38,10 @@ import Testing
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
     @Test(arguments: Kind.allCases)
-    func `M5 R8 observers of an actor end by themselves when its own job releases the last reference`(kind: Kind) async
+    func
+        `M5 R8 observers of an actor end by themselves when its own job releases the last reference`(
+            kind: Kind
+        ) async
     {
         let (posts, gone, mayEnd, hasEnded) = (Log<String>(), Gate(), AsyncGate(), AsyncGate())
         let token: NotificationObserver
@@ -56,7 +61,10 @@ import Testing
 
     @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
     @Test(arguments: Kind.allCases)
-    func `M5 R8 observers of an actor end by themselves when the last reference is released elsewhere`(kind: Kind) async
+    func
+        `M5 R8 observers of an actor end by themselves when the last reference is released elsewhere`(
+            kind: Kind
+        ) async
     {
         let (posts, gone) = (Log<String>(), Gate())
         let sender = Box<(any SenderActor)?>(kind.make(center))
@@ -92,7 +100,9 @@ extension SenderActor where Self: Actor {
         Task { await Self.hold(self, until: mayEnd, then: hasEnded) }
     }
 
-    private static func hold(_ actor: isolated Self, until mayEnd: AsyncGate, then hasEnded: AsyncGate) async {
+    private static func hold(
+        _ actor: isolated Self, until mayEnd: AsyncGate, then hasEnded: AsyncGate
+    ) async {
         await mayEnd.pass()
         actor.preconditionIsolated()
         hasEnded.open()
@@ -124,14 +134,18 @@ private final class QueueExecutor: SerialExecutor {
 }
 
 private actor QueueSender: SenderActor {
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe QueueExecutor.shared.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe QueueExecutor.shared.asUnownedSerialExecutor()
+    }
 }
 
 @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
 private actor IsolatedQueueSender: SenderActor {
     private let center: ObserverCenter
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe QueueExecutor.shared.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe QueueExecutor.shared.asUnownedSerialExecutor()
+    }
 
     init(_ center: ObserverCenter) {
         self.center = center

@@ -5,7 +5,8 @@ import Testing
 
 /// What other ends find while a bulk end is under way.
 @Suite struct BulkEndTests {
-    @Test func `R8 R9 an observer that is stopped during a bulk end releases its captures at once`() {
+    @Test func `R8 R9 an observer that is stopped during a bulk end releases its captures at once`()
+    {
         let center = ObserverCenter()
         let second = Holder<NotificationObserver>()
         let (isAlive, seen) = (Flag(), Log<Bool>())

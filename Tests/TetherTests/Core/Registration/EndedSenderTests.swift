@@ -7,7 +7,10 @@ import Testing
 @Suite struct EndedSenderTests: SenderEndSuite {
     let log = Log<String>()
 
-    @Test func `M5 X3 a post of a sender's deinit is delivered without an object, and then the observers end`() {
+    @Test
+    func
+        `M5 X3 a post of a sender's deinit is delivered without an object, and then the observers end`()
+    {
         let center = ObserverCenter()
         let scheduler = ManualScheduler()
         let sender = Holder(
@@ -22,10 +25,15 @@ import Testing
         #expect(token.isActive)
         scheduler.runAll()
         #expect(center.core.isEmpty && !token.isActive && log.entries.count == 4)
-        #expect(log.entries == ["sender deinit", "handler, object none", "handler, object none", "capture deinit"])
+        #expect(
+            log.entries == [
+                "sender deinit", "handler, object none", "handler, object none", "capture deinit",
+            ])
     }
 
-    @Test func `M5 D2 an observer that waits for what a dead sender enqueued ends when that is dropped`() {
+    @Test
+    func `M5 D2 an observer that waits for what a dead sender enqueued ends when that is dropped`()
+    {
         let center = ObserverCenter()
         let scheduler = ManualScheduler()
         let sender = lastWordSender(center)

@@ -22,14 +22,17 @@ import Tether
     private func record(_ who: String) -> @Sendable (Notification) -> Void {
         let log = log
         return { note in
-            log.add("\(who): \((note.object as? Sender)?.label ?? "no object"), \(note.userInfo?.count ?? 0)")
+            log.add(
+                "\(who): \((note.object as? Sender)?.label ?? "no object"), \(note.userInfo?.count ?? 0)"
+            )
         }
     }
 
     @Test func `X3 an ending object is not kept for an asynchronous target`() {
         let (center, jobs) = (center, ManualScheduler())
         let tokens = [
-            center.observe(.sample, on: .custom(jobs), record("later")), center.observe(.sample, record("now")),
+            center.observe(.sample, on: .custom(jobs), record("later")),
+            center.observe(.sample, record("now")),
         ]
         _ = Sender { center.post(name: .sample, object: $0, userInfo: [1: 1, 2: 2]) }
         #expect(log.entries == ["now: sender, 2"])

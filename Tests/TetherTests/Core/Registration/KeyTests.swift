@@ -28,12 +28,15 @@ import Testing
         ]
         #expect(tokens.map(\.isActive) == Array(repeating: true, count: 10))
         let replacement = center.observe(.other, owner: x, key: Key.a) { _, _ in }
-        #expect(tokens.map(\.isActive) == [true, true, true, true, true, false, true, true, true, true])
+        #expect(
+            tokens.map(\.isActive) == [true, true, true, true, true, false, true, true, true, true])
         withExtendedLifetime((replacement, x, y)) {}
     }
 
     @Test func `M7 M4 a key is what is in its optionals and boxes`() {
-        let keys: [any Hashable] = [1, Int?.some(1), Int??.some(.some(1)), AnyHashable(1), AnyHashable(Int?.some(1))]
+        let keys: [any Hashable] = [
+            1, Int?.some(1), Int??.some(.some(1)), AnyHashable(1), AnyHashable(Int?.some(1)),
+        ]
         let tokens = keys.map { center.observe(.sample, key: $0) { _ in } }
         #expect(tokens.map(\.isActive) == [false, false, false, false, true])
         let none: [any Hashable] = [Int?.none, Int?.none, String?.none]
@@ -54,7 +57,8 @@ import Testing
         withExtendedLifetime((replacing, first)) { second.drop() }
     }
 
-    @Test func `M7 a key is free again once its observer has stopped, run once or lost its owner`() {
+    @Test func `M7 a key is free again once its observer has stopped, run once or lost its owner`()
+    {
         let stopped = center.observe(.sample, key: 1) { _ in }
         stopped.cancel()
         let once = center.observe(.sample, once: true, key: 1) { _ in }
@@ -71,7 +75,8 @@ import Testing
 
     private func keyed(_ core: CenterCore) -> PlainRegistration {
         PlainRegistration(
-            center: core, details: Registration.Details(key: ObserverKey(1, at: CallSite(#fileID, #line))),
+            center: core,
+            details: Registration.Details(key: ObserverKey(1, at: CallSite(#fileID, #line))),
             site: RegistrationSite(file: #fileID, line: #line), handler: { _ in })
     }
 

@@ -28,7 +28,9 @@ import Testing
 
     @Test func `R7 O3 a once observer with an owner that is deallocated first does not run`() {
         let (log, owner) = (log, Box(optional: Object()))
-        let token = center.observe(.sample, owner: owner.value!, once: true) { _, _ in log.add("called") }
+        let token = center.observe(.sample, owner: owner.value!, once: true) { _, _ in
+            log.add("called")
+        }
         owner.drop()
         center.post(name: .sample, object: nil)
         #expect(log.entries == [])

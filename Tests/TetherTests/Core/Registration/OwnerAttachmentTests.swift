@@ -36,7 +36,9 @@ import Testing
     @Test func `O11 an observer lives without its token, which the owner's side holds`() {
         let center = ObserverCenter()
         let owner = Holder(LoggedObject("owner", log))
-        weak let token = center.observe(.sample, owner: owner.object!) { [log] _, _ in log.add("handler") }
+        weak let token = center.observe(.sample, owner: owner.object!) { [log] _, _ in
+            log.add("handler")
+        }
         center.post(name: .sample, object: nil)
         #expect(log.entries == ["handler"])
         #expect(token != nil)

@@ -10,9 +10,12 @@ import Testing
     @Test func `O3 observers end on the thread that released the owner`() {
         let center = ObserverCenter()
         let threads = Log<ObjectIdentifier>()
-        let owner = Holder(LoggedObject("owner", log) { _ in threads.add(ObjectIdentifier(Thread.current)) })
+        let owner = Holder(
+            LoggedObject("owner", log) { _ in threads.add(ObjectIdentifier(Thread.current)) })
         do {
-            let capture = LoggedObject("capture", log) { _ in threads.add(ObjectIdentifier(Thread.current)) }
+            let capture = LoggedObject("capture", log) { _ in
+                threads.add(ObjectIdentifier(Thread.current))
+            }
             center.observe(.sample, owner: owner.object!) { _, _ in capture.touch() }
         }
         allAtOnce {
@@ -30,7 +33,8 @@ import Testing
         let center = ObserverCenter()
         let owner = Holder(LoggedObject("owner", log))
         let registration = center.observe(.sample, owner: owner.object!) { _, _ in }.registration
-        // The first half of an end on another thread, whose second half comes after the owner's end.
+        // The first half of an end on another thread, whose second half comes after the owner's
+        // end.
         #expect(registration?.close() == true)
         owner.release()
         #expect(log.entries == ["owner deinit"] && center.core.count == 1)
@@ -38,23 +42,29 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
-    @Test func `O3 R6 a chain of owners, each held by the observer of the one before, ends in order`() {
+    @Test
+    func `O3 R6 a chain of owners, each held by the observer of the one before, ends in order`() {
         let center = ObserverCenter()
         let first = Holder<LoggedObject>()
         for index in (0..<500).reversed() {
             let owner = LoggedObject("\(index)", log)
-            if let next = first.object { center.observe(.sample, owner: owner) { _, _ in next.touch() } }
+            if let next = first.object {
+                center.observe(.sample, owner: owner) { _, _ in next.touch() }
+            }
             first.object = owner
         }
         #expect(center.core.count == 499)
         first.release()
-        // Where what an observer captured goes before its owner's deinit, the last of the chain is the first to go.
+        // Where what an observer captured goes before its owner's deinit, the last of the chain is
+        // the first to go.
         let order = (0..<500).map { "\($0) deinit" }
         #expect(log.entries == (endsFollowDeinit ? order : order.reversed()))
         #expect(center.core.isEmpty)
     }
 
-    @Test func `O9 O4 an owner released while its handler runs elsewhere ends there, with no lock held`() {
+    @Test
+    func `O9 O4 an owner released while its handler runs elsewhere ends there, with no lock held`()
+    {
         let center = ObserverCenter()
         let (begun, released) = (Gate(), Gate())
         let threads = Log<ObjectIdentifier>()

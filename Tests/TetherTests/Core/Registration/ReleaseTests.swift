@@ -22,7 +22,10 @@ import Testing
         }
     }
 
-    @Test func `R8 an observer cancelled in a nested post of its own handler is released when the outer post ends`() {
+    @Test
+    func
+        `R8 an observer cancelled in a nested post of its own handler is released when the outer post ends`()
+    {
         let (log, center, token) = (log, center, Box<NotificationObserver?>())
         token.set(
             observeCapturing {
@@ -39,7 +42,9 @@ import Testing
     }
 
     @Test
-    func `R8 an observer cancelled in its own handler in a nested post is released when that post ends`() {
+    func
+        `R8 an observer cancelled in its own handler in a nested post is released when that post ends`()
+    {
         let (log, center, token) = (log, center, Box<NotificationObserver?>())
         token.set(observeCapturing(.other) { token.value!.cancel() })
         let nesting = center.observe(.sample) { _ in
@@ -65,7 +70,8 @@ import Testing
         #expect(pending == nil)
     }
 
-    @Test func `R8 a cancelled observer's pending deliveries end with a thread that never starts`() {
+    @Test func `R8 a cancelled observer's pending deliveries end with a thread that never starts`()
+    {
         var thread: RunLoopThread? = RunLoopThread(name: "ReleaseTests")
         let token = center.observe(.sample, on: .thread(thread!)) { _ in }
         center.post(name: .sample, object: nil)
@@ -76,8 +82,13 @@ import Testing
         #expect(pending == nil)
     }
 
-    @Test func `R8 an observer that its own handler cancels on a queue is released when the handler returns`() {
-        let (log, queue, token) = (log, DispatchQueue(label: "ReleaseTests"), Box<NotificationObserver?>())
+    @Test
+    func
+        `R8 an observer that its own handler cancels on a queue is released when the handler returns`()
+    {
+        let (log, queue, token) = (
+            log, DispatchQueue(label: "ReleaseTests"), Box<NotificationObserver?>()
+        )
         token.set(
             observeCapturing {
                 weak let registration = token.value!.live
@@ -93,8 +104,9 @@ import Testing
     }
 
     @Test(arguments: [Notification.Name.sample, .other])
-    func `R8 a post that is not at it keeps nothing of it, whether or not it would come to it`(name: Notification.Name)
-    {
+    func `R8 a post that is not at it keeps nothing of it, whether or not it would come to it`(
+        name: Notification.Name
+    ) {
         let (log, token) = (log, Box<NotificationObserver?>())
         let stopping = center.observe(.sample) { _ in
             token.value!.cancel()
@@ -107,14 +119,18 @@ import Testing
         withExtendedLifetime(stopping) {}
     }
 
-    @Test func `R8 with a post under way on another thread, but not at it, it is released before stop returns`() {
+    @Test
+    func
+        `R8 with a post under way on another thread, but not at it, it is released before stop returns`()
+    {
         let (log, center, token) = (log, center, observeCapturing())
         let kept = { center.core.state.withLock(\.garbage.count) }
         let holding = HeldPost.observer(on: center)
         let post = HeldPost(on: center)
         token.cancel()
         #expect(log.entries == ["released"])
-        // The memory, in which that post may look at the gate; and the name, which had no other observer.
+        // The memory, in which that post may look at the gate; and the name, which had no other
+        // observer.
         #expect(kept() == 2)
         post.end()
         #expect(kept() == 0)
@@ -154,7 +170,8 @@ import Testing
         }
     }
 
-    @Test func `R8 of overlapping posts the last that is at it releases it, though others still run`() {
+    @Test
+    func `R8 of overlapping posts the last that is at it releases it, though others still run`() {
         let log = log
         let token = HeldPost.observer(on: center) { log.add("released") }
         let holding = HeldPost.observer(.third, on: center)
@@ -188,11 +205,14 @@ import Testing
         withExtendedLifetime((token, holding)) {}
     }
 
-    @Test func `R8 a post that begins after the stop has nothing to collect, while the handler goes on`() {
+    @Test
+    func `R8 a post that begins after the stop has nothing to collect, while the handler goes on`()
+    {
         let token = HeldPost.observer(on: center)
         let post = HeldPost(on: center)
         token.cancel()
-        let reclamation = { [core = center.core] epoch in core.reclamation.hasGarbage(since: epoch) }
+        let reclamation = { [core = center.core] epoch in core.reclamation.hasGarbage(since: epoch)
+        }
         let epoch = center.core.reclamation.epoch.load(ordering: .acquiring)
         #expect(reclamation(epoch - 1) && !reclamation(epoch))
         post.end()
@@ -202,7 +222,9 @@ import Testing
     @Test func `R8 each of several that are stopped waits for its own handler only`() {
         let log = log
         let names = [Notification.Name.sample, .other, .third]
-        let tokens = names.map { name in HeldPost.observer(name, on: center) { log.add(name.rawValue) } }
+        let tokens = names.map { name in
+            HeldPost.observer(name, on: center) { log.add(name.rawValue) }
+        }
         let posts = names.map { HeldPost($0, on: center) }
         for token in tokens { token.cancel() }
         for index in [1, 0, 2] { posts[index].end() }

@@ -92,18 +92,23 @@ import Testing
     @Test func `R6 a value sender's own object may use the center when its observers end`() {
         let tokens = (0..<3).map { number in
             let sender = Tagged(number: number / 2, tag: tag("\(number)"))
-            return center.addObserver(forName: number == 1 ? nil : .sample, object: sender, queue: nil) { _ in }
+            return center.addObserver(
+                forName: number == 1 ? nil : .sample, object: sender, queue: nil
+            ) { _ in }
         }
         for token in tokens { token.cancel() }
         #expect(releases.entries.sorted() == ["0", "1", "2"])
         #expect(center.core.isEmpty)
     }
 
-    @Test func `R6 M7 a key's own object may use the center when its observer ends or is replaced`() {
+    @Test func `R6 M7 a key's own object may use the center when its observer ends or is replaced`()
+    {
         let owner = Box(optional: Object())
         let first = center.observe(.sample, key: Tagged(number: 1, tag: tag("first"))) { _ in }
         let second = center.observe(.sample, key: Tagged(number: 1, tag: tag("second"))) { _ in }
-        center.observe(.sample, owner: owner.value!, key: Tagged(number: 1, tag: tag("owned"))) { _, _ in }
+        center.observe(.sample, owner: owner.value!, key: Tagged(number: 1, tag: tag("owned"))) {
+            _, _ in
+        }
         #expect(releases.entries == ["first"])
         second.cancel()
         #expect(releases.entries == ["first", "second"])

@@ -16,12 +16,17 @@ import Testing
         let trace = Trace(sender.object!)
         var tokens: [NotificationObserver] = []
         for (index, center) in centers.enumerated() {
-            tokens.append(center.observe(.sample, from: sender.object!) { [log] _ in log.add("\(index) named") })
-            tokens.append(center.observe(nil, from: sender.object!) { [log] _ in log.add("\(index) any") })
+            tokens.append(
+                center.observe(.sample, from: sender.object!) { [log] _ in log.add("\(index) named")
+                })
+            tokens.append(
+                center.observe(nil, from: sender.object!) { [log] _ in log.add("\(index) any") })
         }
         sender.release()
         #expect(
-            log.entries == ["sender deinit", "0 named", "0 any", "1 named", "1 any", "2 named", "2 any"])
+            log.entries == [
+                "sender deinit", "0 named", "0 any", "1 named", "1 any", "2 named", "2 any",
+            ])
         #expect(centers.allSatisfy(\.core.isEmpty) && !trace.hasRecord)
         #expect(tokens.allSatisfy { !$0.isActive })
     }
@@ -45,12 +50,15 @@ import Testing
         withExtendedLifetime(other) {}
     }
 
-    @Test func `M5 O4 an object that is owner and sender still reaches others' observers in its deinit`() {
+    @Test
+    func `M5 O4 an object that is owner and sender still reaches others' observers in its deinit`()
+    {
         let center = ObserverCenter()
         let sender = lastWordSender(center)
         // Reached first, with its owner gone.
         center.observe(.sample, owner: sender.object!) { [log] _, _ in log.add("own") }
-        let token = center.observe(.sample, from: sender.object!) { [log] _ in log.add("stranger's") }
+        let token = center.observe(.sample, from: sender.object!) { [log] _ in log.add("stranger's")
+        }
         sender.release()
         #expect(log.entries == ["sender deinit", "stranger's"])
         #expect(center.core.isEmpty && !token.isActive)

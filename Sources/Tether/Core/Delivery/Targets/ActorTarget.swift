@@ -1,6 +1,6 @@
-/// An actor that owns a handler: a block is a task on the actor. The task retains the actor while the block waits.
-/// The target does not, because observers do not retain their owner (O2).
-/// SAFETY: the reference is a constant and Sendable.
+/// An actor that owns a handler: a block is a task on the actor. The task retains the actor while
+/// the block waits. The target does not, because observers do not retain their owner (O2). SAFETY:
+/// the reference is a constant and Sendable.
 final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
     private let reference: OwnerReference<Owner>
 
@@ -17,10 +17,11 @@ final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
         unsafe unsafeBitCast(ActorTarget.begin, to: ((Block, any Actor) -> Void).self)(block, actor)
     }
 
-    /// Makes a task that begins on the actor. A task made outside would first need one of the threads shared by all
-    /// tasks, which may all be blocked.
+    /// Makes a task that begins on the actor. A task made outside would first need one of the
+    /// threads shared by all tasks, which may all be blocked.
     private static func begin(_ block: Block, on actor: isolated any Actor) {
-        // Detached, so that the handler inherits neither task-local values nor priority of the posting thread.
+        // Detached, so that the handler inherits neither task-local values nor priority of the
+        // posting thread.
         Task.detached(
             operation: inheritingIsolation {
                 _ = actor

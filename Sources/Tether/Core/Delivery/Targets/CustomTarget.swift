@@ -2,11 +2,12 @@ internal import Synchronization
 
 /// A scheduler for `DeliveryTarget.custom(_:)`: runs a job later, in a context of its own.
 ///
-/// Each post makes one job, which calls the handlers of all observers with the scheduler. A scheduler should run the
-/// jobs one after the other, in order. A job may be released without a run: the job's deliveries are then dropped and
-/// counted.
+/// Each post makes one job, which calls the handlers of all observers with the scheduler. A
+/// scheduler should run the jobs one after the other, in order. A job may be released without a
+/// run: the job's deliveries are then dropped and counted.
 ///
-/// *Thread safety*: posting threads, and threads that switch a target, call `schedule(_:)` with no Tether lock held.
+/// *Thread safety*: posting threads, and threads that switch a target, call `schedule(_:)` with no
+/// Tether lock held.
 public protocol DeliveryScheduler: AnyObject, Sendable {
     /// Arranges for `job` to run once. A second run does nothing.
     ///
@@ -27,7 +28,8 @@ final class CustomTarget: BoundTarget, @unchecked Sendable {
 
     override func schedule(_ block: __owned Block) {
         let block = CancellableBlock(block)
-        // A task that the scheduler starts must not inherit the async handler's call that posts here.
+        // A task that the scheduler starts must not inherit the async handler's call that posts
+        // here.
         AsyncRun.$current.withValue(nil) { scheduler.schedule { block.run() } }
     }
 }

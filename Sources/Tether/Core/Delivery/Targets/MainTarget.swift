@@ -2,7 +2,8 @@ internal import COwnerLifetime
 internal import Dispatch
 internal import Foundation
 
-/// The main actor as a target: a type of its own, for handlers isolated to the main actor, as in `on: .mainActor`.
+/// The main actor as a target: a type of its own, for handlers isolated to the main actor, as in
+/// `on: .mainActor`.
 public struct MainActorTarget: Sendable {
     /// The main actor. Delivers like `DeliveryTarget.main`.
     public static let mainActor = MainActorTarget()
@@ -16,14 +17,18 @@ enum MainQueue {
         return key
     }()
 
-    static func isMain(_ queue: DispatchQueue) -> Bool { !queue.isGlobal && queue.getSpecific(key: key) == true }
+    static func isMain(_ queue: DispatchQueue) -> Bool {
+        !queue.isGlobal && queue.getSpecific(key: key) == true
+    }
 
     /// Whether the caller is on the main queue.
     ///
-    /// The thread is checked, because the main thread keeps main queue and main actor in a `queue.sync`. The queue is
-    /// checked, because `dispatchMain`, `@main async` and the thread's exit move the queue off the main thread.
+    /// The thread is checked, because the main thread keeps main queue and main actor in a
+    /// `queue.sync`. The queue is checked, because `dispatchMain`, `@main async` and the thread's
+    /// exit move the queue off the main thread.
     static var isCurrent: Bool {
-        tether_is_main_thread() && !tether_thread_is_exiting() || DispatchQueue.getSpecific(key: key) == true
+        tether_is_main_thread() && !tether_thread_is_exiting()
+            || DispatchQueue.getSpecific(key: key) == true
     }
 }
 
@@ -34,7 +39,9 @@ final class MainQueueTarget: BoundTarget, @unchecked Sendable {
         super.init(place: ObjectIdentifier(MainQueueTarget.self), isBatching: isBatching, isInline)
     }
 
-    override var description: String { isInline == .never ? "main, later" : "main\(batchingSuffix)" }
+    override var description: String {
+        isInline == .never ? "main, later" : "main\(batchingSuffix)"
+    }
 
     override func schedule(_ block: __owned Block) { DispatchQueue.main.async { block.run() } }
 

@@ -7,7 +7,8 @@ final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
 
     init(_ queue: DispatchQueue, isConcurrent: Bool, isBatching: Bool) {
         self.queue = queue
-        super.init(place: ObjectIdentifier(queue), isConcurrent: isConcurrent, isBatching: isBatching)
+        super.init(
+            place: ObjectIdentifier(queue), isConcurrent: isConcurrent, isBatching: isBatching)
     }
 
     override func schedule(_ block: __owned Block) { queue.async { block.run() } }
@@ -18,13 +19,14 @@ final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
 }
 
 extension DispatchQueue {
-    /// Whether the queue is global, by its label, because on Linux each request makes another wrapper.
+    /// Whether the queue is global, by its label, because on Linux each request makes another
+    /// wrapper.
     var isGlobal: Bool { label.hasPrefix("com.apple.root.") }
 }
 
-/// An operation queue, serial if the queue runs one operation at a time when the queue becomes the target. A block is
-/// an operation, and cancelling the operation before it begins drops the block's deliveries (D2).
-/// SAFETY: the queue is a constant, and any thread may use a queue.
+/// An operation queue, serial if the queue runs one operation at a time when the queue becomes the
+/// target. A block is an operation, and cancelling the operation before it begins drops the block's
+/// deliveries (D2). SAFETY: the queue is a constant, and any thread may use a queue.
 final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
     private let queue: OperationQueue
 
@@ -37,7 +39,9 @@ final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
 
     override func schedule(_ block: __owned Block) { queue.addOperation(BlockOperation(block)) }
 
-    override func copy(forObserver: Bool) -> BoundTarget { OperationQueueTarget(queue, isBatching: order == .batch) }
+    override func copy(forObserver: Bool) -> BoundTarget {
+        OperationQueueTarget(queue, isBatching: order == .batch)
+    }
 
     override var description: String {
         "operation queue \(queue.name.flatMap { $0.isEmpty ? nil : $0 } ?? "without a name")\(batchingSuffix)"

@@ -9,26 +9,30 @@ public import Foundation
 //
 // No public API leads from a thread to a run loop, so a thread makes itself known.
 //
-// Each scheduled block gets a block of the run loop, made as by `RunLoop.perform`, and so a place among the others
-// (D4). If a block runs the run loop again, CoreFoundation begins with later blocks. So each block of the run loop runs
-// the oldest waiting block of the line.
+// Each scheduled block gets a block of the run loop, made as by `RunLoop.perform`, and so a place
+// among the others (D4). If a block runs the run loop again, CoreFoundation begins with later
+// blocks. So each block of the run loop runs the oldest waiting block of the line.
 
 extension DeliveryTarget {
     /// The calling thread, by its run loop, in the common modes; on the main thread `.main`.
     ///
-    /// A post from another thread wakes the run loop. A post from the thread itself calls the handler, unless a
-    /// delivery of the observer is pending. Deliveries wait while the loop is not running. After the thread's exit,
-    /// pending and later deliveries are dropped and counted.
-    @available(*, noasync, message: "async code runs on threads without a run loop; use .main, .mainActor or a queue")
+    /// A post from another thread wakes the run loop. A post from the thread itself calls the
+    /// handler, unless a delivery of the observer is pending. Deliveries wait while the loop is not
+    /// running. After the thread's exit, pending and later deliveries are dropped and counted.
+    @available(
+        *, noasync,
+        message: "async code runs on threads without a run loop; use .main, .mainActor or a queue"
+    )
     public static var currentThread: DeliveryTarget {
         MainQueue.isCurrent ? .main : DeliveryTarget(RunLoopTarget(.current, in: [.common]))
     }
 
     /// A thread, by its run loop in some modes: the main thread, a thread that called
-    /// `RunLoopThread.prepareCurrentThread()`, or a `RunLoopThread`, started or not. Any other thread stops the program
-    /// with a sentence. The main thread in the common modes is `.main`.
+    /// `RunLoopThread.prepareCurrentThread()`, or a `RunLoopThread`, started or not. Any other
+    /// thread stops the program with a sentence. The main thread in the common modes is `.main`.
     public static func thread(
-        _ thread: Thread, modes: Set<RunLoop.Mode> = [.common], fileID: StaticString = #fileID, line: UInt = #line
+        _ thread: Thread, modes: Set<RunLoop.Mode> = [.common], fileID: StaticString = #fileID,
+        line: UInt = #line
     ) -> DeliveryTarget {
         let site = CallSite(fileID, line)
         guard let loop = ThreadLoop.known(of: thread) else {
@@ -37,7 +41,9 @@ extension DeliveryTarget {
                     + "RunLoopThread.")
         }
         guard !modes.isEmpty else {
-            site.refuse("the set of modes is empty, so nothing is ever delivered; pass one, such as .common.")
+            site.refuse(
+                "the set of modes is empty, so nothing is ever delivered; pass one, such as .common."
+            )
         }
         if thread.isMainThread, modes == [.common] { return .main }
         return DeliveryTarget(RunLoopTarget(loop, in: modes))
@@ -72,8 +78,8 @@ final class ThreadLoop: Sendable {
         var lines: [Set<RunLoop.Mode>: Line] = [:]
     }
 
-    /// The blocks of the thread in one set of modes. With an observer's target the run loop does not exit.
-    /// SAFETY: the variables are protected by the lock of the thread's state.
+    /// The blocks of the thread in one set of modes. With an observer's target the run loop does
+    /// not exit. SAFETY: the variables are protected by the lock of the thread's state.
     final class Line: @unchecked Sendable {
         fileprivate let modes: Set<RunLoop.Mode>
         /// The waiting blocks, oldest first.
@@ -137,7 +143,8 @@ final class ThreadLoop: Sendable {
         }
     }
 
-    /// Drops the waiting blocks, counted, rejects later ones, and ends the innermost run of the loop.
+    /// Drops the waiting blocks, counted, rejects later ones, and ends the innermost run of the
+    /// loop.
     func stop() {
         close()
         state.withLock(\.loop)?.perform(in: [.default]) { CFRunLoopStop(CFRunLoopGetCurrent()) }
@@ -165,7 +172,8 @@ final class ThreadLoop: Sendable {
     /// Whether the thread is the calling one.
     var isCurrent: Bool {
         self === ThreadLoop.main
-            ? Thread.isMainThread : state.withLock { $0.loop.map { $0.thread === ThreadRecord.current } ?? false }
+            ? Thread.isMainThread
+            : state.withLock { $0.loop.map { $0.thread === ThreadRecord.current } ?? false }
     }
 
     // MARK: Targets and blocks
@@ -177,7 +185,9 @@ final class ThreadLoop: Sendable {
             state.lines[modes] = line
             if !isAttaching { return line }
             line.targetCount += 1
-            if line.hold == nil, let loop = state.loop { line.hold = RunLoopHold(loop.cfRunLoop, in: modes) }
+            if line.hold == nil, let loop = state.loop {
+                line.hold = RunLoopHold(loop.cfRunLoop, in: modes)
+            }
             return line
         }
     }
@@ -192,7 +202,8 @@ final class ThreadLoop: Sendable {
         }
     }
 
-    /// Runs a block on the thread, and wakes the thread. The block waits without a loop, and is dropped after the exit.
+    /// Runs a block on the thread, and wakes the thread. The block waits without a loop, and is
+    /// dropped after the exit.
     fileprivate func schedule(_ block: __owned Block, on line: Line) {
         let (isClosed, loop) = state.withLock { state in
             if !state.isClosed { line.blocks.append(block) }
@@ -205,8 +216,11 @@ final class ThreadLoop: Sendable {
     private func perform(_ line: Line, on loop: Loop) {
         loop.perform(in: line.modes) { [self] in
             state.withLock { _ in line.blocks.popFirst() }?.run(mayNest: true)
-            // A run inside a handler may have used up the wake-up of a block that the run could not call.
-            if let loop = state.withLock({ line.blocks.isEmpty ? nil : $0.loop }) { CFRunLoopWakeUp(loop.cfRunLoop) }
+            // A run inside a handler may have used up the wake-up of a block that the run could not
+            // call.
+            if let loop = state.withLock({ line.blocks.isEmpty ? nil : $0.loop }) {
+                CFRunLoopWakeUp(loop.cfRunLoop)
+            }
         }
     }
 }
@@ -237,6 +251,7 @@ final class RunLoopTarget: BoundTarget, @unchecked Sendable {
     override var isCurrent: Bool { thread.isCurrent }
 
     override var description: String {
-        thread.description + (line.modes == [.common] ? "" : ", modes \(line.modes.map(\.rawValue).sorted())")
+        thread.description
+            + (line.modes == [.common] ? "" : ", modes \(line.modes.map(\.rawValue).sorted())")
     }
 }

@@ -2,7 +2,8 @@ internal import COwnerLifetime
 internal import CoreFoundation
 public import Foundation
 
-// If `Thread` is `Sendable`, each subclass has to say so again. On Linux `Thread` is marked as not `Sendable`.
+// If `Thread` is `Sendable`, each subclass has to say so again. On Linux `Thread` is marked as not
+// `Sendable`.
 #if canImport(Darwin)
 private typealias SendableAsThread = Sendable
 #else
@@ -21,8 +22,9 @@ private typealias SendableAsThread = Any
 /// worker.cancel()
 /// ```
 ///
-/// Earlier posts are delivered when the thread runs. When the thread is cancelled, or deallocated without a start,
-/// pending deliveries are dropped and counted. On Linux, Foundation knows only the calling thread's `name`.
+/// Earlier posts are delivered when the thread runs. When the thread is cancelled, or deallocated
+/// without a start, pending deliveries are dropped and counted. On Linux, Foundation knows only the
+/// calling thread's `name`.
 public final class RunLoopThread: Thread, @unchecked SendableAsThread {
     let loop: ThreadLoop
     private let ownName: String
@@ -39,7 +41,8 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
 
     deinit { loop.exit() }
 
-    /// Makes the calling thread known as a target for `DeliveryTarget.thread(_:modes:fileID:line:)`.
+    /// Makes the calling thread known as a target for
+    /// `DeliveryTarget.thread(_:modes:fileID:line:)`.
     public static func prepareCurrentThread() { _ = ThreadLoop.current }
 
     /// Runs the run loop in the default mode until the thread is cancelled; not to be called.
@@ -47,7 +50,8 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         // On Linux a `Thread` that has just started does not name the system's thread.
         unsafe tether_name_thread(ownName)
         loop.begin()
-        // The block that stops the loop may stop a run inside a handler. So no run of a cancelled thread sleeps.
+        // The block that stops the loop may stop a run inside a handler. So no run of a cancelled
+        // thread sleeps.
         let (current, waits) = (CFRunLoopGetCurrent()!, RunLoopHold.beforeWaiting)
         let hold = RunLoopHold(current, in: [.default], observing: waits) { [unowned self] _ in
             if isCancelled { CFRunLoopStop(CFRunLoopGetCurrent()) }
@@ -57,11 +61,12 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         loop.exit()
     }
 
-    /// Ends the thread when the running handler has returned. Pending and later deliveries are dropped and counted.
-    /// Exception: posts of the thread's own handlers are delivered at once. An unstarted thread never runs.
+    /// Ends the thread when the running handler has returned. Pending and later deliveries are
+    /// dropped and counted. Exception: posts of the thread's own handlers are delivered at once. An
+    /// unstarted thread never runs.
     ///
-    /// *Thread safety*: any thread. A handler on the thread calls `Thread.current.cancel()`, because on Linux a handler
-    /// cannot capture a thread.
+    /// *Thread safety*: any thread. A handler on the thread calls `Thread.current.cancel()`,
+    /// because on Linux a handler cannot capture a thread.
     public override func cancel() {
         super.cancel()
         loop.stop()

@@ -21,7 +21,10 @@ import Tether
     }
 
     private static let targets: [@Sendable () -> DeliveryTarget] = [
-        { .dispatchQueue(DispatchQueue(label: "concurrent", attributes: .concurrent), concurrently: true) },
+        {
+            .dispatchQueue(
+                DispatchQueue(label: "concurrent", attributes: .concurrent), concurrently: true)
+        },
         { .dispatchQueue(.global()) },
         { .dispatchQueue(.global(qos: .utility)) },
         { .operationQueue(OperationQueue()) },
@@ -40,14 +43,17 @@ import Tether
     }
 
     @Test(arguments: CenterKind.allCases, targets.indices)
-    func `F1 D4 on a concurrent target one observer's handler never runs twice at a time, and in posting order`(
-        kind: CenterKind, index: Int
-    ) {
+    func
+        `F1 D4 on a concurrent target one observer's handler never runs twice at a time, and in posting order`(
+            kind: CenterKind, index: Int
+        )
+    {
         let center = kind.makeCenter()
         let overlap = Overlap()
         let log = Log<Int>()
         let isDone = Gate()
-        let token = center.observe(.sample, on: ConcurrentQueueTests.targets[index]()) { notification in
+        let token = center.observe(.sample, on: ConcurrentQueueTests.targets[index]()) {
+            notification in
             overlap.run {
                 log.add(notification.number)
                 sched_yield()
@@ -62,7 +68,8 @@ import Tether
     }
 
     @Test(arguments: targets.indices)
-    func `D4 on a concurrent target one observer's handler does not hold another's up`(_ index: Int) {
+    func `D4 on a concurrent target one observer's handler does not hold another's up`(_ index: Int)
+    {
         let center = ObserverCenter()
         let target = ConcurrentQueueTests.targets[index]()
         let secondRan = Gate()

@@ -4,7 +4,10 @@ import Testing
 import Tether
 
 @Suite(.ownThread) struct CustomSchedulerTests {
-    @Test func `D2 a job that is dropped drops what it stood for, counted, and nothing that is posted later`() {
+    @Test
+    func
+        `D2 a job that is dropped drops what it stood for, counted, and nothing that is posted later`()
+    {
         let center = ObserverCenter()
         let scheduler = ManualScheduler()
         let log = Log<Int>()
@@ -46,7 +49,8 @@ import Tether
         }
     }
 
-    @Test func `R2 a post that is in a scheduler is not waited for, whoever the scheduler waits for`() {
+    @Test
+    func `R2 a post that is in a scheduler is not waited for, whoever the scheduler waits for`() {
         let center = ObserverCenter()
         let scheduler = MainScheduler()
         let token = center.observe(.sample, on: .custom(scheduler)) { _ in }

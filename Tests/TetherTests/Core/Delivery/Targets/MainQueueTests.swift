@@ -4,8 +4,8 @@ import Testing
 
 @testable import Tether
 
-/// The main queue is shared with all other tests, so inline delivery is only certain while nothing is pending there;
-/// `MainThreadSyncTests` has the queue to itself.
+/// The main queue is shared with all other tests, so inline delivery is only certain while nothing
+/// is pending there; `MainThreadSyncTests` has the queue to itself.
 @Suite struct MainQueueTests {
     private static let targets: [@Sendable () -> DeliveryTarget] = [
         { .main },
@@ -26,7 +26,9 @@ import Testing
     ) async {
         let center = ObserverCenter()
         let log = Log<Int>()
-        let token = center.observe(.sample, on: MainQueueTests.targets[index]()) { log.add($0.number) }
+        let token = center.observe(.sample, on: MainQueueTests.targets[index]()) {
+            log.add($0.number)
+        }
         let wasInline = await onMain {
             center.post(.sample, number: 1)
             return log.entries == [1]

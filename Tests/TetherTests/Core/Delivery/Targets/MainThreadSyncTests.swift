@@ -4,7 +4,8 @@ import Testing
 import Tether
 import XCTest
 
-/// The main thread has the main queue, and the main actor, in all of its code, also in what it runs for another queue.
+/// The main thread has the main queue, and the main actor, in all of its code, also in what it runs
+/// for another queue.
 final class MainThreadSyncTests: XCTestCase {
     private let queue = DispatchQueue(label: "other")
 
@@ -42,7 +43,9 @@ final class MainThreadSyncTests: XCTestCase {
 
     func testQ2TheMainQueueHasTheMainThreadsPostingQueue() {
         let (center, log) = (ObserverCenter(), Log<String>())
-        let token = center.observe(.sample) { _ in log.add(Thread.isMainThread ? "main thread" : "elsewhere") }
+        let token = center.observe(.sample) { _ in
+            log.add(Thread.isMainThread ? "main thread" : "elsewhere")
+        }
         XCTAssertTrue(queue.sync { PostingQueue.current } === PostingQueue.current)
         let made = queue.sync { PostingQueue(notificationCenter: center) }
         queue.sync { made.enqueue(Notification(name: .sample), postingStyle: .asap) }

@@ -15,7 +15,10 @@ import Tether
         return thread.isFinished
     }
 
-    @Test func `D5 while a handler runs its run loop, what others post to that target waits until it returns`() {
+    @Test
+    func
+        `D5 while a handler runs its run loop, what others post to that target waits until it returns`()
+    {
         let (isNested, isDone, log) = (Gate(), Gate(), Log<String>())
         let token = center.observe(.sample, on: .thread(thread)) { note in
             log.add("begins \(note.number)")
@@ -26,7 +29,9 @@ import Tether
             log.add("ends \(note.number)")
             if note.number == 2 { isDone.open() }
         }
-        let other = center.observe(.other, on: .thread(thread, modes: [.default])) { _ in log.add("another target") }
+        let other = center.observe(.other, on: .thread(thread, modes: [.default])) { _ in
+            log.add("another target")
+        }
         thread.start()
         center.post(.sample, number: 1)
         isNested.pass()
@@ -38,7 +43,10 @@ import Tether
         withExtendedLifetime((token, other)) {}
     }
 
-    @Test func `D4 D5 posts that a handler's run of the loop delivers follow the handler's post at each observer`() {
+    @Test
+    func
+        `D4 D5 posts that a handler's run of the loop delivers follow the handler's post at each observer`()
+    {
         let (isNested, isDone, log) = (Gate(), Gate(), Log<String>())
         let first = center.observe(.sample, on: .thread(thread)) { note in
             log.add("first \(note.number)")
@@ -57,11 +65,15 @@ import Tether
         isDone.pass()
         thread.cancel()
         #expect(ends())
-        #expect(log.entries.filter { $0.hasPrefix("second") } == ["second 1", "second 2", "second 3"])
+        #expect(
+            log.entries.filter { $0.hasPrefix("second") } == ["second 1", "second 2", "second 3"])
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func `D5 a post that a handler's run in another mode cannot deliver is delivered after the handler`() {
+    @Test
+    func
+        `D5 a post that a handler's run in another mode cannot deliver is delivered after the handler`()
+    {
         let (isNested, isDone) = (Gate(), Gate())
         let mode = RunLoop.Mode("private")
         let token = center.observe(.sample, on: .thread(thread)) { note in
@@ -81,7 +93,10 @@ import Tether
         withExtendedLifetime((token, other)) {}
     }
 
-    @Test func `D5 a thread that is cancelled elsewhere while a handler runs its run loop ends after the handler`() {
+    @Test
+    func
+        `D5 a thread that is cancelled elsewhere while a handler runs its run loop ends after the handler`()
+    {
         let isNested = Gate()
         let token = center.observe(.sample, on: .thread(thread)) { _ in
             RunLoop.current.perform { isNested.open() }

@@ -7,7 +7,8 @@ import Tether
     private let center = ObserverCenter()
     private let log = Log<Int>()
 
-    /// Runs a body and then the run loop, on a new thread; opens the gate when the run loop has ended.
+    /// Runs a body and then the run loop, on a new thread; opens the gate when the run loop has
+    /// ended.
     private func runLoop(_ body: @escaping @Sendable () -> Void) -> Gate {
         let (isPrepared, hasEnded) = (Gate(), Gate())
         Thread.detachNewThread {
@@ -20,7 +21,8 @@ import Tether
         return hasEnded
     }
 
-    @Test func `D5 a run loop ends when the last observer that delivers to it is stopped elsewhere`() {
+    @Test
+    func `D5 a run loop ends when the last observer that delivers to it is stopped elsewhere`() {
         let (tokens, delivered) = (Box<[NotificationObserver]>([]), Gate())
         let hasEnded = runLoop { [center, log] in
             tokens.set(
@@ -41,7 +43,10 @@ import Tether
 
     // MARK: A thread that is cancelled
 
-    @Test func `D5 a thread cancelled in a handler drops what is pending, counted, and not what that handler posts`() {
+    @Test
+    func
+        `D5 a thread cancelled in a handler drops what is pending, counted, and not what that handler posts`()
+    {
         let thread = RunLoopThread(name: "worker")
         let (center, log) = (center, log)
         // SAFETY: a thread may be cancelled from any thread.
@@ -61,7 +66,8 @@ import Tether
         withExtendedLifetime(token) {}
     }
 
-    @Test func `D5 posts to a cancelled thread are dropped at once, while its handler still runs`() {
+    @Test func `D5 posts to a cancelled thread are dropped at once, while its handler still runs`()
+    {
         let thread = RunLoopThread(name: "worker")
         let (isRunning, mayGoOn) = (Gate(), Gate())
         let (center, log) = (center, log)
@@ -70,7 +76,9 @@ import Tether
             isRunning.open()
             mayGoOn.pass()
         }
-        let other = center.observe(.other, on: .thread(thread, modes: [.default])) { log.add($0.number) }
+        let other = center.observe(.other, on: .thread(thread, modes: [.default])) {
+            log.add($0.number)
+        }
         thread.start()
         center.post(.sample, number: 1)
         isRunning.pass()

@@ -8,7 +8,8 @@ import XCTest
 
 /// Delivery to a thread through its run loop, on real threads.
 final class ThreadDeliveryTests: ThreadDeliveryTestCase {
-    /// D5, D7: a sleeping loop is woken; 1000 posts made while it is busy arrive in order, in one turn.
+    /// D5, D7: a sleeping loop is woken; 1000 posts made while it is busy arrive in order, in one
+    /// turn.
     func testD5D7ManyPostsWakeASleepingLoopAndArriveInOrder() {
         withRunningThread { thread in
             let (isBusy, goOn, done) = (Gate(), Gate(), Gate())
@@ -22,7 +23,8 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
                     ) { _, _ in
                         passes.wrappingAdd(1, ordering: .relaxed)
                     }
-                    CFRunLoopAddObserver(CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
+                    CFRunLoopAddObserver(
+                        CFRunLoopGetCurrent(), observer, RunLoop.Mode.default.cfMode)
                     isBusy.open()
                     goOn.pass()
                 case "999": done.open()
@@ -47,7 +49,9 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         JoinableThread {
             RunLoopThread.prepareCurrentThread()
             let tokens = [
-                center.observe(.sample, on: .thread(.current, modes: [custom])) { log.add("custom " + $0.label) },
+                center.observe(.sample, on: .thread(.current, modes: [custom])) {
+                    log.add("custom " + $0.label)
+                },
                 center.observe(.other, on: .currentThread) { log.add("common " + $0.label) },
             ]
             JoinableThread {
@@ -92,7 +96,8 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
         center.post(.labelled("2", name: .other))
         thread.start()
         done.pass()
-        XCTAssertEqual(log.entries, ["begin 1", "inside 1", "end 1", "begin 2", "inside 2", "end 2"])
+        XCTAssertEqual(
+            log.entries, ["begin 1", "inside 1", "end 1", "begin 2", "inside 2", "end 2"])
         thread.cancelAndWait()
         withExtendedLifetime((token, poster, last)) {}
     }

@@ -25,7 +25,8 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
         withExtendedLifetime(token) {}
     }
 
-    /// D5: what is pending when the thread exits is dropped and counted, its payload freed; so is what comes later.
+    /// D5: what is pending when the thread exits is dropped and counted, its payload freed; so is
+    /// what comes later.
     func testD5DeliveriesToAnExitedThreadAreDroppedAndCounted() {
         let (isStarted, mayExit) = (Gate(), Gate())
         let target = Log<DeliveryTarget>()
@@ -55,7 +56,8 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
         XCTAssertTrue(token.isActive)
     }
 
-    /// D5: threads that exit while others post to them: everything is delivered or dropped, and counted.
+    /// D5: threads that exit while others post to them: everything is delivered or dropped, and
+    /// counted.
     func testD5EachDeliveryToAnExitingThreadIsMadeOrCounted() {
         for _ in 0..<300 {
             let center = ObserverCenter()

@@ -2,9 +2,14 @@ import Foundation
 import Testing
 import Tether
 
-/// The main thread as a target where the main queue runs without a run loop, as it does under these tests on Linux.
+/// The main thread as a target where the main queue runs without a run loop, as it does under these
+/// tests on Linux.
 @Suite struct ThreadWithoutRunLoopTests {
-    @Test func `D5 without a main run loop the main queue delivers what is for the main thread, in order`() async {
+    @Test
+    func
+        `D5 without a main run loop the main queue delivers what is for the main thread, in order`()
+        async
+    {
         let center = ObserverCenter()
         let log = Log<String>()
         let target = await MainActor.run { DeliveryTarget.currentThread }
@@ -12,7 +17,9 @@ import Tether
             dispatchPrecondition(condition: .onQueue(.main))
             log.add(notification.label)
         }
-        let custom = center.observe(.sample, on: .thread(.mainThread, modes: [RunLoop.Mode("custom")])) { _ in
+        let custom = center.observe(
+            .sample, on: .thread(.mainThread, modes: [RunLoop.Mode("custom")])
+        ) { _ in
             log.add("in a mode in which no run loop runs")
         }
         await Task.detached { for label in ["1", "2", "3"] { center.post(.labelled(label)) } }.value
