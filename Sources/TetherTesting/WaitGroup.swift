@@ -77,8 +77,9 @@ final class WaitGroup: Sendable {
 }
 
 /// A run of the calling thread's run loop, which any thread may end and which leaves nothing with
-/// the loop. SAFETY: any thread may wake a CoreFoundation run loop; `hasEnded` is guarded; only the
-/// running thread uses the rest.
+/// the loop.
+/// SAFETY: any thread may wake a CoreFoundation run loop; `hasEnded` is guarded; only the running
+/// thread uses the rest.
 private final class LoopUntil: @unchecked Sendable {
     private let deadline: DispatchTime
     private let hasEnded = Locked(false)

@@ -173,8 +173,9 @@ extension Smoke {
             }
         }
         // AddressSanitizer takes what is left of these frames for in use, where the main thread's
-        // exit runs. SAFETY: the function takes nothing and returns nothing; only builds with that
-        // sanitizer have it.
+        // exit runs.
+        // SAFETY: the function takes nothing and returns nothing; only builds with that sanitizer
+        // have it.
         if let unpoison = unsafe dlsym(nil, "__asan_handle_no_return") {
             unsafe unsafeBitCast(unpoison, to: (@convention(c) () -> Void).self)()
         }

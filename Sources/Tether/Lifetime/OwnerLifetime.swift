@@ -119,8 +119,8 @@ extension OwnerLifetime {
     static func watch(_ object: AnyObject) {
         // The sentinel stays until its object ends, and may find no record. A replacement would
         // take the table's lock. An atomic policy would autorelease the sentinel at each read, so
-        // the sentinel could outlive its object. SAFETY: the key is an address and is only
-        // compared; the association retains its value.
+        // the sentinel could outlive its object.
+        // SAFETY: the key is an address and is only compared; the association retains its value.
         if unsafe objc_getAssociatedObject(object, Sentinel.key) == nil {
             unsafe objc_setAssociatedObject(
                 object, Sentinel.key, Sentinel(object), .OBJC_ASSOCIATION_RETAIN_NONATOMIC)

@@ -220,8 +220,9 @@ package enum ObjectArgument {
         }
         #if canImport(ObjectiveC)
         // Objective-C's tagged pointers have the highest bit set, or, on a Mac with an Intel
-        // processor, the lowest. SAFETY: only the bits of the reference are read, not the memory;
-        // the caller holds the object.
+        // processor, the lowest.
+        // SAFETY: only the bits of the reference are read, not the memory; the caller holds the
+        // object.
         let bits = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
         let isTagged = UInt.bitWidth == 64 && (bits & 1 != 0 || bits.leadingZeroBitCount == 0)
         guard self == .sender || !isTagged else {

@@ -21,8 +21,8 @@ internal import ObjectiveC
 // not be Swift's, so the reference is weak there. On other systems the reference is `Unowned`.
 
 /// A reference to an object of a Swift class. The reference does not retain the object, but
-/// reserves the address. SAFETY: the runtime's counts are atomic, so any thread may copy the
-/// reference and call `take()`.
+/// reserves the address.
+/// SAFETY: the runtime's counts are atomic, so any thread may copy the reference and call `take()`.
 struct Unowned<Object: AnyObject>: @unchecked Sendable {
     private unowned let object: Object
 

@@ -182,7 +182,8 @@ extension Atomic<UInt> {
 // MARK: The table of guards
 
 /// The guards of all records, in 4 MB of addresses. Only places with guards take memory, and no
-/// guard is ever freed. SAFETY: each guard is initialised before `count` includes the guard.
+/// guard is ever freed.
+/// SAFETY: each guard is initialised before `count` includes the guard.
 @safe struct GuardTable: ~Copyable, @unchecked Sendable {
     static let shared = GuardTable()
     private static let capacity = 65_536

@@ -2,8 +2,9 @@
 ///
 /// The task lives while blocks wait. The task changes to the handler's actor before a block runs,
 /// so a delivery stays pending until the actor is free. The task awaits the handler's call before
-/// the next block runs. SAFETY: `state` is protected by its lock; `actor` is a constant; only the
-/// task, of which there is one at a time, reads or writes `call`.
+/// the next block runs.
+/// SAFETY: `state` is protected by its lock; `actor` is a constant; only the task, of which there
+/// is one at a time, reads or writes `call`.
 final class AsyncHandler: BoundTarget, @unchecked Sendable {
     private struct State: Sendable {
         var blocks = FIFO<Block>()

@@ -6,8 +6,8 @@ internal import Synchronization
 /// A post puts one block on the queue of each target, so a delivery keeps its place among all work
 /// there (D2, D4). A block stores numbers, and `PendingDeliveries` stores the notifications. A
 /// block retains neither the target nor the pending deliveries, which count their blocks: each
-/// block runs once, or is dropped once. SAFETY: pending deliveries keep themselves until their last
-/// block begins or is dropped.
+/// block runs once, or is dropped once.
+/// SAFETY: pending deliveries keep themselves until their last block begins or is dropped.
 @safe struct Block: Sendable {
     private let pending: Unmanaged<PendingDeliveries>
     private let number: UInt64
@@ -70,8 +70,9 @@ final class CancellableBlock: Sendable {
 ///
 /// A post first reaches all observers, in registration order. Then the post submits the blocks, and
 /// then calls the handlers of the posting thread. So a handler that waits for a queue finds the
-/// deliveries there (M3). SAFETY: `calls` does not retain the registrations; the epoch guard of the
-/// post keeps the registrations' memory.
+/// deliveries there (M3).
+/// SAFETY: `calls` does not retain the registrations; the epoch guard of the post keeps the
+/// registrations' memory.
 @safe struct Post: ~Copyable {
     private struct Submission {
         let target: BoundTarget
@@ -154,8 +155,9 @@ final class CancellableBlock: Sendable {
 // MARK: Notifications that wait
 
 /// A notification that waits, as an object: a reference long, and shared by all observers of a
-/// post. SAFETY: the notification never changes. The notification passes from the posting thread to
-/// the targets, as a user of Foundation's `queue:` expects.
+/// post.
+/// SAFETY: the notification never changes. The notification passes from the posting thread to the
+/// targets, as a user of Foundation's `queue:` expects.
 final class StoredNotification: @unchecked Sendable {
     let notification: Notification
 

@@ -136,8 +136,8 @@ internal import Synchronization
             }
             if state.garbage.isEmpty {
                 // Before the guards are read: a later post must not find the old number of used
-                // slots, or the post might call an observer that its own handlers add (R4). SAFETY:
-                // the registry, or its list of unlinked objects, retains the bucket.
+                // slots, or the post might call an observer that its own handlers add (R4).
+                // SAFETY: the registry, or its list of unlinked objects, retains the bucket.
                 let used = unsafe bucket._withUnsafeGuaranteedRef { $0.trim() }
                 if EpochGuard.earliest(on: address) == nil {
                     return (kept, state.registry.takeUnlinked())
@@ -471,8 +471,9 @@ extension CenterCore {
         }
     }
 
-    /// A position in one bucket's slots. SAFETY: the cursor lives no longer than the post, and
-    /// slots and the memory of registrations outlive the post.
+    /// A position in one bucket's slots.
+    /// SAFETY: the cursor lives no longer than the post, and slots and the memory of registrations
+    /// outlive the post.
     @safe private struct Cursor {
         private let entry: Registry.Matches.Entry
         private var index = 0

@@ -92,8 +92,9 @@ internal import Synchronization
 }
 
 /// An entry of the cache: a string, the name's node, and the notification of a post without
-/// payload, made once. SAFETY: the node retains its entries; a post that has found an entry also
-/// finds the node, see `NameCache`.
+/// payload, made once.
+/// SAFETY: the node retains its entries; a post that has found an entry also finds the node, see
+/// `NameCache`.
 @safe final class CachedName: @unchecked Sendable {
     let bits: StringBits
     /// Retains the string, so no other string gets the same bits.

@@ -312,8 +312,9 @@ extension Dictionary {
     }
 }
 
-/// The buckets of one name, or of observers of any name. SAFETY: the lock of the node's center
-/// protects all variables that are not atomic; the center keeps the objects that posts may read.
+/// The buckets of one name, or of observers of any name.
+/// SAFETY: the lock of the node's center protects all variables that are not atomic; the center
+/// keeps the objects that posts may read.
 @safe final class NameNode: Chained, @unchecked Sendable {
     /// The maximal number of a name's strings in the cache.
     static let mostCached = 4
@@ -372,7 +373,8 @@ extension Dictionary {
     func unpublish() { unsafe openSlots.store(nil, ordering: .sequentiallyConsistent) }
 
     /// The slots matched by a lock-free post: the slots for any sender, unless a sender is
-    /// observed. SAFETY: the center keeps slots for posts that may see the slots.
+    /// observed.
+    /// SAFETY: the center keeps slots for posts that may see the slots.
     @safe enum FastMatch {
         case nothing
         case only(Unmanaged<BucketSlots>)

@@ -1,6 +1,6 @@
 /// An actor that owns a handler: a block is a task on the actor. The task retains the actor while
-/// the block waits. The target does not, because observers do not retain their owner (O2). SAFETY:
-/// the reference is a constant and Sendable.
+/// the block waits. The target does not, because observers do not retain their owner (O2).
+/// SAFETY: the reference is a constant and Sendable.
 final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
     private let reference: OwnerReference<Owner>
 

@@ -5,8 +5,8 @@ internal import Foundation
 /// observer's target.
 ///
 /// This class itself is the posting thread. Each subclass puts blocks on one kind of queue. A
-/// target has no queue and no lock of its own: the place decides the order (D4). SAFETY: every
-/// property is a constant; subclasses answer for further properties.
+/// target has no queue and no lock of its own: the place decides the order (D4).
+/// SAFETY: every property is a constant; subclasses answer for further properties.
 class BoundTarget: @unchecked Sendable {
     /// The pending deliveries that a block takes; see `PendingDeliveries`.
     enum Order { case serial, concurrent, batch }

@@ -26,7 +26,8 @@ extension DispatchQueue {
 
 /// An operation queue, serial if the queue runs one operation at a time when the queue becomes the
 /// target. A block is an operation, and cancelling the operation before it begins drops the block's
-/// deliveries (D2). SAFETY: the queue is a constant, and any thread may use a queue.
+/// deliveries (D2).
+/// SAFETY: the queue is a constant, and any thread may use a queue.
 final class OperationQueueTarget: BoundTarget, @unchecked Sendable {
     private let queue: OperationQueue
 

@@ -79,7 +79,8 @@ final class ThreadLoop: Sendable {
     }
 
     /// The blocks of the thread in one set of modes. With an observer's target the run loop does
-    /// not exit. SAFETY: the variables are protected by the lock of the thread's state.
+    /// not exit.
+    /// SAFETY: the variables are protected by the lock of the thread's state.
     final class Line: @unchecked Sendable {
         fileprivate let modes: Set<RunLoop.Mode>
         /// The waiting blocks, oldest first.
