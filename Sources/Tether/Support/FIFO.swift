@@ -23,37 +23,18 @@ struct FIFO<Element> {
         return count > limit ? popFirst() : nil
     }
 
-    /// Removes and returns the oldest element if `condition` is true.
+    /// Removes and returns the oldest element.
     @inline(__always)
-    mutating func popFirst(if condition: (Element) -> Bool = { _ in true }) -> Element? {
+    mutating func popFirst() -> Element? {
         if older.isEmpty {
             swap(&older, &newer)
             // In place, because the array's own `reverse()` copies each element.
             unsafe older.withUnsafeMutableBufferPointer { unsafe $0.reverse() }
         }
-        // The element is removed before the check, because a check in place copies the element.
         guard let element = older.popLast() else { return nil }
-        if !condition(element) {
-            older.append(element)
-            return nil
-        }
         // A large array releases its memory with the last element.
         if older.isEmpty, older.capacity > 1024 { older = [] }
         return element
-    }
-
-    /// Removes and returns the oldest element with a true `condition`.
-    mutating func remove(where condition: (Element) -> Bool) -> Element? {
-        if let index = older.lastIndex(where: condition) { return older.remove(at: index) }
-        return newer.firstIndex(where: condition).map { newer.remove(at: $0) }
-    }
-
-    /// Removes and returns the elements with a true `condition`, oldest first. Complexity: O(n).
-    mutating func removeAll(where condition: (Element) -> Bool) -> [Element] {
-        let taken = elements.filter(condition)
-        older.removeAll(where: condition)
-        newer.removeAll(where: condition)
-        return taken
     }
 
     mutating func removeAll() -> [Element] { exchange(&self, with: FIFO()).elements }

@@ -107,6 +107,17 @@ internal import Synchronization
         return unsafe made
     }
 
+    /// Whether the calling thread is in a post or in a block, besides its innermost post if
+    /// `besidesPost`.
+    static func isDelivering(besidesPost: Bool) -> Bool {
+        // SAFETY: records and guards are never freed.
+        unsafe unmanagedCurrent._withUnsafeGuaranteedRef { record in
+            let innermost = unsafe record.firstFree.pointee.outer
+            if !besidesPost { return unsafe innermost != nil }
+            return unsafe innermost?.pointee.outer != nil
+        }
+    }
+
     /// The registrations that the thread is calling, the outermost first; 0 for a post without a
     /// call yet.
     var calledRegistrations: [UInt] {

@@ -26,11 +26,15 @@ struct Returning: Modelled {
 
     static let code = [
         Code(
+            "Tether/Core/Delivery/HandlerExecution.swift", "func begin(", "func endUnlessAwaited(",
+            "func awaitReturn(",
+            "bits.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing)",
+            "bits.compareExchange(expected: Self.running, desired: 0, "
+                + "ordering: .acquiringAndReleasing)"),
+        Code(
             "Tether/Core/Delivery/PendingDeliveries.swift", "func deliver(", "func begin(",
-            "func isRunning(",
-            "execution.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing)",
-            "expected: Self.running, desired: 0, ordering: .acquiringAndReleasing",
-            "state.keptForCall = isRunning() ? registration : nil", "state.keptForCall.take()")
+            "execution.endUnlessAwaited()", "let isRunning = execution.awaitReturn()",
+            "forCall: isRunning ? registration : nil", "effects.release(forCall)"),
     ]
 
     /// `PendingDeliveries.begin`: whether the handler is called.
@@ -57,7 +61,7 @@ struct Returning: Modelled {
         if isKept { release() }
     }
 
-    /// `Registration.finish`, with `PendingDeliveries.end(of:)` and `isRunning()`.
+    /// `Registration.finish`, with `PendingDeliveries.end(of:)` and `awaitReturn()`.
     func end() {
         var isRunning = false
         lock.withLock {

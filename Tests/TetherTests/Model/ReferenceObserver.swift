@@ -16,10 +16,17 @@ final class ReferenceObserver: Counted {
 
     private(set) var hasEnded = false
     /// `nil` for the posting thread.
-    private(set) var target: ReferenceScheduler?
+    private(set) var target: ReferenceScheduler? {
+        didSet {
+            oldValue?.waiting -= pending.count
+            target?.waiting += pending.count
+        }
+    }
     /// Whether it is to be the posting thread when nothing is pending and no handler runs.
     private var isLeavingTarget = false
-    private(set) var pending: [Delivery] = []
+    private(set) var pending: [Delivery] = [] {
+        didSet { target?.waiting += pending.count - oldValue.count }
+    }
     private var lastNumber = 0
     /// The first number since the target was set, and the last of a delivery that was moved there
     /// then.
@@ -120,6 +127,7 @@ final class ReferenceObserver: Counted {
         _ posted: ReferenceNotification, in jobs: inout ReferenceJobs, mayCall: Bool = false
     ) -> Bool {
         guard !hasEnded, !isClaimed else { return false }
+        let isCalledHere = isCalledHere && (mayCall || target?.holdsUpPosts != true)
         if isCalledHere, !mayCall { return true }
         if isMuted {
             keep(posted, &jobs)
@@ -289,7 +297,11 @@ final class ReferenceObserver: Counted {
                 jobs.release(kept)
             } else {
                 observer.isClaimed = observer.isOnce
-                if observer.isCalledHere {
+                // No post of its own is under way.
+                ReferenceDepth.current += 1
+                let isHeldUp = observer.target?.holdsUpPosts == true
+                ReferenceDepth.current -= 1
+                if observer.isCalledHere, !isHeldUp {
                     calls.append((observer, kept))
                 } else {
                     observer.append(kept, &jobs)

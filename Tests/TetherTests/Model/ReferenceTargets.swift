@@ -18,6 +18,12 @@ final class ReferenceScheduler {
     /// D3, D5: every post is made on the thread of the run loop.
     var isCurrent: Bool { isLoop && !isClosed }
 
+    /// How many deliveries are pending here.
+    var waiting = 0
+
+    /// D3: whether a post that no handler makes is behind these.
+    var holdsUpPosts: Bool { waiting > 0 && ReferenceDepth.current < 2 }
+
     fileprivate func submit(_ job: ReferenceJob) {
         if isClosed { return job.cancel() }
         jobs.append(job)
@@ -49,6 +55,11 @@ final class ReferenceScheduler {
     }
 }
 
+/// How many posts and jobs are under way, one inside the other.
+enum ReferenceDepth {
+    nonisolated(unsafe) static var current = 0
+}
+
 /// What one post delivers on one target.
 private final class ReferenceJob {
     let target: ReferenceScheduler
@@ -58,7 +69,11 @@ private final class ReferenceJob {
         self.target = target
     }
 
-    func run() { for entry in entries { entry.observer.deliver(entry.number) } }
+    func run() {
+        ReferenceDepth.current += 1
+        for entry in entries { entry.observer.deliver(entry.number) }
+        ReferenceDepth.current -= 1
+    }
     func cancel() { for entry in entries { entry.observer.drop(entry.number) } }
 }
 

@@ -21,9 +21,10 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
     init(on actor: (any Actor)?) {
         self.actor = actor
         // Each block takes the oldest delivery, and only one, because the task performs one call
-        // for each block. Each observer has its own target and its own block, so the place is of no
-        // consequence.
-        super.init(place: ObjectIdentifier(AsyncHandler.self), isConcurrent: true)
+        // for each block. Each observer has its own target and its own blocks, so the place is of
+        // no consequence.
+        super.init(
+            place: ObjectIdentifier(AsyncHandler.self), order: .unplaced, sharesBlocks: false)
     }
 
     override var description: String { "task" }
@@ -32,9 +33,9 @@ final class AsyncHandler: BoundTarget, @unchecked Sendable {
         state.withLock { state in
             state.blocks.append(block)
             if state.task != nil { return }
-            // Detached, so that the handler inherits neither task-local values nor priority of the
-            // posting thread.
-            state.task = Task.detached { [self] in await deliver() }
+            // Detached, so that the handler inherits no task-local values of the posting thread.
+            // The priority is that of the first post (P4).
+            state.task = Task.detached(priority: Task.currentPriority) { [self] in await deliver() }
         }
     }
 

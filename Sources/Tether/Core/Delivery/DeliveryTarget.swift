@@ -32,8 +32,8 @@ public struct DeliveryTarget: Sendable, CustomStringConvertible {
     /// The main queue, in every form of main program: at once for a post from there.
     ///
     /// A post from the main queue calls the handler inside the post, unless a delivery of the
-    /// observer is pending. `.dispatchQueue(.main)` and `.operationQueue(.main)` are the same
-    /// target.
+    /// center waits there: what was posted first is handled first. `.dispatchQueue(.main)` and
+    /// `.operationQueue(.main)` are the same target.
     public static var main: DeliveryTarget {
         // Computed, because -cross-module-optimization lets a client read a stored property without
         // its initializer.

@@ -1,220 +1,277 @@
 internal import Foundation
 internal import Synchronization
 
-/// The pending deliveries of one observer, with the target, the backlog and the muting.
+/// The deliveries to one observer that do not happen inside the post, and the observer's muting.
 ///
 /// An observer gets pending deliveries if the target is not the posting thread, or if the observer
 /// is muted or bounded. Until then a post calls the handler directly, and no code of this file
 /// runs.
 ///
-/// **A delivery's way.** A post appends the notification to `deliveries` under a number, and puts
-/// the number into the post's `Block` for the target. The queue of the target keeps the order. The
-/// block returns with the number and calls the handler. If the delivery was dropped, moved or
-/// released meanwhile, the number finds no delivery.
+/// **A delivery's way.** A post appends the notification to the `DeliveryQueue` under a number, and
+/// puts the number into the post's `Block` for the target. The queue of the target keeps the order.
+/// The block returns with the number, takes the delivery, and calls the handler. `DeliveryOrder`
+/// says which delivery a block takes. If the delivery was dropped, moved or released meanwhile,
+/// there is none.
 ///
 /// ```
-/// post ──▶ deliveries: 7 8 9          block(8) runs ──▶ take 8 ──▶ handler ──▶ return
-///            │                                                        │
-///            └─ block(9) ──▶ target's queue                           └─ settle
+/// post ──▶ queue: 7 8 9               block(8) begins ──▶ take 8 ──▶ handler ──▶ return
+///            │                                                          │
+///            └─ block(9) ──▶ target                                     └─ settle
 /// ```
 ///
-/// **Calls never overlap.** `execution` says whether a block is calling the handler. Another block
-/// may run meanwhile, on a concurrent queue or in a run loop inside the handler, and leaves its
-/// number in `skipped`. After the return the first block delivers the skipped numbers, or submits
-/// them again if the target was switched.
+/// **States.** Four parts change independently, under one lock:
 ///
-/// **The order of a target** (`BoundTarget.Order`) decides the delivery that a block takes. On a
-/// serial target a block takes its own number, so a post is one step there. On a concurrent target
-/// blocks run in any order, so a block takes the oldest delivery, which keeps posting order. There
-/// each observer of a post has its own block. With batching a block takes all deliveries.
+/// | Part | States |
+/// |---|---|
+/// | `Destination` | on a target; leaving the target for the posting thread (D6) |
+/// | `Lifetime` | live; ends when idle (M5); ended |
+/// | `Muting` | see there (D9) |
+/// | `HandlerExecution` | idle; running; awaited. Beside the lock, because the return ends a call without the lock |
 ///
-/// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the old
-/// blocks find no delivery. A switch to the posting thread takes effect when no delivery is pending
-/// and no handler runs. Until then posts join the old target.
+/// *Idle* means: no delivery is pending, and no handler runs. What waits for that moment is done by
+/// `settle`: leaving the target, the end after the sender's end, and the release of `idleSignals`.
 ///
-/// **Lives.** The registration retains its pending deliveries. A block retains none of the two,
-/// because the counts would cost each delivery four accesses to memory that other threads write.
-/// After the observer's end the pending deliveries keep themselves while blocks wait, and keep the
-/// registration until a running handler returns.
+/// **Calls never overlap.** If a block begins while another block calls the handler (on a
+/// concurrent queue, or in a run loop inside the handler), the block leaves its number in
+/// `skipped`. After the return the first block delivers the skipped numbers, or submits them again
+/// after a switch.
 ///
-/// **Cost.** A delivery costs two short locked sections, and a compare-exchange at the return. The
-/// lock is the last in the order: its holder runs no code, and releases no value, of the user's.
+/// **Switching** (D6). The deliveries get new numbers and new blocks on the new target, so the
+/// blocks on the old target find nothing.
+///
+/// **Who retains whom.** The registration retains its pending deliveries. A block retains none of
+/// the two, because the counts would cost each delivery four accesses to memory that other threads
+/// write. After the observer's end, `Lifetime.ended` retains these pending deliveries while blocks
+/// wait, and the registration until a running handler returns.
+///
+/// **Cost.** A delivery costs two short locked sections, and one exchange at the return. The lock
+/// is the last in the order: its holder runs no code, and releases no value, of the user's.
+/// `Effects` carries both past the lock.
 final class PendingDeliveries: Sendable {
-    struct Delivery: Sendable {
-        /// The number in the block. For a kept notification, the number among the kept
-        /// notifications of all observers.
-        var number: UInt64
-        let stored: StoredNotification
-        /// The beginning of the wait, if there is a trace (L5). Otherwise 0.
-        let posted: UInt64
+    typealias Delivery = DeliveryQueue.Delivery
+
+    /// Where blocks go.
+    private enum Destination: Sendable {
+        case on(BoundTarget)
+        /// The posting thread becomes the target when the observer is idle. Until then posts join
+        /// the deliveries on the old target.
+        case leaving(BoundTarget)
+
+        var target: BoundTarget {
+            switch self {
+            case .on(let target), .leaving(let target): target
+            }
+        }
+
+        /// The target as it was set last.
+        var shown: BoundTarget {
+            switch self {
+            case .on(let target): target
+            case .leaving: .postingThread
+            }
+        }
+
+        var isLeaving: Bool {
+            if case .leaving = self { true } else { false }
+        }
+    }
+
+    private enum Lifetime: Sendable {
+        case live
+        /// The sender has been deallocated, and the observer ends when idle (M5).
+        case endsWhenIdle
+        /// `forBlocks`: this object, while blocks wait. `forCall`: until a running handler returns.
+        case ended(forBlocks: PendingDeliveries?, forCall: Registration?)
     }
 
     /// Protected by `state`'s lock.
     private struct State: Sendable {
-        var target: BoundTarget { didSet { (order, isInline) = (target.order, target.isInline) } }
+        var queue: DeliveryQueue
+        var destination: Destination
         /// The target's, here because posts write the memory of the target's reference count.
-        var order: BoundTarget.Order
         var isInline: BoundTarget.Inline
-        /// Whether the target becomes the posting thread when no delivery is pending and no handler
-        /// runs.
-        var isLeavingTarget = false
-        var shownTarget: BoundTarget { isLeavingTarget ? .postingThread : target }
-        var deliveries = FIFO<Delivery>()
-        var lastNumber: UInt64 = 0
-        /// The first number since the target was set. Blocks with a smaller number have no
-        /// delivery.
-        var firstNumber: UInt64 = 1
-        /// The last number whose block was submitted by a switch or an unmuting, or has begun on a
-        /// run loop. A block of a later post that runs first, or inside such a block, also makes
-        /// the earlier deliveries.
-        var lastMoved: UInt64 = 0
-        /// Whether a handler is running that was called on an earlier target.
-        var isRunningElsewhere = false
-        /// The numbers of blocks that ran during a call of the handler.
-        var skipped: [UInt64] = []
-        /// With batching: the number of the block of this observer that waits on the target.
-        var waitingBlock: UInt64?
-        var backlog = BufferingPolicy.unbounded
-        /// The number of mutings by each muter in force, without zeros.
-        var mutings: [Muter: Int] = [:]
-        /// Whether the newest notification is kept: a muting since the last unmuting requested the
-        /// newest.
-        var keepsNewest = false
-        var kept: Delivery?
+        /// The waiting deliveries of the center's observers at the target's place, and how many of
+        /// `queue` are in it.
+        var waiting: WaitingCount?
+        var counted = 0
+        var lifetime = Lifetime.live
+        var muting = Muting()
         var dropped: [DropReason: Int] = [:]
-        /// Whether the sender has been deallocated. Then the observer ends when no delivery is
-        /// pending (M5).
-        var isLast = false
-        var hasEnded = false
-        /// The number of blocks that have neither begun nor been dropped.
+        /// The numbers of blocks on the present target that began during a call of the handler.
+        var skipped = FIFO<UInt64>()
+        /// Whether the call under way was begun on an earlier target.
+        var isCallElsewhere = false
+        /// The number of blocks that have neither begun nor been dropped, on all targets so far.
         var waitingBlocks = 0
-        /// After the end: this object, while blocks wait, and the registration, while the handler
-        /// runs.
-        var keptForBlocks: PendingDeliveries?
-        var keptForCall: Registration?
-        /// Objects to release when no delivery is pending and no handler runs.
+        /// Objects to release when the observer is idle.
         var idleSignals: [any AnyObject & Sendable] = []
 
-        var isMuted: Bool { !mutings.isEmpty }
-        /// Whether the return of a running handler must take the lock.
-        var awaitsReturn: Bool {
-            isLast || isLeavingTarget || !skipped.isEmpty || !idleSignals.isEmpty
+        init(on target: BoundTarget, in center: CenterCore) {
+            queue = DeliveryQueue(target.order)
+            destination = .on(target)
+            isInline = target.isInline
+            waiting = target.waiting(in: center)
+        }
+
+        /// Counts a change of the queue at the target's place.
+        @inline(__always)
+        mutating func countWaiting() {
+            guard let waiting else { return }
+            waiting.add(queue.count - counted)
+            counted = queue.count
+        }
+
+        var hasEnded: Bool {
+            if case .ended = lifetime { true } else { false }
+        }
+
+        var endsWhenIdle: Bool {
+            if case .endsWhenIdle = lifetime { true } else { false }
+        }
+
+        /// Whether the observer has work for the moment when it is idle.
+        var hasWorkWhenIdle: Bool {
+            endsWhenIdle || destination.isLeaving || !idleSignals.isEmpty
         }
     }
 
     private let state: Locked<State>
-    /// Whether a block is calling the handler (`running`), and whether the return must take the
-    /// lock (`awaited`). A call begins under the lock. A return without `awaited` exchanges
-    /// `running` for 0, without the lock.
-    private let execution = Atomic<UInt8>(0)
-    private static let running: UInt8 = 1
-    private static let awaited: UInt8 = 2
+    private let execution = HandlerExecution()
 
-    /// The registration of the observer. While `hasEnded` is false under the lock, others retain
-    /// the registration.
+    /// The registration of the observer. Until the end, others retain the registration.
     private let registration: Unowned<Registration>
 
     init(of registration: Registration, target: BoundTarget) {
         self.registration = Unowned(registration)
-        state = Locked(
-            State(target: target, order: target.order, isInline: target.isInline), rank: .pending)
+        state = Locked(State(on: target, in: registration.center), rank: .pending)
     }
 
-    /// Changes the state under the lock, unless the observer has ended. Then submits the blocks,
-    /// releases the values of the post, and ends an observer that has waited for this moment.
-    @discardableResult
-    private func change<Result>(
-        afterCall: Bool = false, _ body: (inout State, inout Post) -> Result
-    ) -> Result? {
-        var post = Post()
-        var last: Registration?
-        var result: Result?
+    /// Changes the state under the lock, unless the observer has ended, and carries out the
+    /// effects.
+    private func change(_ body: (inout State, inout Effects) -> Void) {
+        var effects = Effects()
+        var ending: Registration?
         state.withLock { state in
-            if state.hasEnded { return afterCall ? post.release(state.keptForCall.take()) : () }
-            result = body(&state, &post)
-            if settle(&state, &post) { last = registration.take() }
+            if state.hasEnded { return }
+            body(&state, &effects)
+            state.countWaiting()
+            ending = settle(&state, &effects)
         }
-        post.submit()
-        last?.endOrphaned()
-        return result
+        effects.perform()
+        ending?.endOrphaned()
     }
 
-    /// If no delivery is pending and no handler runs, makes the changes that have waited for this
-    /// moment. Returns whether the observer ends now, after the last delivery of a sender that was
-    /// deallocated.
-    private func settle(_ state: inout State, _ post: inout Post) -> Bool {
-        guard state.awaitsReturn, state.deliveries.isEmpty, !isRunning() else { return false }
-        if state.isLeavingTarget {
-            post.release(state.target)
-            (state.target, state.isLeavingTarget) = (.postingThread, false)
+    /// Does the work that has waited until the observer is idle. Returns the registration if the
+    /// observer ends now, after the last delivery of a deallocated sender.
+    private func settle(_ state: inout State, _ effects: inout Effects) -> Registration? {
+        guard state.hasWorkWhenIdle, state.queue.isEmpty, !execution.awaitReturn() else {
+            return nil
         }
-        post.release(state.idleSignals)
+        if case .leaving(let target) = state.destination {
+            effects.release(target)
+            setTarget(.postingThread, in: &state)
+        }
+        effects.release(state.idleSignals)
         state.idleSignals = []
-        return state.isLast && state.kept == nil
+        guard state.endsWhenIdle, state.muting.kept == nil else { return nil }
+        return registration.take()
+    }
+
+    /// Sets the target. Returns the numbers of the deliveries that need blocks there.
+    @discardableResult
+    private func setTarget(_ target: BoundTarget, in state: inout State) -> Range<UInt64> {
+        state.waiting?.add(-state.counted)
+        state.waiting = nil
+        if let registration = registration.take() {
+            state.waiting = target.waiting(in: registration.center)
+        }
+        state.counted = 0
+        state.destination = .on(target)
+        state.isInline = target.isInline
+        return state.queue.move(to: target.order)
     }
 
     // MARK: Posting
 
     /// Takes a notification on the posting thread. Returns whether the post calls the handler
-    /// instead: now, if `mayCall`. Otherwise the post calls `receive` again after submitting its
-    /// blocks.
+    /// instead. While collecting, the post calls `receive` again after submitting its blocks.
     func receive(
         _ notification: Notification, for registration: Registration, in post: inout Post,
-        mayCall: Bool
+        _ step: PostStep
     ) -> Bool {
         post.examine(notification)
         // Not under the lock, because the user's code may compute the name of a queue.
         let row = Events.areTraced ? target.description : ""
         return state.withLock { state in
             if state.hasEnded { return false }
-            let isHere = isCalledHere(state)
-            if isHere, !mayCall { return true }
-            if state.isMuted {
-                if !registration.isClaimed { keep(notification, row, in: &state, &post) }
+            let isHere = isCalledHere(state, step)
+            if isHere, step == .collecting { return true }
+            if state.muting.isMuted {
+                if !registration.isClaimed {
+                    keep(notification, row, in: &state, &post)
+                }
                 return false
             }
             guard registration.claimForDelivery() else { return false }
             if !isHere {
-                append(post.store(notification), since: waitBegins(row), to: &state, &post)
+                let delivery = Delivery(
+                    stored: post.store(notification), waitsSince: waitBegins(row))
+                append(delivery, to: &state, &post.effects)
             }
             return isHere
         }
     }
 
-    /// Whether a post on the calling thread calls the handler (D1, D3).
-    var isCalledHere: Bool { state.withLock { isCalledHere($0) } }
+    /// Whether a post on the calling thread will call the handler (D1, D3).
+    var isCalledHere: Bool { state.withLock { isCalledHere($0, .collecting) } }
 
-    private func isCalledHere(_ state: borrowing State) -> Bool {
-        if state.isInline == .never || state.isRunningElsewhere { return false }
-        return (state.deliveries.isEmpty || state.isInline == .always) && state.target.isCurrent
+    private func isCalledHere(_ state: borrowing State, _ step: PostStep) -> Bool {
+        if state.isCallElsewhere { return false }
+        switch state.isInline {
+        case .never:
+            return false
+        case .unlessPending:
+            let target = state.destination.target
+            return state.queue.isEmpty && target.isCurrent && mayOvertake(state.waiting, step)
+        case .always:
+            return state.destination.target.isCurrent
+        }
     }
 
+    /// Whether a post of the center on the target may be handled before the deliveries that wait
+    /// there: if there are none, or if a handler makes the post, which belongs to the delivery
+    /// under way. The first part of a post decides.
+    private func mayOvertake(_ waiting: WaitingCount?, _ step: PostStep) -> Bool {
+        if step == .calling { return true }
+        guard let waiting, !waiting.isZero else { return true }
+        return ThreadRecord.isDelivering(besidesPost: step != .unmuting)
+    }
+
+    /// `isLate`: whether the block may come behind blocks of later posts.
     private func append(
-        _ stored: consuming StoredNotification, since posted: Event.Moment, to state: inout State,
-        _ post: inout Post
+        _ delivery: consuming Delivery, isLate: Bool = false, to state: inout State,
+        _ effects: inout Effects
     ) {
-        let (number, rule) = (state.lastNumber + 1, state.backlog)
-        let dropped = state.deliveries.append(
-            Delivery(number: number, stored: stored, posted: posted), limit: rule.limit,
-            keepsOldest: rule.keepsOldest)
-        if let dropped {
-            drop(dropped, because: .backlogIsFull, in: &state, &post)
-            if dropped.number == number { return }
+        let appended = state.queue.append(delivery, isLate: isLate)
+        if let dropped = appended.dropped {
+            drop(dropped, because: .backlogIsFull, in: &state, &effects)
         }
-        state.lastNumber = number
-        if state.order == .batch {
-            if state.waitingBlock != nil { return }
-            state.waitingBlock = number
-        }
+        state.countWaiting()
+        guard let number = appended.block else { return }
+        state.waitingBlocks += 1
+        let target = state.destination.target
         // On a concurrent target the observers of a post run at the same time.
-        add(number, inOwnBlock: state.order == .concurrent, in: &state, &post)
+        if target.sharesBlocks {
+            effects.join(Block(self, number), on: target)
+        } else {
+            effects.submit(Block(self, number), on: target)
+        }
     }
 
-    /// Adds a block to the post, and counts the block: no other code makes blocks.
-    private func add(_ number: UInt64, inOwnBlock: Bool, in state: inout State, _ post: inout Post)
-    {
+    /// Submits a block of its own for a delivery that has lost its block.
+    private func resubmit(_ number: UInt64, in state: inout State, _ effects: inout Effects) {
         state.waitingBlocks += 1
-        post.add(Block(self, number), on: state.target, inOwnBlock: inOwnBlock)
+        effects.submit(Block(self, number), on: state.destination.target)
     }
 
     /// In a trace, the moment. `row`: the name of the target.
@@ -224,7 +281,7 @@ final class PendingDeliveries: Sendable {
     }
 
     private func countDrop(
-        of notification: Notification, waitedSince posted: Event.Moment = 0,
+        of notification: Notification, waitedSince begun: Event.Moment = 0,
         because reason: DropReason,
         in state: inout State
     ) {
@@ -232,40 +289,36 @@ final class PendingDeliveries: Sendable {
         if Events.areTraced {
             let site = registration.take()?.site
             Events.report(
-                .dropped(notification.name, because: reason, at: site, waitedSince: posted))
+                .dropped(notification.name, because: reason, at: site, waitedSince: begun))
         }
     }
 
     private func drop(
-        _ delivery: Delivery, because reason: DropReason, in state: inout State, _ post: inout Post
+        _ delivery: Delivery, because reason: DropReason, in state: inout State,
+        _ effects: inout Effects
     ) {
-        countDrop(
-            of: delivery.stored.notification, waitedSince: delivery.posted, because: reason,
-            in: &state)
-        post.release(delivery.stored)
+        let notification = delivery.stored.notification
+        countDrop(of: notification, waitedSince: delivery.waitsSince, because: reason, in: &state)
+        effects.release(delivery.stored)
     }
 
     // MARK: Delivering
 
-    /// A block's next call of the handler.
+    /// A call of the handler by a block.
     private struct Call {
         let delivery: Delivery
-        /// The number of the block.
-        let number: UInt64
-        /// The number behind the block's last delivery, if the block makes further deliveries;
-        /// otherwise 0.
-        let end: UInt64
+        let turn: DeliveryQueue.Turn
     }
 
-    /// Makes the delivery of a number, if pending, and the skipped deliveries. The hazard pointer
-    /// was `previous`.
+    /// Makes the deliveries of a block, and of blocks that begin meanwhile. The hazard pointer was
+    /// `previous`.
     func deliver(
         _ number: UInt64, after previous: inout UInt,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         var next: Call?
-        let kept = state.withLock { state in
-            next = begin(number, in: &state)
+        let retained = state.withLock { state in
+            next = begin(DeliveryQueue.Turn(number), in: &state)
             return blockEnds(in: &state)
         }
         while let call = next.take() {
@@ -273,183 +326,145 @@ final class PendingDeliveries: Sendable {
             unsafe registration.unmanaged._withUnsafeGuaranteedRef {
                 unsafe $0.run(call.delivery, after: &previous, at: epochGuard)
             }
-            // Ends without the lock, unless the return is awaited.
-            if call.end > 0
-                || !execution.compareExchange(
-                    expected: Self.running, desired: 0, ordering: .acquiringAndReleasing
-                )
-                .exchanged
-            {
-                next = handlerReturned(from: call)
-            }
+            if call.turn.isOver, execution.endUnlessAwaited() { break }
+            next = handlerReturned(from: call.turn)
         }
-        withExtendedLifetime(kept) {}
+        withExtendedLifetime(retained) {}
     }
 
     /// Counts a block that has begun or is dropped. Returns what the last block of an ended
     /// observer releases.
     private func blockEnds(in state: inout State) -> PendingDeliveries? {
         state.waitingBlocks -= 1
-        return state.waitingBlocks == 0 ? state.keptForBlocks.take() : nil
+        guard state.waitingBlocks == 0 else { return nil }
+        guard case .ended(let forBlocks, let forCall) = state.lifetime else { return nil }
+        state.lifetime = .ended(forBlocks: nil, forCall: forCall)
+        return forBlocks
     }
 
-    /// Begins a call of a block. `end`: the `end` of the block's previous call.
-    private func begin(_ number: UInt64, before end: UInt64 = .max, in state: inout State) -> Call?
-    {
+    /// Begins the next call of a block, unless a handler is running: its return then continues with
+    /// this block.
+    private func begin(_ turn: DeliveryQueue.Turn, in state: inout State) -> Call? {
         if state.hasEnded { return nil }
-        if isRunning() {
-            state.skipped.append(number)
+        if execution.awaitReturn() {
+            state.skipped.append(turn.number)
             return nil
         }
-        guard let (delivery, end) = take(number, before: end, from: &state) else { return nil }
-        execution.store(
-            Self.running | (state.awaitsReturn ? Self.awaited : 0), ordering: .releasing)
-        return Call(delivery: delivery, number: number, end: end)
+        var turn = turn
+        guard let delivery = state.queue.takeNext(in: &turn) else { return nil }
+        state.countWaiting()
+        // Who asked before this call does not ask again.
+        execution.begin(awaited: state.hasWorkWhenIdle || !state.skipped.isEmpty)
+        return Call(delivery: delivery, turn: turn)
     }
 
-    /// Takes the next delivery of a block, and returns the `end` of the call.
-    private func take(_ number: UInt64, before end: UInt64, from state: inout State) -> (
-        Delivery, end: UInt64
-    )? {
-        if number < state.firstNumber { return nil }
-        switch state.order {
-        case .serial:
-            let lastMoved = state.lastMoved
-            let next = state.deliveries.popFirst {
-                $0.number == number || $0.number < number && $0.number <= lastMoved
+    /// Ends a call under the lock, does the work that has waited for the return, and begins the
+    /// next call.
+    private func handlerReturned(from turn: DeliveryQueue.Turn) -> Call? {
+        var effects = Effects()
+        var ending: Registration?
+        var next: Call?
+        state.withLock { state in
+            if case .ended(let forBlocks, let forCall) = state.lifetime {
+                effects.release(forCall)
+                state.lifetime = .ended(forBlocks: forBlocks, forCall: nil)
+                return
             }
-            return (next ?? takeExactly(number, from: &state)).map {
-                ($0, $0.number == number ? 0 : number + 1)
-            }
-        case .concurrent:
-            return state.deliveries.popFirst().map { ($0, 0) }
-        case .batch:
-            if state.waitingBlock == number { state.waitingBlock = nil }
-            guard let next = state.deliveries.popFirst(if: { $0.number < end }) else { return nil }
-            return (next, state.deliveries.isEmpty ? 0 : min(end, state.lastNumber + 1))
+            execution.end()
+            state.isCallElsewhere = false
+            next = continueBlocks(after: turn, in: &state, &effects)
+            ending = settle(&state, &effects)
         }
+        effects.perform()
+        ending?.endOrphaned()
+        return next
     }
 
-    private func takeExactly(_ number: UInt64, from state: inout State) -> Delivery? {
-        if let first = state.deliveries.popFirst(if: { $0.number == number }) { return first }
-        guard let first = state.deliveries.first, first.number < number else { return nil }
-        return state.deliveries.remove { $0.number == number }
-    }
-
-    /// Has blocks of later posts make the delivery of a number first, if pending. Called when the
-    /// block of the number begins, on a target that may run later blocks inside a handler of the
-    /// block.
-    func allowOvertaking(of number: UInt64) {
-        state.withLock { $0.lastMoved = max($0.lastMoved, number) }
-    }
-
-    /// Ends a call, carries out work postponed until the return, and begins the block's next call.
-    private func handlerReturned(from call: Call) -> Call? {
-        change(afterCall: true) { state, post in
-            execution.store(0, ordering: .releasing)
-            state.isRunningElsewhere = false
-            if call.number >= state.firstNumber {
-                if call.end > 0, let next = begin(call.number, before: call.end, in: &state) {
-                    return next
-                }
-                while !state.skipped.isEmpty {
-                    if let next = begin(state.skipped.removeFirst(), in: &state) { return next }
-                }
-            } else {
-                // Switched meanwhile: the skipped blocks ran on the new target, and the calls
-                // follow there.
-                for number in state.skipped {
-                    state.lastMoved = max(state.lastMoved, number)
-                    add(number, inOwnBlock: true, in: &state, &post)
-                }
-                state.skipped = []
+    /// Begins the next call of the block, or of a skipped one. After a switch, submits the skipped
+    /// blocks again: they began on the new target, and this thread is not there.
+    private func continueBlocks(
+        after turn: DeliveryQueue.Turn, in state: inout State, _ effects: inout Effects
+    ) -> Call? {
+        guard state.queue.isCurrent(turn.number) else {
+            while let number = state.skipped.popFirst() {
+                state.queue.markLate(number)
+                resubmit(number, in: &state, &effects)
             }
             return nil
-        } ?? nil
+        }
+        if !turn.isOver, let next = begin(turn, in: &state) { return next }
+        while let number = state.skipped.popFirst() {
+            if let next = begin(DeliveryQueue.Turn(number), in: &state) { return next }
+        }
+        return nil
     }
 
-    /// Whether the handler is running. If so, the return will take the lock. Called under the lock.
-    private func isRunning() -> Bool {
-        let old = execution.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing).oldValue
-        if old & Self.running != 0 { return true }
-        execution.store(0, ordering: .releasing)
-        return false
-    }
+    /// Has blocks of later posts make a delivery first, if pending. Called when the block of the
+    /// number begins, on a target that may run later blocks inside a handler of the block.
+    func markLate(_ number: UInt64) { state.withLock { $0.queue.markLate(number) } }
 
     /// Drops and counts the deliveries of a block that never runs. The deliveries are released
     /// without the lock.
     func drop(_ number: UInt64) {
-        let hasDropped = change { state, post in
-            let dropped: [Delivery]
-            switch state.order {
-            case .serial: dropped = [takeExactly(number, from: &state)].compactMap(\.self)
-            case .concurrent:
-                dropped = [take(number, before: .max, from: &state)?.0].compactMap(\.self)
-            case .batch:
-                // Otherwise the target was switched meanwhile.
-                guard state.waitingBlock == number else { return false }
-                state.waitingBlock = nil
-                dropped = state.deliveries.removeAll { $0.number >= number }
+        var hasDropped = false
+        change { state, effects in
+            for delivery in state.queue.drop(number) {
+                hasDropped = true
+                drop(delivery, because: .targetCancelled, in: &state, &effects)
             }
-            for delivery in dropped { drop(delivery, because: .targetCancelled, in: &state, &post) }
-            return !dropped.isEmpty
         }
         // A dropped delivery has used a once observer up (R7).
-        if hasDropped == true, let registration = registration.take(), registration.isOnce {
+        if hasDropped, let registration = registration.take(), registration.isOnce {
             registration.end(because: .deliveryDropped)
         }
-        withExtendedLifetime(state.withLock { blockEnds(in: &$0) }) {}
+        let retained = state.withLock { blockEnds(in: &$0) }
+        withExtendedLifetime(retained) {}
     }
 
     // MARK: The target
 
     var target: DeliveryTarget {
-        let target = state.withLock(\.shownTarget)
+        let target = state.withLock(\.destination.shown)
         return target.isPostingThread
             ? .postingThread : DeliveryTarget(target.copy(forObserver: false))
     }
 
-    /// `nil` for the posting thread.
+    /// Switches to another target (D6); `nil` for the posting thread.
     func redirect(to new: BoundTarget?) {
-        change { state, post in
-            state.isLeavingTarget = new == nil && !state.target.isPostingThread
-            guard let new, !new.isSame(as: state.target) else { return }
-            post.release(state.target)
-            state.target = new
-            (state.waitingBlock, state.skipped, state.isRunningElsewhere) = (nil, [], isRunning())
-            state.firstNumber = state.lastNumber + 1
-            for var delivery in state.deliveries.removeAll() {
-                state.lastNumber += 1
-                delivery.number = state.lastNumber
-                state.deliveries.append(delivery)
+        change { state, effects in
+            let old = state.destination.target
+            guard let new else {
+                state.destination = old.isPostingThread ? .on(old) : .leaving(old)
+                return
             }
-            state.lastMoved = state.lastNumber
-            if new.order == .batch, !state.deliveries.isEmpty {
-                state.waitingBlock = state.firstNumber
+            if new.isSame(as: old) {
+                state.destination = .on(old)
+                return
             }
-            // One block for each delivery, so that other work on the new queue runs between the
-            // deliveries.
-            for number in state.firstNumber..<(state.waitingBlock ?? state.lastNumber) + 1 {
-                add(number, inOwnBlock: true, in: &state, &post)
+            effects.release(old)
+            let numbers = setTarget(new, in: &state)
+            state.skipped = FIFO()
+            // The return of a running handler continues the deliveries only on its own target.
+            state.isCallElsewhere = execution.awaitReturn()
+            for number in numbers {
+                resubmit(number, in: &state, &effects)
             }
         }
     }
 
-    // MARK: The backlog (D8) and muting
+    // MARK: The backlog (D8)
 
-    var backlog: BufferingPolicy { state.withLock(\.backlog) }
+    var backlog: BufferingPolicy { state.withLock(\.queue.bound) }
 
     func setBacklog(_ backlog: BufferingPolicy) {
-        change { state, post in
-            state.backlog = backlog
-            guard state.deliveries.count > backlog.limit else { return }
-            for delivery in state.deliveries.removeAll() {
-                let dropped = state.deliveries.append(
-                    delivery, limit: backlog.limit, keepsOldest: backlog.keepsOldest)
-                if let dropped { drop(dropped, because: .backlogIsFull, in: &state, &post) }
+        change { state, effects in
+            for delivery in state.queue.setBound(backlog) {
+                drop(delivery, because: .backlogIsFull, in: &state, &effects)
             }
         }
     }
+
+    // MARK: Muting (D9)
 
     private static let lastKept = Atomic<UInt64>(0)
 
@@ -458,99 +473,119 @@ final class PendingDeliveries: Sendable {
     private func keep(
         _ notification: Notification, _ row: String, in state: inout State, _ post: inout Post
     ) {
-        guard state.keepsNewest else {
+        guard state.muting.keepsNewest else {
             return countDrop(of: notification, because: .muted, in: &state)
         }
-        if let displaced = state.kept { drop(displaced, because: .muted, in: &state, &post) }
         let number = PendingDeliveries.lastKept.wrappingAdd(1, ordering: .relaxed).newValue
-        state.kept = Delivery(
-            number: number, stored: post.store(notification), posted: waitBegins(row))
+        let delivery = Delivery(stored: post.store(notification), waitsSince: waitBegins(row))
+        if let displaced = state.muting.keep(Muting.Kept(number: number, delivery: delivery)) {
+            drop(displaced.delivery, because: .muted, in: &state, &post.effects)
+        }
     }
 
-    var isMuted: Bool { state.withLock(\.isMuted) }
+    var isMuted: Bool { state.withLock(\.muting.isMuted) }
 
     /// The number of the kept notification among all kept notifications, in posting order.
-    var numberOfKept: UInt64? { state.withLock { $0.kept?.number } }
+    var numberOfKept: UInt64? { state.withLock { $0.muting.kept?.number } }
 
-    /// The token, or the owner for all current observers.
-    enum Muter { case token, owner }
-
-    func mute(by muter: Muter, keepingNewest: Bool) {
-        state.withLock { state in
-            state.mutings[muter, default: 0] += 1
-            if keepingNewest { state.keepsNewest = true }
-        }
+    func mute(by muter: Muting.Muter, keepingNewest: Bool) {
+        state.withLock { $0.muting.begin(by: muter, keepingNewest: keepingNewest) }
     }
 
     /// Ends one muting of each observer. Returns false if the token has not muted. The kept
     /// notifications are delivered as if by one post, made now.
-    static func unmute(_ observers: [PendingDeliveries], by muter: Muter) -> Bool {
-        var post = Post()
-        var calls: [(registration: Registration, delivery: Delivery)] = []
+    static func unmute(_ observers: [PendingDeliveries], by muter: Muting.Muter) -> Bool {
+        var effects = Effects()
+        var calls: [InlineCall] = []
         for pending in observers {
-            guard pending.unmute(by: muter, in: &post, &calls) else { return false }
+            guard pending.unmute(by: muter, &effects, &calls) else { return false }
         }
-        post.submit()
+        effects.perform()
         unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
             var previous: UInt = 0
             for call in calls {
                 unsafe call.registration.run(call.delivery, after: &previous, at: epochGuard)
             }
         }
-        for pending in observers { pending.change { _, _ in } }
+        for pending in observers {
+            pending.change { _, _ in }
+        }
         return true
     }
 
+    /// A call of a handler with its kept notification, on the unmuting thread.
+    private struct InlineCall {
+        let registration: Registration
+        let delivery: Delivery
+    }
+
     private func unmute(
-        by muter: Muter, in post: inout Post,
-        _ calls: inout [(registration: Registration, delivery: Delivery)]
+        by muter: Muting.Muter, _ effects: inout Effects, _ calls: inout [InlineCall]
     ) -> Bool {
         state.withLock { state in
             if state.hasEnded { return true }
-            // The owner has not muted an observer that was attached later.
-            guard let count = state.mutings[muter] else { return muter == .owner }
-            state.mutings[muter] = count > 1 ? count - 1 : nil
-            guard !state.isMuted else { return true }
-            state.keepsNewest = false
-            guard let kept = state.kept.take(), let registration = registration.take() else {
+            switch state.muting.end(by: muter) {
+            case .refused:
+                // The owner has not muted an observer that was attached later.
+                return muter == .owner
+            case .stillMuted, .over(nil):
+                return true
+            case .over(let kept?):
+                deliverKept(kept.delivery, in: &state, &effects, &calls)
                 return true
             }
-            post.release(kept.stored)
-            if !registration.claimForDelivery() {
-                // R7: only now is a once observer used up.
-                drop(kept, because: .usedUp, in: &state, &post)
-            } else if isCalledHere(state) {
-                calls.append((registration, kept))
-            } else {
-                state.lastMoved = state.lastNumber + 1
-                append(kept.stored, since: kept.posted, to: &state, &post)
-            }
-            return true
+        }
+    }
+
+    private func deliverKept(
+        _ delivery: Delivery, in state: inout State, _ effects: inout Effects,
+        _ calls: inout [InlineCall]
+    ) {
+        effects.release(delivery.stored)
+        guard let registration = registration.take() else { return }
+        if !registration.claimForDelivery() {
+            // R7: only now is a once observer used up.
+            drop(delivery, because: .usedUp, in: &state, &effects)
+        } else if isCalledHere(state, .unmuting) {
+            calls.append(InlineCall(registration: registration, delivery: delivery))
+        } else {
+            append(delivery, isLate: true, to: &state, &effects)
         }
     }
 
     // MARK: The end
 
     /// Ends the observer of a deallocated sender after the pending deliveries (M5).
-    func endAfterPending() { change { state, _ in state.isLast = true } }
+    func endAfterPending() { change { state, _ in state.lifetime = .endsWhenIdle } }
 
     /// Ends the observer. The caller releases the result: a block that never runs must not retain
     /// the target.
     func end(of registration: Registration) -> [any Sendable] {
         state.withLock { state in
             if state.hasEnded { return [] }
-            state.hasEnded = true
-            state.keptForBlocks = state.waitingBlocks > 0 ? self : nil
-            state.keptForCall = isRunning() ? registration : nil
-            let deliveries = state.deliveries.removeAll() + [state.kept.take()].compactMap(\.self)
-            for delivery in deliveries where Events.areTraced {
-                let notification = delivery.stored.notification
-                countDrop(
-                    of: notification, waitedSince: delivery.posted, because: .observerEnded,
-                    in: &state)
+            let isRunning = execution.awaitReturn()
+            let hasBlocks = state.waitingBlocks > 0
+            state.lifetime = .ended(
+                forBlocks: hasBlocks ? self : nil, forCall: isRunning ? registration : nil)
+            var deliveries = state.queue.removeAll()
+            state.countWaiting()
+            if let kept = state.muting.takeKept() {
+                deliveries.append(kept.delivery)
             }
-            let released: [any Sendable] = [deliveries, state.target, state.idleSignals]
-            (state.target, state.idleSignals, state.isLeavingTarget) = (.postingThread, [], false)
+            if Events.areTraced {
+                for delivery in deliveries {
+                    countDrop(
+                        of: delivery.stored.notification, waitedSince: delivery.waitsSince,
+                        because: .observerEnded,
+                        in: &state)
+                }
+            }
+            let released: [any Sendable] = [
+                deliveries, state.destination.target, state.idleSignals,
+            ]
+            state.destination = .on(.postingThread)
+            state.isInline = BoundTarget.postingThread.isInline
+            state.idleSignals = []
             return released
         }
     }
@@ -562,10 +597,12 @@ final class PendingDeliveries: Sendable {
     /// notification.
     func mapNotifications<Result: Sendable>(_ body: @Sendable (Notification) -> Result) -> [Result]
     {
-        state.withLock {
-            ($0.deliveries.elements + [$0.kept].compactMap(\.self)).map {
-                body($0.stored.notification)
+        state.withLock { state in
+            var results = state.queue.deliveries.map { body($0.stored.notification) }
+            if let kept = state.muting.kept {
+                results.append(body(kept.delivery.stored.notification))
             }
+            return results
         }
     }
 
@@ -584,30 +621,34 @@ final class PendingDeliveries: Sendable {
     func report(with hook: RegistrationHook?) -> (Report, RegistrationHook.Counts) {
         state.withLock { state in
             let report = Report(
-                target: state.shownTarget, pending: state.deliveries.count,
-                kept: state.kept == nil ? 0 : 1,
-                dropped: state.dropped, muted: state.mutings.values.reduce(0, +))
+                target: state.destination.shown,
+                pending: state.queue.count,
+                kept: state.muting.kept == nil ? 0 : 1,
+                dropped: state.dropped,
+                muted: state.muting.count)
             return (report, hook?.counts ?? (0, [:]))
         }
     }
 
     /// Whether deliveries wait on the caller's own target.
-    var waitsForCaller: Bool { state.withLock { !$0.deliveries.isEmpty && $0.target.isCurrent } }
+    var waitsForCaller: Bool {
+        state.withLock { !$0.queue.isEmpty && $0.destination.target.isCurrent }
+    }
 
-    /// Retains an object until no delivery is pending and no handler runs. Returns false if so
-    /// already.
+    /// Retains an object until the observer is idle. Returns false if so already.
     func retainUntilIdle(_ signal: any AnyObject & Sendable) -> Bool {
         state.withLock { state in
-            if state.hasEnded || state.deliveries.isEmpty && !isRunning() { return false }
+            if state.hasEnded { return false }
+            if state.queue.isEmpty, !execution.awaitReturn() { return false }
             state.idleSignals.append(signal)
             return true
         }
     }
 
     func releaseBeforeIdle(_ signal: any AnyObject & Sendable) {
-        change { state, post in
+        change { state, effects in
             state.idleSignals.removeAll { $0 === signal }
-            post.release(signal)
+            effects.release(signal)
         }
     }
 }

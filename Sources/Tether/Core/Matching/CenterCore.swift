@@ -25,6 +25,8 @@ internal import Synchronization
     let face: Face
     /// The address of Tether's own center, while that center exists.
     private let center = Atomic<UInt>(0)
+    /// The deliveries of the center that wait on the main queue for observers with the rule of D3.
+    let waitingOnMain = WaitingCount()
     /// The queues that post to this center later.
     let ledger = PostingLedger()
     let state: Locked<State>
@@ -448,13 +450,13 @@ extension CenterCore {
                 unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
                 previous = address
                 if !registration.hasEnded {
-                    registration.receiveRouted(notification, in: &post, mayCall: false)
+                    registration.receiveRouted(notification, in: &post, .collecting)
                 }
             }
         }
         // A user's scheduler may wait for a handler of the last registration.
         if previous != 0 { unsafe epochGuard.pointee.setHazardPointer(0, after: previous) }
-        post.submit()
+        post.effects.perform()
         previous = 0
         for index in unsafe post.calls.indices {
             let unmanaged = unsafe post.calls[index]
@@ -463,9 +465,9 @@ extension CenterCore {
                 unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
                 previous = address
                 if isTraced {
-                    registration.receiveSpecially(notification, stored: stored)
+                    registration.receiveSpecially(notification, stored: stored, .calling)
                 } else {
-                    registration.receive(notification, stored: stored)
+                    registration.receive(notification, stored: stored, .calling)
                 }
             }
         }

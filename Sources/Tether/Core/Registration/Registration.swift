@@ -134,14 +134,16 @@ internal import Synchronization
     /// Delivers a notification, perhaps stored already. Called by a post whose hazard pointer is
     /// this registration.
     @inline(__always)
-    final func receive(_ notification: Notification, stored: StoredNotification? = nil) {
+    final func receive(
+        _ notification: Notification, stored: StoredNotification? = nil, _ step: PostStep = .whole
+    ) {
         let state = state.load(ordering: .sequentiallyConsistent)
         if _fastPath(state == 0) {
             callPlain(notification)
         } else if state == State.owned {
             callOwned(notification)
         } else {
-            receiveSpecially(notification, stored: stored)
+            receiveSpecially(notification, stored: stored, step)
         }
     }
 
@@ -192,14 +194,16 @@ internal import Synchronization
 
     /// Delivers a notification in any state, by `call`, which also traces.
     @inline(never)
-    final func receiveSpecially(_ posted: Notification, stored: StoredNotification? = nil) {
+    final func receiveSpecially(
+        _ posted: Notification, stored: StoredNotification? = nil, _ step: PostStep = .whole
+    ) {
         // After an end by a handler of the same post, the post reads nothing more of the
         // registration.
         if hasEnded { return }
         if isRouted {
             var post = Post(stored: stored)
-            receiveRouted(posted, in: &post, mayCall: true)
-            post.submit()
+            receiveRouted(posted, in: &post, step)
+            post.effects.perform()
         } else if isPrepared {
             // Separate, so a notification is not copied without a hook.
             if let notification = prepare(posted), claim() { runInline(notification) }
@@ -208,30 +212,30 @@ internal import Synchronization
         }
     }
 
-    /// Passes a post through the pending deliveries. An inline call is made if `mayCall`, or else
-    /// added to the post.
-    final func receiveRouted(_ posted: Notification, in post: inout Post, mayCall: Bool) {
-        guard isPrepared else { return receivePending(posted, in: &post, mayCall: mayCall) }
-        if !mayCall, pending?.isCalledHere == true {
+    /// Passes a post through the pending deliveries. While collecting, an inline call is added to
+    /// the post.
+    final func receiveRouted(_ posted: Notification, in post: inout Post, _ step: PostStep) {
+        guard isPrepared else { return receivePending(posted, in: &post, step) }
+        if step == .collecting, pending?.isCalledHere == true {
             return unsafe post.calls.append(.passUnretained(self))
         }
         guard let notification = prepare(posted) else { return }
-        post.withOwnNotification { receivePending(notification, in: &$0, mayCall: mayCall) }
+        post.withOwnNotification { receivePending(notification, in: &$0, step) }
     }
 
     private final func receivePending(
-        _ notification: Notification, in post: inout Post, mayCall: Bool
+        _ notification: Notification, in post: inout Post, _ step: PostStep
     ) {
         // SAFETY: the caller's hazard pointer keeps the registration, and so the pending
         // deliveries.
         let isHere = unsafe unretainedPending?._withUnsafeGuaranteedRef {
-            $0.receive(notification, for: self, in: &post, mayCall: mayCall)
+            $0.receive(notification, for: self, in: &post, step)
         }
         guard isHere == true else { return }
-        if mayCall {
-            runInline(notification)
-        } else {
+        if step == .collecting {
             unsafe post.calls.append(.passUnretained(self))
+        } else {
+            runInline(notification)
         }
     }
 
@@ -282,13 +286,13 @@ internal import Synchronization
     /// Runs a pending delivery's handler, with the registration as the hazard pointer, which was
     /// `previous`.
     final func run(
-        _ delivery: PendingDeliveries.Delivery, after previous: inout UInt,
+        _ delivery: DeliveryQueue.Delivery, after previous: inout UInt,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
         previous = address
-        if delivery.posted > 0 { Events.report(.delivered(since: delivery.posted)) }
-        runInline(delivery.stored.notification, posted: delivery.posted)
+        if delivery.waitsSince > 0 { Events.report(.delivered(since: delivery.waitsSince)) }
+        runInline(delivery.stored.notification, posted: delivery.waitsSince)
     }
 
     /// Calls the handler, on its target, with the notification or with the message from a hook.

@@ -1,12 +1,12 @@
-/// An actor that owns a handler: a block is a task on the actor. The task retains the actor while
-/// the block waits. The target does not, because observers do not retain their owner (O2).
+/// An actor that owns a handler: a block is a task on the actor, with the priority of the post's
+/// task or thread (P2). The task retains the actor while the block waits. The target does not, because observers do not retain their owner (O2).
 /// SAFETY: the reference is a constant and Sendable.
 final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
     private let reference: OwnerReference<Owner>
 
     init(_ actor: Owner) {
         reference = OwnerReference(actor)
-        super.init(place: ObjectIdentifier(actor))
+        super.init(place: ObjectIdentifier(actor), order: .unplaced, sharesBlocks: true)
     }
 
     override var description: String { "actor \(Owner.self)" }
@@ -20,9 +20,11 @@ final class ActorTarget<Owner: Actor>: BoundTarget, @unchecked Sendable {
     /// Makes a task that begins on the actor. A task made outside would first need one of the
     /// threads shared by all tasks, which may all be blocked.
     private static func begin(_ block: Block, on actor: isolated any Actor) {
-        // Detached, so that the handler inherits neither task-local values nor priority of the
-        // posting thread.
+        // Detached, so that the handler inherits no task-local values. With the priority of the post,
+        // because the actor's jobs of a lower priority run later: code that posts and then awaits
+        // the actor would read the state before the delivery.
         Task.detached(
+            priority: Task.currentPriority,
             operation: inheritingIsolation {
                 _ = actor
                 block.run()

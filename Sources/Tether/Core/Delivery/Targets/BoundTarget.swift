@@ -1,5 +1,22 @@
 internal import Dispatch
 internal import Foundation
+internal import Synchronization
+
+/// The number of deliveries that wait at a place where posts call handlers inline. While there are
+/// any, a post at the place appends, too, so that no post there is handled before an earlier one
+/// (D3).
+///
+/// Counted are deliveries, and not blocks: the blocks of an ended observer hold up nothing. Each
+/// observer adds and subtracts under its own lock. A poster that knows of an earlier post is
+/// ordered behind that post, and so behind the addition. So the accesses need no order of their
+/// own.
+final class WaitingCount: Sendable {
+    private let count = Atomic<Int>(0)
+
+    var isZero: Bool { count.load(ordering: .relaxed) == 0 }
+
+    func add(_ number: Int) { count.wrappingAdd(number, ordering: .relaxed) }
+}
 
 /// The place of the blocks, and the way to the place: the content of a `DeliveryTarget`, and an
 /// observer's target.
@@ -8,16 +25,21 @@ internal import Foundation
 /// target has no queue and no lock of its own: the place decides the order (D4).
 /// SAFETY: every property is a constant; subclasses answer for further properties.
 class BoundTarget: @unchecked Sendable {
-    /// The pending deliveries that a block takes; see `PendingDeliveries`.
-    enum Order { case serial, concurrent, batch }
-
     /// Whether a post on the target calls the handler there.
     enum Inline {
         case never
-        /// Unless a delivery of the observer is pending (D3).
+        /// Unless a delivery of the observer is pending, or another delivery waits at the place
+        /// (D3).
         case unlessPending
         /// Also if deliveries are pending (T3).
         case always
+    }
+
+    /// Where blocks run one behind the other. The kind counts, too: one object may be actor and
+    /// scheduler.
+    struct Place: Hashable {
+        let queue: ObjectIdentifier
+        let kind: ObjectIdentifier
     }
 
     static let postingThread = BoundTarget(
@@ -25,17 +47,37 @@ class BoundTarget: @unchecked Sendable {
 
     /// The identity of the queue. A post makes one block for each place. A switch within a place
     /// changes nothing, so parameters of `schedule` belong to the place.
-    final let place: ObjectIdentifier
-    final let order: Order
+    private final let queue: ObjectIdentifier
+    final let order: DeliveryOrder
+    /// Whether one block calls all observers of a post here, one after the other. Otherwise each
+    /// observer has blocks of its own.
+    final let sharesBlocks: Bool
     final let isInline: Inline
 
+    init(
+        place: ObjectIdentifier, order: DeliveryOrder, sharesBlocks: Bool,
+        _ isInline: Inline = .never
+    ) {
+        queue = place
+        self.order = order
+        self.sharesBlocks = sharesBlocks
+        self.isInline = isInline
+    }
+
+    /// A queue that keeps the places of its blocks.
     init(
         place: ObjectIdentifier, isConcurrent: Bool = false, isBatching: Bool = false,
         _ isInline: Inline = .never
     ) {
-        self.place = place
-        order = isBatching ? .batch : isConcurrent ? .concurrent : .serial
+        queue = place
+        order = BoundTarget.order(isConcurrent: isConcurrent, isBatching: isBatching)
+        sharesBlocks = !isConcurrent
         self.isInline = isInline
+    }
+
+    private static func order(isConcurrent: Bool, isBatching: Bool) -> DeliveryOrder {
+        if isBatching { return .batch }
+        return isConcurrent ? .concurrent : .serial
     }
 
     /// As in `DeliveryTarget.description`. May call the user's code.
@@ -46,24 +88,33 @@ class BoundTarget: @unchecked Sendable {
     /// The target when it becomes an observer's, or a value again. May call the user's code.
     func copy(forObserver: Bool) -> BoundTarget { self }
 
-    /// Puts a block on the queue. May call the user's code. `Post.submit` comes last to a target
-    /// that may run the block at once. `__owned` gives the block away without a retain, and unlike
-    /// `consuming` lets a closure capture it.
+    /// Puts a block on the queue. May call the user's code. `__owned` gives the block away without
+    /// a retain, and unlike `consuming` lets a closure capture it.
     func schedule(_ block: __owned Block) {}
+
+    /// Whether `schedule` may run the block at once. Such blocks are submitted last.
+    var mayRunInSchedule: Bool { false }
 
     /// Whether the caller is where the blocks run. A post asks only if `isInline` is not `.never`.
     var isCurrent: Bool { isInline != .never }
+
+    /// The deliveries that wait at the place for a center's observers with the rule of D3; `nil`
+    /// without the rule.
+    func waiting(in center: CenterCore) -> WaitingCount? { nil }
+
     final var isPostingThread: Bool { self === BoundTarget.postingThread }
 
-    /// Whether the blocks of both run in one place. The kind counts, too: one object may be actor
-    /// and scheduler.
+    final var place: Place { Place(queue: queue, kind: ObjectIdentifier(type(of: self))) }
+
+    /// Whether the blocks of both run in one place.
     @inline(__always)
     final func hasPlace(of other: BoundTarget) -> Bool {
-        place == other.place && type(of: self) == type(of: other)
+        queue == other.queue && type(of: self) == type(of: other)
     }
 
     /// Whether a switch between the two targets changes nothing.
     final func isSame(as other: BoundTarget) -> Bool {
-        hasPlace(of: other) && order == other.order && isInline == other.isInline
+        hasPlace(of: other) && order == other.order && sharesBlocks == other.sharesBlocks
+            && isInline == other.isInline
     }
 }

@@ -26,10 +26,12 @@ final class CustomTarget: BoundTarget, @unchecked Sendable {
 
     override var description: String { "custom \(type(of: scheduler))" }
 
+    override var mayRunInSchedule: Bool { true }
+
     override func schedule(_ block: __owned Block) {
         let block = CancellableBlock(block)
         // A task that the scheduler starts must not inherit the async handler's call that posts
         // here.
-        AsyncRun.$current.withValue(nil) { scheduler.schedule { block.run() } }
+        AsyncRun.$current.withValue(nil) { scheduler.schedule { block.run(mayNest: true) } }
     }
 }

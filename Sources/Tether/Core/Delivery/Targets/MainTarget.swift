@@ -46,4 +46,10 @@ final class MainQueueTarget: BoundTarget, @unchecked Sendable {
     override func schedule(_ block: __owned Block) { DispatchQueue.main.async { block.run() } }
 
     override var isCurrent: Bool { MainQueue.isCurrent }
+
+    /// What `.mainAsync` has asked to get later holds up nothing.
+    override func waiting(in center: CenterCore) -> WaitingCount? {
+        if isInline == .never { return nil }
+        return center.waitingOnMain
+    }
 }

@@ -14,7 +14,7 @@ final class DispatchQueueTarget: BoundTarget, @unchecked Sendable {
     override func schedule(_ block: __owned Block) { queue.async { block.run() } }
 
     override var description: String {
-        "dispatch queue \(queue.label)\(order == .concurrent ? ", concurrently" : batchingSuffix)"
+        "dispatch queue \(queue.label)\(sharesBlocks ? "" : ", concurrently")\(batchingSuffix)"
     }
 }
 

@@ -85,6 +85,7 @@ final class ThreadLoop: Sendable {
         fileprivate let modes: Set<RunLoop.Mode>
         /// The waiting blocks, oldest first.
         fileprivate var blocks = FIFO<Block>()
+        fileprivate let waiting = WaitingCount()
         fileprivate var targetCount = 0
         fileprivate var hold: RunLoopHold?
 
@@ -250,6 +251,8 @@ final class RunLoopTarget: BoundTarget, @unchecked Sendable {
     override func schedule(_ block: __owned Block) { thread.schedule(block, on: line) }
 
     override var isCurrent: Bool { thread.isCurrent }
+
+    override func waiting(in center: CenterCore) -> WaitingCount? { line.waiting }
 
     override var description: String {
         thread.description

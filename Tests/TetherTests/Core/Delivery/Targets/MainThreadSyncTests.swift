@@ -29,16 +29,32 @@ final class MainThreadSyncTests: XCTestCase {
         withExtendedLifetime(tokens) {}
     }
 
-    func testD3APendingDeliveryOfAnotherObserverLeavesAPostInline() {
+    func testD3APostIsHandledBehindThePendingDeliveryOfAnotherObserver() {
         let (center, log) = (ObserverCenter(), Log<String>())
         let tokens = [
             center.observe(.other, on: .main) { _ in log.add("pending") },
-            center.observe(.sample, on: .main) { _ in log.add("inline") },
+            center.observe(.sample, on: .main) { _ in log.add("later") },
         ]
         JoinableThread { center.post(.other) }.join()
         center.post(.sample)
-        XCTAssertEqual(log.entries, ["inline"])
+        XCTAssertEqual(log.entries, [])
+        let deadline = Date(timeIntervalSinceNow: longestWait)
+        while log.entries.count < 2, Date() < deadline {
+            _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01))
+        }
+        XCTAssertEqual(log.entries, ["pending", "later"])
         withExtendedLifetime(tokens) {}
+    }
+
+    func testD3APendingDeliveryOfAnEndedObserverLeavesAPostInline() {
+        let (center, log) = (ObserverCenter(), Log<String>())
+        let token = center.observe(.other, on: .main) { _ in log.add("pending") }
+        let inline = center.observe(.sample, on: .main) { _ in log.add("inline") }
+        JoinableThread { center.post(.other) }.join()
+        token.cancel()
+        center.post(.sample)
+        XCTAssertEqual(log.entries, ["inline"])
+        withExtendedLifetime(inline) {}
     }
 
     func testQ2TheMainQueueHasTheMainThreadsPostingQueue() {

@@ -1,0 +1,376 @@
+internal import Synchronization
+
+// The pending deliveries of one observer: a value without a lock, which `PendingDeliveries`
+// protects.
+
+/// The rule by which a block finds its deliveries: all of D4 and D7 for one observer.
+///
+/// A post gives its delivery the next number, and its block the same number. In the table, `n` is
+/// the number of the block that begins, or that is dropped.
+///
+/// | Order | Block n delivers | Block n, never run, drops |
+/// |---|---|---|
+/// | `serial` | the late deliveries before n, then n | n |
+/// | `concurrent` | the oldest up to the greatest begun number | n; or one that has no block |
+/// | `unplaced` | the oldest | one that has no block |
+/// | `batch` | all that are pending when it begins | all from n on |
+///
+/// - *Late* is a delivery whose own block may run behind the blocks of later posts: its block was
+///   submitted by a switch or an unmuting, or has begun and is busy with another observer in a
+///   nested run of a run loop.
+/// - On a concurrent target blocks begin in any order. The oldest delivery keeps posting order. The
+///   limit keeps each delivery behind its own place in the queue, which may be behind a barrier.
+/// - *Without a block* is a delivery if more deliveries are pending than blocks wait. So a block
+///   that another has replaced drops a delivery, and a block whose delivery the bound dropped does
+///   not.
+enum DeliveryOrder: Sendable {
+    /// The target runs its blocks one by one, in order.
+    case serial
+    /// The target may run several blocks at the same time, in any order.
+    case concurrent
+    /// Blocks are jobs of tasks: they begin in an order of priorities, and have no place among
+    /// other work. A delivery needs a block only if no block is to spare.
+    case unplaced
+    /// At most one block of the observer waits on the target.
+    case batch
+}
+
+/// Pending deliveries in numbered slots, oldest first.
+///
+/// *Representation*: a ring of slots. The delivery `number` is in `slots[number % slots.count]`,
+/// and numbers from `first` until `end` have slots. A delivery that leaves empties its slot. The
+/// first slot is never empty, because empty slots at the front are given up.
+///
+/// ```
+/// number    4    5    6    7    8    9
+///                ▲ first                ▲ end       slots.count == 8, count == 3
+/// slot           D    -    D    D
+/// ```
+///
+/// *Stale blocks*: a number below `firstOnTarget` is of a block on an earlier target. Such a block
+/// finds nothing, because a switch gives the deliveries new numbers.
+///
+/// *Cost*: each operation is O(1) amortised, except `move`, `bound` and `removeAll`, which are
+/// O(n). With late deliveries, a block that overtakes looks at the slots before its own.
+struct DeliveryQueue: Sendable {
+    struct Delivery: Sendable {
+        let stored: StoredNotification
+        /// The beginning of the wait, if there is a trace (L5). Otherwise 0.
+        let waitsSince: Event.Moment
+    }
+
+    /// The deliveries that a block, once begun, has still to make.
+    struct Turn: Sendable {
+        /// The number of the block.
+        let number: UInt64
+        /// With batching: the number behind the deliveries of this block.
+        fileprivate var end = UInt64.max
+        /// Whether the block has made its last delivery.
+        fileprivate(set) var isOver = false
+
+        init(_ number: UInt64) { self.number = number }
+    }
+
+    /// What follows from an append.
+    struct Appended: Sendable {
+        /// The delivery that the bound drops: the oldest, or the new one.
+        var dropped: Delivery?
+        /// The number for the block that the delivery needs, if any.
+        var block: UInt64?
+    }
+
+    private struct Slot: Sendable {
+        let delivery: Delivery
+        /// Whether blocks of later posts make this delivery first; see `DeliveryOrder`.
+        var isLate: Bool
+    }
+
+    private(set) var order: DeliveryOrder
+    private(set) var bound = BufferingPolicy.unbounded
+    private var slots: ContiguousArray<Slot?> = []
+    /// The number of the oldest delivery, or `end`.
+    private var first: UInt64 = 1
+    /// The number of the next delivery.
+    private var end: UInt64 = 1
+    private(set) var count = 0
+    private var lateCount = 0
+    private var firstOnTarget: UInt64 = 1
+    /// With `concurrent` and `unplaced`: the number of blocks that wait on the target.
+    private var blockCount = 0
+    /// With `concurrent`: the greatest number of a block that has begun.
+    private var greatestBegun: UInt64 = 0
+    /// With `batch`: the number of the block that waits.
+    private var waitingBlock: UInt64?
+
+    init(_ order: DeliveryOrder) { self.order = order }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// The deliveries, oldest first.
+    var deliveries: [Delivery] { (first..<end).compactMap { slots[index(of: $0)]?.delivery } }
+
+    // MARK: Adding
+
+    /// Adds a delivery. `isLate`: whether its block may be submitted after blocks of later posts.
+    mutating func append(_ delivery: consuming Delivery, isLate: Bool = false) -> Appended {
+        if bound.keepsOldest, count >= bound.limit {
+            return Appended(dropped: delivery, block: nil)
+        }
+        let number = store(Slot(delivery: delivery, isLate: isLate))
+        var result = Appended(dropped: nil, block: number)
+        if count > bound.limit {
+            result.dropped = remove(first)
+        }
+        if !needsBlock(number) {
+            result.block = nil
+        }
+        checkInvariants()
+        return result
+    }
+
+    /// Whether a new delivery needs a block; counts the block.
+    private mutating func needsBlock(_ number: UInt64) -> Bool {
+        switch order {
+        case .serial:
+            return true
+        case .concurrent:
+            blockCount += 1
+            return true
+        case .unplaced:
+            guard blockCount < count else { return false }
+            blockCount += 1
+            return true
+        case .batch:
+            guard waitingBlock == nil else { return false }
+            waitingBlock = number
+            return true
+        }
+    }
+
+    private mutating func store(_ slot: consuming Slot) -> UInt64 {
+        if end - first == UInt64(slots.count) {
+            grow()
+        }
+        let number = end
+        end += 1
+        count += 1
+        if slot.isLate {
+            lateCount += 1
+        }
+        slots[index(of: number)] = slot
+        return number
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        let capacity = max(4, slots.count * 2)
+        var grown = ContiguousArray<Slot?>(repeating: nil, count: capacity)
+        for number in first..<end {
+            let index = Int(truncatingIfNeeded: number) & (capacity - 1)
+            grown[index] = slots[self.index(of: number)].take()
+        }
+        slots = grown
+    }
+
+    /// Replaces the bound. Returns the deliveries that the new bound drops, oldest first.
+    mutating func setBound(_ bound: BufferingPolicy) -> [Delivery] {
+        self.bound = bound
+        var dropped: [Delivery] = []
+        var last = end
+        while count > bound.limit {
+            last -= 1
+            let number = bound.keepsOldest ? last : first
+            if let delivery = remove(number) {
+                dropped.append(delivery)
+            }
+        }
+        if bound.keepsOldest {
+            dropped.reverse()
+        }
+        checkInvariants()
+        return dropped
+    }
+
+    // MARK: Removing
+
+    /// Takes the next delivery of a block that has begun. Without one, the block has ended.
+    mutating func takeNext(in turn: inout Turn) -> Delivery? {
+        guard isCurrent(turn.number) else { return nil }
+        defer { checkInvariants() }
+        switch order {
+        case .serial:
+            if lateCount > 0, let late = firstLate(before: turn.number) {
+                return remove(late)
+            }
+            turn.isOver = true
+            return remove(turn.number)
+        case .concurrent:
+            blockCount -= 1
+            greatestBegun = max(greatestBegun, turn.number)
+            turn.isOver = true
+            return removeOldestOfBegunBlocks()
+        case .unplaced:
+            blockCount -= 1
+            turn.isOver = true
+            return remove(first)
+        case .batch:
+            if waitingBlock == turn.number {
+                waitingBlock = nil
+            }
+            // Later posts get another block, so that a handler that posts never starves the queue.
+            turn.end = min(turn.end, end)
+            guard first < turn.end else { return nil }
+            let delivery = remove(first)
+            turn.isOver = first >= turn.end
+            return delivery
+        }
+    }
+
+    /// Removes the deliveries of a block that never runs.
+    mutating func drop(_ number: UInt64) -> [Delivery] {
+        guard isCurrent(number) else { return [] }
+        defer { checkInvariants() }
+        switch order {
+        case .serial:
+            return list(remove(number))
+        case .concurrent:
+            blockCount -= 1
+            if let own = remove(number) {
+                return [own]
+            }
+            guard count > blockCount else { return [] }
+            return list(removeOldestOfBegunBlocks())
+        case .unplaced:
+            blockCount -= 1
+            guard count > blockCount else { return [] }
+            return list(remove(first))
+        case .batch:
+            guard waitingBlock == number else { return [] }
+            waitingBlock = nil
+            return (max(first, number)..<max(end, number)).compactMap { remove($0) }
+        }
+    }
+
+    mutating func removeAll() -> [Delivery] {
+        let all = deliveries
+        slots = []
+        first = end
+        count = 0
+        lateCount = 0
+        checkInvariants()
+        return all
+    }
+
+    private mutating func removeOldestOfBegunBlocks() -> Delivery? {
+        guard first <= greatestBegun else { return nil }
+        return remove(first)
+    }
+
+    private func firstLate(before number: UInt64) -> UInt64? {
+        var candidate = first
+        while candidate < number {
+            if let slot = slots[index(of: candidate)], slot.isLate {
+                return candidate
+            }
+            candidate += 1
+        }
+        return nil
+    }
+
+    /// Empties the slot of a number, if the delivery is still pending.
+    @inline(__always)
+    private mutating func remove(_ number: UInt64) -> Delivery? {
+        guard number >= first, number < end else { return nil }
+        guard let slot = slots[index(of: number)].take() else { return nil }
+        count -= 1
+        if slot.isLate {
+            lateCount -= 1
+        }
+        if number == first {
+            removeEmptySlots()
+        }
+        return slot.delivery
+    }
+
+    @inline(__always)
+    private mutating func removeEmptySlots() {
+        if count == 0 {
+            first = end
+            // A large ring releases its memory with the last delivery.
+            if slots.count > 1024 {
+                slots = []
+            }
+            return
+        }
+        repeat {
+            first += 1
+        } while slots[index(of: first)] == nil
+    }
+
+    private func list(_ delivery: Delivery?) -> [Delivery] {
+        guard let delivery else { return [] }
+        return [delivery]
+    }
+
+    // MARK: Numbers
+
+    /// Whether a number belongs to a block on the present target.
+    func isCurrent(_ number: UInt64) -> Bool { number >= firstOnTarget }
+
+    /// Allows blocks of later posts to make a delivery first, if the delivery is pending.
+    mutating func markLate(_ number: UInt64) {
+        guard number >= first, number < end else { return }
+        let index = index(of: number)
+        guard let slot = slots[index], !slot.isLate else { return }
+        slots[index]!.isLate = true
+        lateCount += 1
+    }
+
+    /// Moves the deliveries to another target (D6). Returns the numbers for its blocks: one for
+    /// each delivery, so that other work of the queue runs between the deliveries. With batching,
+    /// one.
+    mutating func move(to order: DeliveryOrder) -> Range<UInt64> {
+        let moved = removeAll()
+        self.order = order
+        firstOnTarget = end
+        waitingBlock = nil
+        blockCount = moved.count
+        for delivery in moved {
+            _ = store(Slot(delivery: delivery, isLate: true))
+        }
+        if order == .batch, !isEmpty {
+            waitingBlock = firstOnTarget
+        }
+        checkInvariants()
+        return firstOnTarget..<(waitingBlock ?? end - 1) + 1
+    }
+
+    @inline(__always)
+    private func index(of number: UInt64) -> Int {
+        Int(truncatingIfNeeded: number) & (slots.count - 1)
+    }
+
+    /// Checks the representation in debug builds; each slot only in a small ring.
+    @inline(__always)
+    func checkInvariants() {
+        #if DEBUG
+        assert(slots.count & (slots.count - 1) == 0, "the number of slots is a power of two")
+        assert(firstOnTarget <= end && first <= end && end - first <= UInt64(slots.count))
+        assert((count == 0) == (first == end), "an empty queue has no numbers")
+        assert(count == 0 || slots[index(of: first)] != nil, "the first slot is never empty")
+        assert(count <= bound.limit || !bound.keepsOldest || bound.limit == 0)
+        guard slots.count <= 64 else { return }
+        assert(slots.count { $0 != nil } == count)
+        assert(slots.count { $0?.isLate == true } == lateCount)
+        assert(
+            (first..<end).count { slots[index(of: $0)] != nil } == count,
+            "a number outside has a slot")
+        if let waitingBlock {
+            assert(order == .batch && isCurrent(waitingBlock))
+        }
+        if order == .concurrent || order == .unplaced {
+            assert(blockCount >= count, "a delivery without a block is never made")
+        }
+        #endif
+    }
+}

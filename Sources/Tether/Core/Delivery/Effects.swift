@@ -1,0 +1,85 @@
+/// The work that changes of pending deliveries leave for the moment without a lock: blocks to
+/// submit, and values to release.
+///
+/// Both may call the user's code: a scheduler, a `deinit`. A change of one observer makes its own
+/// effects; a post or an unmuting collects the effects of all its observers, so that a target gets
+/// one block for all of them (D2).
+///
+/// *Cost*: one block needs no allocation. With more than `mostSearched` targets a dictionary finds
+/// the block of a target, so a post to n targets is O(n).
+struct Effects: ~Copyable {
+    private struct Submission {
+        let target: BoundTarget
+        var block: Block
+    }
+
+    private static let mostSearched = 128
+
+    private var first: Submission?
+    private var others: ContiguousArray<Submission> = []
+    /// The index in `others` of the block of each place; `nil` up to `mostSearched` submissions.
+    private var indices: [BoundTarget.Place: Int]?
+    private var released: [any Sendable] = []
+
+    /// Releases a value after the lock.
+    mutating func release(_ value: any Sendable) { released.append(value) }
+
+    /// Submits a block of its own. Takes over the target, so that a delivery retains it once.
+    mutating func submit(_ block: consuming Block, on target: consuming BoundTarget) {
+        let submission = Submission(target: target, block: block)
+        if first == nil {
+            first = submission
+        } else {
+            others.append(submission)
+        }
+    }
+
+    /// Adds a delivery to the block on its target, or submits the block as the target's first.
+    mutating func join(_ block: consuming Block, on target: consuming BoundTarget) {
+        if first == nil {
+            first = Submission(target: target, block: block)
+            return
+        }
+        if first!.target.hasPlace(of: target) {
+            return first!.block.append(block)
+        }
+        if let index = indexOfBlock(on: target) {
+            return others[index].block.append(block)
+        }
+        indices?[target.place] = others.count
+        others.append(Submission(target: target, block: block))
+    }
+
+    private mutating func indexOfBlock(on target: BoundTarget) -> Int? {
+        if others.count <= Effects.mostSearched {
+            return others.firstIndex { $0.target.hasPlace(of: target) }
+        }
+        if indices == nil {
+            indices = [:]
+            for (index, submission) in others.enumerated() {
+                indices?[submission.target.place] = index
+            }
+        }
+        return indices?[target.place]
+    }
+
+    /// Releases the values, and then submits the blocks. Called with no lock held.
+    mutating func perform() {
+        released = []
+        guard let first = first.take() else { return }
+        if others.isEmpty {
+            return first.target.schedule(first.block)
+        }
+        let submissions = [first] + others
+        others = []
+        indices = nil
+        // A target that runs a block at once comes last: the handlers may post, and the blocks of
+        // their posts follow these.
+        for submission in submissions where !submission.target.mayRunInSchedule {
+            submission.target.schedule(submission.block)
+        }
+        for submission in submissions where submission.target.mayRunInSchedule {
+            submission.target.schedule(submission.block)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import Synchronization
+
+/// Whether a block is calling an observer's handler, so that calls of one handler never overlap.
+///
+/// *States*: idle; running; running, and the return is awaited. The return of a handler is the hot
+/// path, and should not take the lock of the pending deliveries. So the return ends the call with
+/// one compare-exchange, unless somebody has work for the moment after the call: another block, a
+/// switch, the observer's end, a leak check.
+///
+/// ```
+///            begin                       endUnlessAwaited: true
+///   idle ───────────▶ running ────────────────────────────────────▶ idle
+///                        │ awaitReturn: true
+///                        ▼               endUnlessAwaited: false, then end() under the lock
+///                     awaited ────────────────────────────────────▶ idle
+/// ```
+///
+/// *Protocol*: `begin`, `awaitReturn` and `end` are called under the lock; `endUnlessAwaited` is
+/// called by the thread of the call, without the lock. Of `awaitReturn` and `endUnlessAwaited` one
+/// comes first. Either the return finds the request and takes the lock, or the request finds no
+/// call and its caller does the work itself. In both cases the work is done once, after the
+/// handler's last access: each exchange acquires and releases.
+/// Tests/Litmus/Protocols/Returning.swift checks all interleavings.
+///
+/// *Cost*: a byte beside the lock. One store at the begin of a call, one exchange at its end.
+struct HandlerExecution: ~Copyable, Sendable {
+    private let bits = Atomic<UInt8>(0)
+    private static let running: UInt8 = 1
+    private static let awaited: UInt8 = 2
+
+    /// Begins a call. `awaited`: whether work waits for the return already, so that nobody will ask
+    /// again by `awaitReturn`. Called under the lock, while no call is under way.
+    @inline(__always)
+    func begin(awaited: Bool) {
+        if awaited {
+            bits.store(Self.running | Self.awaited, ordering: .releasing)
+        } else {
+            bits.store(Self.running, ordering: .releasing)
+        }
+    }
+
+    /// Ends a call without the lock. Returns false if the return is awaited: the caller then takes
+    /// the lock and calls `end`.
+    @inline(__always)
+    func endUnlessAwaited() -> Bool {
+        bits.compareExchange(expected: Self.running, desired: 0, ordering: .acquiringAndReleasing)
+            .exchanged
+    }
+
+    /// Ends an awaited call, under the lock.
+    func end() { bits.store(0, ordering: .releasing) }
+
+    /// Asks the return of a running handler to take the lock. Returns false if no handler runs.
+    /// Called under the lock.
+    func awaitReturn() -> Bool {
+        let old = bits.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing).oldValue
+        if old & Self.running != 0 {
+            return true
+        }
+        bits.store(0, ordering: .releasing)
+        return false
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// The pending deliveries of one observer, as a value, without targets and locks.
+@Suite struct DeliveryQueueTests {
+    private static func delivery(_ number: Int) -> DeliveryQueue.Delivery {
+        let notification = Notification(name: .sample, object: nil, userInfo: ["number": number])
+        return DeliveryQueue.Delivery(stored: StoredNotification(notification), waitsSince: 0)
+    }
+
+    private static func number(of delivery: DeliveryQueue.Delivery) -> Int {
+        delivery.stored.notification.userInfo?["number"] as? Int ?? 0
+    }
+
+    /// A queue with the blocks that it has asked for.
+    private struct Subject {
+        var queue: DeliveryQueue
+        var blocks: [UInt64] = []
+        var dropped: [Int] = []
+        private var posted = 0
+
+        init(_ order: DeliveryOrder) { queue = DeliveryQueue(order) }
+
+        mutating func post(_ count: Int = 1, isLate: Bool = false) {
+            for _ in 0..<count {
+                posted += 1
+                let appended = queue.append(delivery(posted), isLate: isLate)
+                if let loss = appended.dropped { dropped.append(number(of: loss)) }
+                if let block = appended.block { blocks.append(block) }
+            }
+        }
+
+        /// Runs a block, and returns what it delivers.
+        mutating func run(_ block: UInt64) -> [Int] {
+            blocks.removeAll { $0 == block }
+            var turn = DeliveryQueue.Turn(block)
+            var delivered: [Int] = []
+            while !turn.isOver, let next = queue.takeNext(in: &turn) {
+                delivered.append(number(of: next))
+            }
+            return delivered
+        }
+
+        mutating func cancel(_ block: UInt64) -> [Int] {
+            blocks.removeAll { $0 == block }
+            return queue.drop(block).map { number(of: $0) }
+        }
+
+        mutating func move(to order: DeliveryOrder) { blocks = Array(queue.move(to: order)) }
+
+        var pending: [Int] { queue.deliveries.map { number(of: $0) } }
+    }
+
+    @Test func `D4 a serial block delivers its own number alone`() {
+        var subject = Subject(.serial)
+        subject.post(3)
+        #expect(subject.run(2) == [2])
+        #expect(subject.run(1) == [1])
+        #expect(subject.run(3) == [3])
+        #expect(subject.queue.isEmpty)
+    }
+
+    @Test func `D6 a serial block delivers the moved deliveries before its own`() {
+        var subject = Subject(.serial)
+        subject.post(2)
+        let stale = subject.blocks
+        subject.move(to: .serial)
+        subject.post()
+        let blocks = subject.blocks
+        #expect(subject.run(blocks[2]) == [1, 2, 3])
+        #expect((stale + blocks).flatMap { subject.run($0) } == [])
+    }
+
+    @Test func `D4 only a late delivery is made by a later block`() {
+        var subject = Subject(.serial)
+        subject.post(3)
+        subject.queue.markLate(2)
+        #expect(subject.run(3) == [2, 3])
+        #expect(subject.run(2) == [])
+        #expect(subject.run(1) == [1])
+    }
+
+    @Test func `D4 a concurrent block delivers the oldest, and none behind its own place`() {
+        var subject = Subject(.concurrent)
+        subject.post(3)
+        #expect(subject.cancel(2) == [2])
+        #expect(subject.run(1) == [1])
+        #expect(subject.run(3) == [3])
+        subject.queue = DeliveryQueue(.concurrent)
+        subject.post(3)
+        #expect(subject.queue.setBound(.newest(2)).count == 1)
+        #expect(subject.run(1) == [], "block 1 may be before a barrier")
+        #expect(subject.run(3) == [5])
+        #expect(subject.run(2) == [6])
+    }
+
+    @Test func `D2 a cancelled concurrent block drops what it has left without a block`() {
+        var subject = Subject(.concurrent)
+        subject.post(3)
+        #expect(subject.run(3) == [1])
+        #expect(subject.cancel(1) == [2], "block 3 has made the delivery of block 1")
+        #expect(subject.run(2) == [3])
+    }
+
+    @Test func `D2 D8 a cancelled concurrent block whose delivery a bound dropped drops nothing`() {
+        var subject = Subject(.concurrent)
+        subject.post(3)
+        #expect(subject.queue.setBound(.newest(2)).count == 1)
+        #expect(subject.run(3) == [2])
+        #expect(subject.cancel(1) == [])
+        #expect(subject.run(2) == [3])
+    }
+
+    @Test func `D8 a bounded unplaced order has one block for each delivery`() {
+        var subject = Subject(.unplaced)
+        _ = subject.queue.setBound(.newest(2))
+        subject.post(100)
+        #expect(subject.blocks == [1, 2])
+        #expect(subject.run(2) == [99])
+        subject.post(1)
+        #expect(subject.blocks.count == 2)
+        #expect(subject.run(1) == [100])
+        #expect(subject.run(subject.blocks[0]) == [101])
+    }
+
+    @Test func `D7 a batch asks for one block, which makes what is pending`() {
+        var subject = Subject(.batch)
+        subject.post(3)
+        #expect(subject.blocks == [1])
+        #expect(subject.run(1) == [1, 2, 3])
+        subject.post(2)
+        #expect(subject.blocks == [4])
+        #expect(subject.cancel(4) == [4, 5])
+    }
+
+    @Test func `D8 bounds drop the oldest or the newest`() {
+        var subject = Subject(.serial)
+        subject.post(5)
+        #expect(subject.queue.setBound(.oldest(3)).count == 2)
+        subject.post()
+        #expect(subject.pending == [1, 2, 3])
+        #expect(subject.dropped == [6])
+        #expect(subject.queue.setBound(.newest(1)).count == 2)
+        subject.post()
+        #expect(subject.pending == [7])
+    }
+
+    /// A random run of each order: everything is delivered or dropped once, and a concurrent order
+    /// is posting order.
+    @Test(arguments: [DeliveryOrder.serial, .concurrent, .unplaced, .batch])
+    func `D4 D6 D8 random runs lose nothing and leave nothing`(order: DeliveryOrder) {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<300 {
+            var subject = Subject(order)
+            var gone: [Int] = []
+            var delivered: [Int] = []
+            for _ in 0..<40 {
+                switch Int.random(in: 0..<10, using: &random) {
+                case 0..<4: subject.post(Int.random(in: 1...3, using: &random))
+                case 4..<7:
+                    if let block = subject.blocks.randomElement(using: &random) {
+                        delivered += subject.run(block)
+                    }
+                case 7:
+                    if let block = subject.blocks.randomElement(using: &random) {
+                        gone += subject.cancel(block)
+                    }
+                case 8:
+                    let bound = Int.random(in: 1...5, using: &random)
+                    let dropped = subject.queue.setBound(
+                        Bool.random(using: &random) ? .newest(bound) : .oldest(bound))
+                    gone += dropped.map { Self.number(of: $0) }
+                default:
+                    if Bool.random(using: &random) { subject.move(to: order) }
+                }
+            }
+            for block in subject.blocks.shuffled(using: &random) { delivered += subject.run(block) }
+            #expect(subject.queue.isEmpty)
+            #expect(Set(delivered).count == delivered.count)
+            #expect(Set(delivered).isDisjoint(with: gone + subject.dropped))
+            if order != .serial { #expect(delivered == delivered.sorted()) }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// Each delivery has its own place: among other work, among the posts of other threads, and among
+/// the deliveries of other observers.
+@Suite(.ownThread) struct PlaceTests {
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    @Test
+    func `D2 a cancelled operation of a concurrent queue drops the delivery of its own post`()
+        throws
+    {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let token = center.observe(.sample, on: .operationQueue(queue)) { [log] in
+            log.add("\($0.number)")
+        }
+        center.post(.sample, numbers: 1...3)
+        try #require(queue.operations.count == 3)
+        queue.operations[2].cancel()
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(log.entries == ["1", "2"])
+        withExtendedLifetime(token) {}
+    }
+
+    @Test
+    func `D4 D8 a bounded backlog delivers nothing before a barrier that was put before the post`()
+    {
+        let queue = DispatchQueue(label: "PlaceTests", attributes: .concurrent)
+        let token = center.observe(.sample, on: .dispatchQueue(queue, concurrently: true)) {
+            [log] in
+            log.add("\($0.number)")
+        }
+        token.backlog = .newest(1)
+        for _ in 1...100 {
+            queue.suspend()
+            center.post(.sample, number: 1)
+            queue.async(flags: .barrier) { [log] in log.add("barrier") }
+            center.post(.sample, number: 2)
+            queue.resume()
+            queue.sync(flags: .barrier) {}
+        }
+        #expect(log.entries == (1...100).flatMap { _ in ["barrier", "2"] })
+        withExtendedLifetime(token) {}
+    }
+
+    @Test func `D4 D5 two observers on a thread see the posts of two threads in one order`() {
+        let thread = RunLoopThread(name: "PlaceTests")
+        thread.start()
+        let (center, first, second, done) = (center, Log<Int>(), Log<Int>(), Gate())
+        let tokens = [
+            center.observe(.sample, on: .thread(thread)) { first.add($0.number) },
+            center.observe(.sample, on: .thread(thread)) { second.add($0.number) },
+            center.observe(.other, on: .thread(thread)) { _ in done.open() },
+        ]
+        allAtOnce(
+            { center.post(.sample, numbers: 0..<3000) },
+            { center.post(.sample, numbers: 3000..<6000) })
+        center.post(.other)
+        done.pass()
+        #expect(first.entries.count == 6000)
+        #expect(first.entries == second.entries)
+        withExtendedLifetime(tokens) {}
+        thread.cancel()
+    }
+
+    @Test
+    func `D4 a job that a scheduler runs inside a handler keeps the order of the other observer`() {
+        let scheduler = ManualScheduler()
+        let tokens = [
+            center.observe(.sample, on: .custom(scheduler)) { [log] in
+                log.add("first \($0.number)")
+                if $0.number == 1 { scheduler.runNext() }
+            },
+            center.observe(.sample, on: .custom(scheduler)) { [log] in
+                log.add("second \($0.number)")
+            },
+        ]
+        center.post(.sample, numbers: 1...2)
+        scheduler.runAll()
+        #expect(log.entries.filter { $0.hasPrefix("second") } == ["second 1", "second 2"])
+        #expect(log.entries.filter { $0.hasPrefix("first") } == ["first 1", "first 2"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `D7 batching on a concurrent queue lets one observer wait for another`() {
+        let queue = DispatchQueue(label: "PlaceTests", attributes: .concurrent)
+        let target = DeliveryTarget.dispatchQueue(queue, concurrently: true, batching: true)
+        let (isRunning, done) = (Gate(), Gate())
+        let tokens = [
+            center.observe(.sample, on: target) { _ in
+                isRunning.pass()
+                done.open()
+            },
+            center.observe(.sample, on: target) { _ in isRunning.open() },
+        ]
+        center.post(.sample, number: 1)
+        done.pass()
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test
+    func `D3 a post on a run loop's thread is handled behind what was posted first from elsewhere`()
+    {
+        let (center, log) = (center, log)
+        JoinableThread {
+            RunLoopThread.prepareCurrentThread()
+            let tokens = [
+                center.observe(.sample, on: .currentThread) { _ in log.add("started") },
+                center.observe(.other, on: .currentThread) { _ in log.add("stopped") },
+            ]
+            JoinableThread { center.post(.sample) }.join()
+            center.post(.other)
+            log.add("posted")
+            RunLoop.current.run(.default) { log.entries.count == 3 }
+            withExtendedLifetime(tokens) {}
+        }.join()
+        #expect(log.entries == ["posted", "started", "stopped"])
+    }
+
+    @Test
+    func `D3 a post inside a handler on the main queue is handled at once though others wait`()
+        async
+    {
+        let (center, log) = (center, log)
+        let tokens = [
+            center.observe(.sample, on: .main) { note in
+                guard note.number == 1 else { return log.add("sample \(note.number)") }
+                onThreads({ center.post(.sample, number: 2) })
+                center.post(.other)
+                log.add("sample 1")
+            },
+            center.observe(.other, on: .main) { _ in log.add("inside") },
+        ]
+        onThreads({ center.post(.sample, number: 1) })
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async { DispatchQueue.main.async { continuation.resume() } }
+        }
+        #expect(log.entries == ["inside", "sample 1", "sample 2"])
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `D3 a delivery for mainAsync and one of another center hold up no post`() async {
+        let (center, other, log) = (center, ObserverCenter(), log)
+        let tokens = [
+            center.observe(.sample, on: .mainAsync) { _ in log.add("later") },
+            other.observe(.sample, on: .main) { _ in log.add("other center") },
+            center.observe(.other, on: .main) { _ in log.add("inline") },
+        ]
+        await withCheckedContinuation { continuation in
+            DispatchQueue.main.async {
+                onThreads({
+                    center.post(.sample)
+                    other.post(.sample)
+                })
+                center.post(.other)
+                log.add("posted")
+                DispatchQueue.main.async { continuation.resume() }
+            }
+        }
+        #expect(log.entries == ["inline", "posted", "later", "other center"])
+        withExtendedLifetime(tokens) {}
+    }
+}
