@@ -267,7 +267,7 @@ extension WatchedRegistration {
             let remedy =
                 waitsForCaller
                 ? ", which this very call blocks, because it was made there; write 'await' before it, in an async test"
-                : "; run what that target runs on, or stop the observer, before the test ends"
+                : "; run what that target runs on, or cancel() the observer, before the test ends"
             return Finding(
                 message:
                     "still waiting for \(deliveries) pending on \(pending.target) for \(handlerDescription)"

@@ -29,8 +29,8 @@ public final class ManualTarget: DeliveryScheduler {
     /// The target to pass as `on:`.
     public var target: DeliveryTarget { .custom(self) }
 
-    /// Whether deliveries are pending. A delivery counts until it is run, even if its observer has
-    /// stopped.
+    /// Whether deliveries are pending. A delivery counts until it is run, even if its observer was
+    /// cancelled.
     public var isPending: Bool { jobs.withLock { !$0.isEmpty } }
 
     /// Runs the next delivery, and returns whether a delivery was pending.

@@ -89,7 +89,7 @@ public final class NotificationRecorder: @unchecked Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Stops recording, and keeps the recorded notifications.
+    /// Ends the recording, and keeps the recorded notifications.
     public func cancel() { token.cancel() }
 
     /// Suspends until `count` notifications have been delivered since the recorder was made or last

@@ -142,7 +142,7 @@ extension Benchmark {
     /// One sender that is observed under many names, or on many centers.
     private static let manyNames = [
         Benchmark(
-            "observe n names of one sender + stop, each", size: "n = 40000", reference: "n = 1000",
+            "observe n names of one sender + cancel, each", size: "n = 40000", reference: "n = 1000",
             goal: 3,
             isLarge: true
         ) {
@@ -160,7 +160,7 @@ extension Benchmark {
             return .timed(subject(40_000), subject(1000))
         },
         Benchmark(
-            "observe one sender on n centers + stop, each", size: "n = 1000", reference: "n = 10",
+            "observe one sender on n centers + cancel, each", size: "n = 1000", reference: "n = 10",
             goal: 3
         ) {
             func subject(_ size: Int) -> Subject {

@@ -171,8 +171,8 @@ extension NotifyingCenter {
     /// the sender's end or `once` ended the observer.
     ///
     /// A handler isolated to an actor (`{ @MainActor library, note in … }`) runs on that actor. A
-    /// notification that waits for the actor is pending, and never reaches the handler after a stop
-    /// on the actor. The owner is retained from the handler's call to the return, and released on
+    /// notification that waits for the actor is pending, and never reaches the handler after a
+    /// `cancel()` on the actor. The owner is retained from the handler's call to the return, and released on
     /// the actor.
     @discardableResult
     @_disfavoredOverload

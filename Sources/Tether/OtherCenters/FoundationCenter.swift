@@ -10,7 +10,7 @@ public import Foundation
 /// }
 /// ```
 ///
-/// All `observe` methods, owners, targets, `once`, keys, stopping, audits and leak checks work
+/// All `observe` methods, owners, targets, `once`, keys, cancelling, audits and leak checks work
 /// here, despite the center's own rules. The article [One layer over every center](doc:Centers) has
 /// the table of the exceptions.
 extension NotificationCenter: NotifyingCenter {

@@ -3,7 +3,7 @@ public import Foundation
 /// A center that accepts Tether's observers: `ObserverCenter`, or a center of another maker.
 ///
 /// A conforming type registers a closure for a name and a sender. The `observe` methods of the
-/// protocol add owners, targets, `once`, keys, stopping and audits.
+/// protocol add owners, targets, `once`, keys, cancelling and audits.
 public protocol NotifyingCenter: AnyObject, Sendable {
     /// Registers a closure for a name (`nil`: any) and a sender (`nil`: any).
     ///

@@ -16,7 +16,7 @@ import Testing
                 token.cancel()
             }
             let end = try #require(events.first { $0.name == "end of observer sample" })
-            #expect(end.arguments["because"] as? String == "it was stopped or replaced")
+            #expect(end.arguments["because"] as? String == "it was cancelled or replaced")
         }
     }
 

@@ -184,8 +184,8 @@ import Testing
             #expect(
                 events.filter { $0.description.hasPrefix("B end of observer") }
                     .map { "\($0.name): \($0.arguments["because"] ?? "")" } == [
-                        "end of observer third: it was stopped or replaced",
-                        "end of observer any name: it was stopped or replaced",
+                        "end of observer third: it was cancelled or replaced",
+                        "end of observer any name: it was cancelled or replaced",
                         "end of observer sample: its sender or center ended",
                         "end of observer other: its sender or center ended",
                     ])

@@ -145,7 +145,7 @@ struct Event {
 
 /// Why an observer ends, in the words of a trace.
 enum EndCause: String, Sendable {
-    case stopped = "it was stopped or replaced"
+    case stopped = "it was cancelled or replaced"
     case usedUp = "it was called once"
     case deliveryDropped = "its one delivery was dropped"
     case ownerEnded = "its owner ends"
