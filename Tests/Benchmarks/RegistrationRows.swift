@@ -142,7 +142,8 @@ extension Benchmark {
     /// One sender that is observed under many names, or on many centers.
     private static let manyNames = [
         Benchmark(
-            "observe n names of one sender + cancel, each", size: "n = 40000", reference: "n = 1000",
+            "observe n names of one sender + cancel, each", size: "n = 40000",
+            reference: "n = 1000",
             goal: 3,
             isLarge: true
         ) {
