@@ -131,16 +131,13 @@ internal import Synchronization
         set {
             guard let registration = live else { return }
             let site = registration.site
-            let isFixed = registration.isIsolated || registration.keeper != nil
-            guard !isFixed else {
+            guard !registration.isTargetFixed else {
                 fatalError(
                     "NotificationObserver.target: the handler registered at \(site.file):\(site.line) is isolated to an "
                         + "actor, async or a sequence's, and stays where it is; register one that is neither, with on:."
                 )
             }
-            if Events.areTraced { Events.report(.switched(to: newValue, at: site)) }
-            (newValue.isPostingThread ? registration.pending : registration.madePending)?
-                .redirect(to: newValue.queue?.copy(forObserver: true))
+            Registration.redirect([registration], to: newValue)
         }
     }
 

@@ -2,9 +2,7 @@
 ///
 /// ```swift
 /// OwnerObservers(of: sidebar).mute(keepingNewest: true)
-/// for observer in OwnerObservers(of: sidebar) {
-///     observer.target = .main
-/// }
+/// OwnerObservers(of: sidebar).target = .main
 /// print(OwnerObservers(of: sidebar).audit())
 /// ```
 ///
@@ -21,6 +19,8 @@ public struct OwnerObservers: Sequence, Sendable {
         owner.take().map(OwnerTable.shared.observers) ?? []
     }
 
+    var references: [Unowned<Registration>] { attached.compactMap(\.reference) }
+
     /// The number of live observers.
     public var count: Int { attached.count(where: \.isActive) }
 
@@ -34,11 +34,29 @@ public struct OwnerObservers: Sequence, Sendable {
 
     /// The live observers, in order of attachment, each with its name, sender and place of
     /// registration.
-    public func audit() -> Audit { Audit(attached.compactMap(\.reference)) }
+    public func audit() -> Audit { Audit(references) }
 
     /// Ends all observers.
     public func cancel() {
         for observer in attached { observer.cancel() }
+    }
+
+    // MARK: The target (D6)
+
+    /// Where the handlers run. Setting the target switches all present observers, except those
+    /// whose target is fixed: isolated, async and sequences' observers stay where they are.
+    ///
+    /// Pending deliveries move to the new target in posting order, across the observers. Otherwise
+    /// as `NotificationObserver.target`. The value that is read is the target of the first observer
+    /// that can be switched; `.postingThread` without one. Complexity: O(n + p log p) for n
+    /// observers and p pending deliveries.
+    public var target: DeliveryTarget {
+        get { switchable.first?.pending?.target ?? .postingThread }
+        nonmutating set { Registration.redirect(switchable, to: newValue) }
+    }
+
+    private var switchable: [Registration] {
+        attached.compactMap(\.live).filter { !$0.isTargetFixed }
     }
 
     // MARK: Muting (D9)
@@ -60,10 +78,17 @@ public struct OwnerObservers: Sequence, Sendable {
     /// observers are unmuted. An observer that the owner did not mute stays unchanged. Complexity:
     /// O(n log n) for n observers of the owner.
     public func unmute() {
-        let muted = attached.compactMap(\.live?.pending)
-            .map { (number: $0.numberOfKept ?? 0, pending: $0) }
-            .sorted { $0.number < $1.number }
-        _ = PendingDeliveries.unmute(muted.map(\.pending), by: .owner)
+        var kept: [(place: PostingPlace, pending: PendingDeliveries)] = []
+        var others: [PendingDeliveries] = []
+        for pending in attached.compactMap(\.live?.pending) {
+            if let place = pending.placeOfKept {
+                kept.append((place, pending))
+            } else {
+                others.append(pending)
+            }
+        }
+        kept.sort { $0.place < $1.place }
+        _ = PendingDeliveries.unmute(others + kept.map(\.pending), by: .owner)
     }
 }
 

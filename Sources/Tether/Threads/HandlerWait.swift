@@ -19,6 +19,9 @@ enum HandlerWait {
         let registration: UInt
         /// The executions around the waiter. The waiter does not wait for its own executions.
         let own: [Execution]
+        /// Whether the registration will start no further handler; asked under the lock. Always
+        /// true for a registration that has ended before the wait.
+        let hasEnded: @Sendable () -> Bool
         let resume: @Sendable () -> Void
 
         /// Whether an execution cannot return before the waiter is resumed.
@@ -28,38 +31,63 @@ enum HandlerWait {
         func awaited(of executions: [Execution]) -> [Execution] {
             executions.filter { !blocks($0) }
         }
+
+        func isOver(_ executions: [Execution]) -> Bool {
+            hasEnded() && awaited(of: executions).isEmpty
+        }
+
+        /// Whether the registration cannot end before the waiter is resumed: the waiter is in a
+        /// handler of the registration, which makes its deliveries one after the other.
+        func preventsEnd(_ executions: [Execution]) -> Bool {
+            !hasEnded() && executions.contains(where: blocks)
+        }
     }
 
     /// By awaited registration, so a return costs nothing for the waiters of other registrations.
     private static let waiters = Locked<[UInt: [Waiter]]>([:])
 
-    /// Waits for the registration's handlers on other threads. False if the wait would close a
-    /// cycle.
-    static func wait(for registration: UInt) -> Bool {
+    /// Waits until `hasEnded` is true and the registration's handlers on other threads have
+    /// returned. False if the wait would close a cycle.
+    static func wait(
+        for registration: UInt, hasEnded: @escaping @Sendable () -> Bool = { true }
+    ) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let own = [ThreadRecord.current] + ownRun
-        let isWaiting = add(Waiter(registration: registration, own: own) { semaphore.signal() })
+        let isWaiting = add(
+            Waiter(registration: registration, own: own, hasEnded: hasEnded) { semaphore.signal() })
         if isWaiting { semaphore.wait() }
         return isWaiting
     }
 
-    /// Calls `resume` when no handler of the registration runs, except the async handler of the
-    /// current task. False, without a call, if the wait would close a cycle.
-    static func whenReturned(_ registration: UInt, resume: @escaping @Sendable () -> Void) -> Bool {
-        add(Waiter(registration: registration, own: ownRun, resume: resume))
+    /// Calls `resume` when `hasEnded` is true and no handler of the registration runs, except the
+    /// async handler of the current task. False, without a call, if the wait would close a cycle.
+    static func whenReturned(
+        _ registration: UInt, hasEnded: @escaping @Sendable () -> Bool = { true },
+        resume: @escaping @Sendable () -> Void
+    ) -> Bool {
+        add(
+            Waiter(
+                registration: registration, own: ownRun, hasEnded: hasEnded, resume: resume))
     }
 
-    /// Called after a handler's return if `tether_is_awaited`. Resumes the waiters that await no
-    /// execution any more.
+    /// Called after a handler's return and after a registration's end, if `tether_is_awaited`.
+    /// Resumes the waiters that await nothing any more.
     static func handlerReturned(_ registration: UInt) {
         let resumed = waiters.withLock { waiters -> [Waiter] in
-            guard var waiting = waiters[registration] else { return [] }
+            guard let waiting = waiters[registration] else { return [] }
             // Read once: handlers may return meanwhile, and each waiter must be in exactly one of
             // the two lists.
             let executions = executions(of: registration)
-            let resumed = waiting.filter { $0.awaited(of: executions).isEmpty }
-            waiting.removeAll { $0.awaited(of: executions).isEmpty }
-            waiters[registration] = waiting.isEmpty ? nil : waiting
+            var resumed: [Waiter] = []
+            var remaining: [Waiter] = []
+            for waiter in waiting {
+                if waiter.isOver(executions) {
+                    resumed.append(waiter)
+                } else {
+                    remaining.append(waiter)
+                }
+            }
+            waiters[registration] = remaining.isEmpty ? nil : remaining
             if waiters.isEmpty { tether_end_awaiting() }
             return resumed
         }
@@ -86,18 +114,21 @@ enum HandlerWait {
     /// Adds a waiter, or resumes it at once. False, without either, if the wait would close a
     /// cycle, and never return.
     private static func add(_ waiter: Waiter) -> Bool {
-        let (isIdle, wouldDeadlock) = waiters.withLock { waiters in
+        let (isOver, wouldDeadlock) = waiters.withLock { waiters in
             tether_begin_awaiting(waiter.registration)
             EpochGuard.fenceOthers()
-            let awaited = waiter.awaited(of: executions(of: waiter.registration))
-            let wouldDeadlock = closesCycle(waiter, awaited, waiters)
-            if !awaited.isEmpty, !wouldDeadlock {
+            let executions = executions(of: waiter.registration)
+            let isOver = waiter.isOver(executions)
+            let awaited = waiter.awaited(of: executions)
+            let wouldDeadlock =
+                waiter.preventsEnd(executions) || closesCycle(waiter, awaited, waiters)
+            if !isOver, !wouldDeadlock {
                 waiters[waiter.registration, default: []].append(waiter)
             }
             if waiters.isEmpty { tether_end_awaiting() }
-            return (awaited.isEmpty, wouldDeadlock)
+            return (isOver, wouldDeadlock)
         }
-        if isIdle { waiter.resume() }
+        if isOver { waiter.resume() }
         return !wouldDeadlock
     }
 

@@ -78,14 +78,16 @@ final class AsyncHandlerHook: RegistrationHook, @unchecked Sendable {
             let begun = Events.areTraced ? Events.report(.asyncCall(site)) : 0
             await work(actor)
             if begun > 0 { Events.report(.asyncEnd(begun)) }
+            if registration.isClaimed { registration.end(because: .usedUp) }
         }
     }
 
-    /// Cancels the running call, unless the sender has ended (M5), or the call itself has ended the
-    /// registration.
+    override var callsReturnLater: Bool { true }
+
+    /// Cancels the running call, unless the registration ended after its last delivery (M5, R11),
+    /// or the call itself has ended the registration.
     override func ended(_ registration: Registration) {
-        let hasSenderEnded = registration.details?.sender?.reference.hasEnded ?? false
-        let hasEndedItself = registration.isClaimed || AsyncRun.isCurrent(for: registration.address)
-        if !hasSenderEnded, !hasEndedItself { handler.cancel() }
+        let hasEndedItself = AsyncRun.isCurrent(for: registration.address)
+        if !registration.isCompleted, !hasEndedItself { handler.cancel() }
     }
 }

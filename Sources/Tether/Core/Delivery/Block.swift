@@ -109,6 +109,8 @@ enum PostStep {
     private var stored: StoredNotification?
     /// Whether the notification was examined for objects that are being deinitialised (X3).
     private var isExamined: Bool
+    /// The place in posting order, made for the first observer that the post waits for.
+    private var place: PostingPlace?
 
     init(stored: StoredNotification? = nil) {
         self.stored = stored
@@ -126,7 +128,17 @@ enum PostStep {
         }
     }
 
-    mutating func store(_ notification: Notification) -> StoredNotification {
+    /// A delivery of the post to an observer. `waitsSince`: the moment, in a trace.
+    mutating func delivery(
+        of notification: Notification, waitsSince: Event.Moment
+    ) -> DeliveryQueue.Delivery {
+        let place = place ?? PostingPlace.next()
+        self.place = place
+        return DeliveryQueue.Delivery(
+            stored: store(notification), posted: place, waitsSince: waitsSince)
+    }
+
+    private mutating func store(_ notification: Notification) -> StoredNotification {
         if let stored { return stored }
         let made = StoredNotification(notification)
         stored = made
@@ -146,6 +158,19 @@ enum PostStep {
 }
 
 // MARK: Notifications that wait
+
+/// A place in posting order, among the posts of all centers that had to wait (D6, D9).
+struct PostingPlace: Comparable, Sendable {
+    private let number: UInt64
+
+    private static let last = Atomic<UInt64>(0)
+
+    static func next() -> PostingPlace {
+        PostingPlace(number: last.wrappingAdd(1, ordering: .relaxed).newValue)
+    }
+
+    static func < (one: PostingPlace, other: PostingPlace) -> Bool { one.number < other.number }
+}
 
 /// A notification that waits, as an object: a reference long, and shared by all observers of a
 /// post.

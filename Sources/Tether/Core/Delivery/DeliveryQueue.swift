@@ -55,6 +55,7 @@ enum DeliveryOrder: Sendable {
 struct DeliveryQueue: Sendable {
     struct Delivery: Sendable {
         let stored: StoredNotification
+        var posted: PostingPlace
         /// The beginning of the wait, if there is a trace (L5). Otherwise 0.
         let waitsSince: Event.Moment
     }

@@ -6,18 +6,12 @@ struct Muting: Sendable {
     /// The token, or the owner for all its current observers.
     enum Muter: Sendable { case token, owner }
 
-    struct Kept: Sendable {
-        /// The number among the kept notifications of all observers, in posting order.
-        let number: UInt64
-        let delivery: DeliveryQueue.Delivery
-    }
-
     /// What an unmuting leads to.
     enum Ending: Sendable {
         /// The muter has not muted.
         case refused
         case stillMuted
-        case over(Kept?)
+        case over(DeliveryQueue.Delivery?)
     }
 
     /// The mutings in force, by the token and by the owner.
@@ -25,7 +19,7 @@ struct Muting: Sendable {
     private var ownerCount: Int32 = 0
     /// Whether a muting since the last unmuting requested the newest notification.
     private(set) var keepsNewest = false
-    private(set) var kept: Kept?
+    private(set) var kept: DeliveryQueue.Delivery?
 
     var isMuted: Bool { count > 0 }
     var count: Int { Int(tokenCount) + Int(ownerCount) }
@@ -61,13 +55,13 @@ struct Muting: Sendable {
     }
 
     /// Keeps a notification. Returns the older one, which it displaces.
-    mutating func keep(_ new: Kept) -> Kept? {
+    mutating func keep(_ new: DeliveryQueue.Delivery) -> DeliveryQueue.Delivery? {
         let displaced = kept
         kept = new
         return displaced
     }
 
-    mutating func takeKept() -> Kept? {
+    mutating func takeKept() -> DeliveryQueue.Delivery? {
         let taken = kept
         kept = nil
         return taken

@@ -24,7 +24,7 @@ internal import Synchronization
 /// | Part | States |
 /// |---|---|
 /// | `Destination` | on a target; leaving the target for the posting thread (D6) |
-/// | `Lifetime` | live; ends when idle (M5); ended |
+/// | `Lifetime` | live; ends when idle, after its sender (M5) or by `finish()` (R11); ended |
 /// | `Muting` | see there (D9) |
 /// | `HandlerExecution` | idle; running; awaited. Beside the lock, because the return ends a call without the lock |
 ///
@@ -78,8 +78,9 @@ final class PendingDeliveries: Sendable {
 
     private enum Lifetime: Sendable {
         case live
-        /// The sender has been deallocated, and the observer ends when idle (M5).
-        case endsWhenIdle
+        /// The observer ends when idle: its sender has been deallocated (M5), or it finishes and
+        /// takes no further post (R11).
+        case endsWhenIdle(EndCause)
         /// `forBlocks`: this object, while blocks wait. `forCall`: until a running handler returns.
         case ended(forBlocks: PendingDeliveries?, forCall: Registration?)
     }
@@ -125,13 +126,16 @@ final class PendingDeliveries: Sendable {
             if case .ended = lifetime { true } else { false }
         }
 
-        var endsWhenIdle: Bool {
-            if case .endsWhenIdle = lifetime { true } else { false }
+        /// Why the observer will end when it is idle, if so.
+        var causeOfEndWhenIdle: EndCause? {
+            if case .endsWhenIdle(let cause) = lifetime { cause } else { nil }
         }
+
+        var takesPosts: Bool { !hasEnded && causeOfEndWhenIdle != .finished }
 
         /// Whether the observer has work for the moment when it is idle.
         var hasWorkWhenIdle: Bool {
-            endsWhenIdle || destination.isLeaving || !idleSignals.isEmpty
+            causeOfEndWhenIdle != nil || destination.isLeaving || !idleSignals.isEmpty
         }
     }
 
@@ -150,20 +154,28 @@ final class PendingDeliveries: Sendable {
     /// effects.
     private func change(_ body: (inout State, inout Effects) -> Void) {
         var effects = Effects()
-        var ending: Registration?
+        var ending: Ending?
         state.withLock { state in
             if state.hasEnded { return }
             body(&state, &effects)
             state.countWaiting()
             ending = settle(&state, &effects)
         }
+        ending?.perform()
         effects.perform()
-        ending?.endOrphaned()
     }
 
-    /// Does the work that has waited until the observer is idle. Returns the registration if the
-    /// observer ends now, after the last delivery of a deallocated sender.
-    private func settle(_ state: inout State, _ effects: inout Effects) -> Registration? {
+    /// The end of an observer after its last delivery.
+    private struct Ending {
+        let registration: Registration
+        let cause: EndCause
+
+        func perform() { registration.endCompleted(because: cause) }
+    }
+
+    /// Does the work that has waited until the observer is idle. Returns the end of the observer,
+    /// if it comes now.
+    private func settle(_ state: inout State, _ effects: inout Effects) -> Ending? {
         guard state.hasWorkWhenIdle, state.queue.isEmpty, !execution.awaitReturn() else {
             return nil
         }
@@ -173,8 +185,9 @@ final class PendingDeliveries: Sendable {
         }
         effects.release(state.idleSignals)
         state.idleSignals = []
-        guard state.endsWhenIdle, state.muting.kept == nil else { return nil }
-        return registration.take()
+        guard let cause = state.causeOfEndWhenIdle, state.muting.kept == nil else { return nil }
+        guard let registration = registration.take() else { return nil }
+        return Ending(registration: registration, cause: cause)
     }
 
     /// Sets the target. Returns the numbers of the deliveries that need blocks there.
@@ -203,7 +216,7 @@ final class PendingDeliveries: Sendable {
         // Not under the lock, because the user's code may compute the name of a queue.
         let row = Events.areTraced ? target.description : ""
         return state.withLock { state in
-            if state.hasEnded { return false }
+            guard state.takesPosts else { return false }
             let isHere = isCalledHere(state, step)
             if isHere, step == .collecting { return true }
             if state.muting.isMuted {
@@ -214,8 +227,7 @@ final class PendingDeliveries: Sendable {
             }
             guard registration.claimForDelivery() else { return false }
             if !isHere {
-                let delivery = Delivery(
-                    stored: post.store(notification), waitsSince: waitBegins(row))
+                let delivery = post.delivery(of: notification, waitsSince: waitBegins(row))
                 append(delivery, to: &state, &post.effects)
             }
             return isHere
@@ -362,7 +374,7 @@ final class PendingDeliveries: Sendable {
     /// next call.
     private func handlerReturned(from turn: DeliveryQueue.Turn) -> Call? {
         var effects = Effects()
-        var ending: Registration?
+        var ending: Ending?
         var next: Call?
         state.withLock { state in
             if case .ended(let forBlocks, let forCall) = state.lifetime {
@@ -375,8 +387,8 @@ final class PendingDeliveries: Sendable {
             next = continueBlocks(after: turn, in: &state, &effects)
             ending = settle(&state, &effects)
         }
+        ending?.perform()
         effects.perform()
-        ending?.endOrphaned()
         return next
     }
 
@@ -429,8 +441,25 @@ final class PendingDeliveries: Sendable {
             ? .postingThread : DeliveryTarget(target.copy(forObserver: false))
     }
 
-    /// Switches to another target (D6); `nil` for the posting thread.
-    func redirect(to new: BoundTarget?) {
+    /// A delivery that a switch has moved, and that needs a block on the new target.
+    struct Moved {
+        let block: Block
+        let posted: PostingPlace
+    }
+
+    /// Switches several observers to another target, and has their pending deliveries moved in
+    /// posting order (D6). `nil`: the posting thread, when each observer is idle.
+    static func redirect(_ observers: [PendingDeliveries], to new: BoundTarget?) {
+        var moved: [Moved] = []
+        for pending in observers { pending.redirect(to: new, &moved) }
+        guard let new else { return }
+        if observers.count > 1 { moved.sort { $0.posted < $1.posted } }
+        var effects = Effects()
+        for delivery in moved { effects.submit(delivery.block, on: new) }
+        effects.perform()
+    }
+
+    private func redirect(to new: BoundTarget?, _ moved: inout [Moved]) {
         change { state, effects in
             let old = state.destination.target
             guard let new else {
@@ -442,12 +471,14 @@ final class PendingDeliveries: Sendable {
                 return
             }
             effects.release(old)
+            let posted = state.queue.deliveries.map(\.posted)
             let numbers = setTarget(new, in: &state)
             state.skipped = FIFO()
             // The return of a running handler continues the deliveries only on its own target.
             state.isCallElsewhere = execution.awaitReturn()
-            for number in numbers {
-                resubmit(number, in: &state, &effects)
+            state.waitingBlocks += numbers.count
+            for (number, posted) in zip(numbers, posted) {
+                moved.append(Moved(block: Block(self, number), posted: posted))
             }
         }
     }
@@ -466,8 +497,6 @@ final class PendingDeliveries: Sendable {
 
     // MARK: Muting (D9)
 
-    private static let lastKept = Atomic<UInt64>(0)
-
     /// While the observer is muted, keeps a notification and drops the older kept one. Or drops the
     /// notification.
     private func keep(
@@ -476,17 +505,16 @@ final class PendingDeliveries: Sendable {
         guard state.muting.keepsNewest else {
             return countDrop(of: notification, because: .muted, in: &state)
         }
-        let number = PendingDeliveries.lastKept.wrappingAdd(1, ordering: .relaxed).newValue
-        let delivery = Delivery(stored: post.store(notification), waitsSince: waitBegins(row))
-        if let displaced = state.muting.keep(Muting.Kept(number: number, delivery: delivery)) {
-            drop(displaced.delivery, because: .muted, in: &state, &post.effects)
+        let delivery = post.delivery(of: notification, waitsSince: waitBegins(row))
+        if let displaced = state.muting.keep(delivery) {
+            drop(displaced, because: .muted, in: &state, &post.effects)
         }
     }
 
     var isMuted: Bool { state.withLock(\.muting.isMuted) }
 
-    /// The number of the kept notification among all kept notifications, in posting order.
-    var numberOfKept: UInt64? { state.withLock { $0.muting.kept?.number } }
+    /// The place of the kept notification in posting order.
+    var placeOfKept: PostingPlace? { state.withLock { $0.muting.kept?.posted } }
 
     func mute(by muter: Muting.Muter, keepingNewest: Bool) {
         state.withLock { $0.muting.begin(by: muter, keepingNewest: keepingNewest) }
@@ -531,7 +559,7 @@ final class PendingDeliveries: Sendable {
             case .stillMuted, .over(nil):
                 return true
             case .over(let kept?):
-                deliverKept(kept.delivery, in: &state, &effects, &calls)
+                deliverKept(kept, in: &state, &effects, &calls)
                 return true
             }
         }
@@ -549,14 +577,21 @@ final class PendingDeliveries: Sendable {
         } else if isCalledHere(state, .unmuting) {
             calls.append(InlineCall(registration: registration, delivery: delivery))
         } else {
+            var delivery = delivery
+            delivery.posted = PostingPlace.next()
             append(delivery, isLate: true, to: &state, &effects)
         }
     }
 
     // MARK: The end
 
-    /// Ends the observer of a deallocated sender after the pending deliveries (M5).
-    func endAfterPending() { change { state, _ in state.lifetime = .endsWhenIdle } }
+    /// Ends the observer after the pending deliveries (M5, R11).
+    func endAfterPending(because cause: EndCause) {
+        change { state, _ in
+            if state.causeOfEndWhenIdle == .finished { return }
+            state.lifetime = .endsWhenIdle(cause)
+        }
+    }
 
     /// Ends the observer. The caller releases the result: a block that never runs must not retain
     /// the target.
@@ -570,7 +605,7 @@ final class PendingDeliveries: Sendable {
             var deliveries = state.queue.removeAll()
             state.countWaiting()
             if let kept = state.muting.takeKept() {
-                deliveries.append(kept.delivery)
+                deliveries.append(kept)
             }
             if Events.areTraced {
                 for delivery in deliveries {
@@ -600,7 +635,7 @@ final class PendingDeliveries: Sendable {
         state.withLock { state in
             var results = state.queue.deliveries.map { body($0.stored.notification) }
             if let kept = state.muting.kept {
-                results.append(body(kept.delivery.stored.notification))
+                results.append(body(kept.stored.notification))
             }
             return results
         }

@@ -150,6 +150,7 @@ enum EndCause: String, Sendable {
     case deliveryDropped = "its one delivery was dropped"
     case ownerEnded = "its owner ends"
     case senderEnded = "its sender or center ended"
+    case finished = "it was finished"
 }
 
 /// Why a notification was not delivered, in the words of a trace and of an audit, which lists them

@@ -100,9 +100,9 @@ internal import Synchronization
     /// The number of used slots, holes included. A post calls at most the number that it has read
     /// (R4).
     let used = Atomic<Int>(0)
-    /// Whether a registration of the slots has, or had, pending deliveries. Posts then call the
-    /// slots in two parts.
-    let hasRouted = Atomic<Bool>(false)
+    /// The number of registrations in the slots that have pending deliveries. With any, posts call
+    /// the slots in two parts. Written under the center's lock.
+    private let routedCount = Atomic<Int>(0)
     private let slots: UnsafeMutablePointer<Slot>
 
     init(capacity: Int) {
@@ -145,12 +145,31 @@ internal import Synchronization
 
     func set(_ registration: Registration, at index: Int) {
         unsafe slots[index].store(UInt64(registration.address), ordering: .releasing)
-        if registration.isRouted { hasRouted.store(true, ordering: .releasing) }
+        if registration.isRouted {
+            registration.noteCountedAsRouted()
+            changeRoutedCount(by: 1)
+        }
+    }
+
+    @inline(__always)
+    var hasRouted: Bool { routedCount.load(ordering: .acquiring) > 0 }
+
+    /// Counts a registration that has got pending deliveries in the slots.
+    func countRouted(_ registration: Registration) {
+        if registration.isCountedAsRouted { return }
+        registration.noteCountedAsRouted()
+        changeRoutedCount(by: 1)
+    }
+
+    private func changeRoutedCount(by number: Int) {
+        routedCount.store(
+            routedCount.load(ordering: .relaxed) + number, ordering: .releasing)
     }
 
     /// Makes a hole in place of a registration, found by its id, which rises by at least 1 from
     /// slot to slot.
     func clear(_ registration: Registration) {
+        if registration.isCountedAsRouted { changeRoutedCount(by: -1) }
         let (id, slots, last) = unsafe (registration.id, slots, used.load(ordering: .relaxed) - 1)
         var low = unsafe max(0, last - Int(clamping: BucketSlots.id(in: slots[last]) - id))
         var high = unsafe min(last, Int(clamping: id - BucketSlots.id(in: slots[0])))

@@ -257,7 +257,7 @@ internal import Synchronization
         state.withLock { _ in
             // SAFETY: the registry retains the bucket while the bucket has the registration.
             unsafe registration.bucket?._withUnsafeGuaranteedRef {
-                $0.slots.hasRouted.store(true, ordering: .releasing)
+                $0.slots.countRouted(registration)
             }
         }
     }
@@ -395,7 +395,7 @@ extension CenterCore {
         // SAFETY: slots and the memory of registrations outlive the post: see `Reclamation` and
         // `Registration`.
         unsafe entry.slots._withUnsafeGuaranteedRef { slots in
-            if slots.hasRouted.load(ordering: .acquiring) {
+            if slots.hasRouted {
                 return unsafe callInTwoParts(
                     notification, stored: stored, isTraced: false, at: epochGuard
                 ) { body in

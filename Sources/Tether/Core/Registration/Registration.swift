@@ -1,3 +1,4 @@
+internal import COwnerLifetime
 internal import Foundation
 internal import Synchronization
 
@@ -34,6 +35,11 @@ internal import Synchronization
         static let prepared: UInt32 = 64
         /// The registration ended because its sender or its center had ended.
         static let orphaned: UInt32 = 128
+        /// The registration ended after its last delivery, and a call under way goes on.
+        static let completed: UInt32 = 256
+        /// The slots count the registration among those with pending deliveries. Written under the
+        /// center's lock, and never removed.
+        static let counted: UInt32 = 512
     }
 
     final let center: CenterCore
@@ -118,7 +124,29 @@ internal import Synchronization
         return unsafe Unmanaged.fromOpaque(known).takeUnretainedValue()
     }
 
+    final var isCountedAsRouted: Bool { state.load(ordering: .relaxed) & State.counted != 0 }
+
+    final func noteCountedAsRouted() { state.bitwiseOr(State.counted, ordering: .relaxed) }
+
     final var isRouted: Bool { state.load(ordering: .relaxed) & State.routed != 0 }
+
+    /// Whether the handler's isolation, or a hook, decides where the handler runs.
+    final var isTargetFixed: Bool { isIsolated || keeper != nil }
+
+    /// Switches registrations without a fixed target, with their pending deliveries (D6).
+    static func redirect(_ registrations: [Registration], to target: DeliveryTarget) {
+        if Events.areTraced {
+            for registration in registrations {
+                Events.report(.switched(to: target, at: registration.site))
+            }
+        }
+        if target.isPostingThread {
+            PendingDeliveries.redirect(registrations.compactMap(\.pending), to: nil)
+        } else {
+            PendingDeliveries.redirect(
+                registrations.map(\.madePending), to: target.queue?.copy(forObserver: true))
+        }
+    }
 
     /// The hook that takes the deliveries in place of the target.
     final var keeper: RegistrationHook? { details?.hooks.first { $0.targetDescription != nil } }
@@ -280,7 +308,12 @@ internal import Synchronization
     /// Runs the handler, on its target, and ends a once registration.
     final func runInline(_ notification: Notification, posted: UInt64 = 0) {
         callOnTarget(notification, posted: posted)
-        if isClaimed { end(because: .usedUp) }
+        if isClaimed, !callsReturnLater { end(because: .usedUp) }
+    }
+
+    /// Whether a hook ends a once registration, when the async handler has returned (R7).
+    private final var callsReturnLater: Bool {
+        details?.hooks.contains(where: \.callsReturnLater) ?? false
     }
 
     /// Runs a pending delivery's handler, with the registration as the hazard pointer, which was
@@ -331,10 +364,29 @@ internal import Synchronization
     final func endAfterPending(of sender: OwnerRecord) {
         // The registration may have a new sender at the same address.
         guard details?.sender === sender else { return }
-        if let pending { pending.endAfterPending() } else { endOrphaned() }
+        endAfterPending(because: .senderEnded)
+    }
+
+    /// Ends the registration after its pending deliveries; now, without any (M5, R11). `cause`:
+    /// `.senderEnded`, or `.finished`, which takes no further post.
+    final func endAfterPending(because cause: EndCause) {
+        if let pending {
+            pending.endAfterPending(because: cause)
+        } else {
+            endCompleted(because: cause)
+        }
+    }
+
+    /// Ends the registration after its last delivery. An async call under way goes on (P4), and a
+    /// sequence's notifications are still taken (S2).
+    final func endCompleted(because cause: EndCause) {
+        if hasEnded { return }
+        state.bitwiseOr(State.orphaned | State.completed, ordering: .acquiringAndReleasing)
+        end(because: cause)
     }
 
     final var isOrphaned: Bool { state.load(ordering: .acquiring) & State.orphaned != 0 }
+    final var isCompleted: Bool { state.load(ordering: .acquiring) & State.completed != 0 }
 
     /// Finishes an end after the state was closed, with no lock held.
     final func finish(because cause: EndCause = .stopped) {
@@ -349,6 +401,8 @@ internal import Synchronization
         {
             return withExtendedLifetime(released) {}
         }
+        // Resumes a `finish()`, which waits only for registrations with pending deliveries.
+        defer { if tether_is_awaited(address) { HandlerWait.handlerReturned(address) } }
         let deliveries = pending?.end(of: self)
         let observer = cause == .ownerEnded ? nil : owned.flatMap { OwnerTable.shared.detach($0) }
         if let details {

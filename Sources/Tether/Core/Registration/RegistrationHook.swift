@@ -20,6 +20,10 @@ class RegistrationHook: @unchecked Sendable {
 
     func attached(to registration: Registration) {}
 
+    /// Whether a call of the handler goes on when the handler's closure has returned. The hook then
+    /// ends a once registration after the call.
+    var callsReturnLater: Bool { false }
+
     /// Called once, when the registration has ended, with no lock held.
     func ended(_ registration: Registration) {}
 

@@ -7,7 +7,8 @@ import Testing
 @Suite struct DeliveryQueueTests {
     private static func delivery(_ number: Int) -> DeliveryQueue.Delivery {
         let notification = Notification(name: .sample, object: nil, userInfo: ["number": number])
-        return DeliveryQueue.Delivery(stored: StoredNotification(notification), waitsSince: 0)
+        return DeliveryQueue.Delivery(
+            stored: StoredNotification(notification), posted: .next(), waitsSince: 0)
     }
 
     private static func number(of delivery: DeliveryQueue.Delivery) -> Int {

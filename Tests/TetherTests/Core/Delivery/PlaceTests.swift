@@ -88,6 +88,54 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
+    private actor Counted {
+        private(set) var count = 0
+
+        func count(one: Int) { count += one }
+    }
+
+    @MainActor @Test
+    func `P2 code that posts and then awaits the actor finds the delivery made`() async {
+        let (center, counted) = (center, Counted())
+        center.observe(.sample, owner: counted) { (counted: isolated Counted, _) in
+            counted.count(one: 1)
+        }
+        // A task of a higher priority than the default.
+        let found = await Task(priority: .userInitiated) {
+            var found: [Int] = []
+            for _ in 1...200 {
+                center.post(.sample)
+                found.append(await counted.count)
+            }
+            return found
+        }.value
+        #expect(found == Array(1...200))
+        withExtendedLifetime(counted) {}
+    }
+
+    @Test
+    func `D6 an owner's observers move with their deliveries in posting order, but not fixed ones`()
+    {
+        let (owner, scheduler) = (NSObject(), ManualScheduler())
+        let log = log
+        let manual = DeliveryTarget.custom(ManualScheduler())
+        center.observe(.sample, owner: owner, on: manual) { _, note in
+            log.add("a \(note.number)")
+        }
+        center.observe(.other, owner: owner, on: manual) { _, note in log.add("b \(note.number)") }
+        center.observe(.other, owner: owner, on: .mainActor) { _, _ in }
+        for number in 1...3 {
+            center.post(.other, number: number)
+            center.post(.sample, number: number)
+        }
+        OwnerObservers(of: owner).target = .custom(scheduler)
+        center.post(.other, number: 4)
+        scheduler.runAll()
+        #expect(log.entries == ["b 1", "a 1", "b 2", "a 2", "b 3", "a 3", "b 4"])
+        #expect(Array(OwnerObservers(of: owner))[2].target.description == "main")
+        #expect(OwnerObservers(of: owner).target.description.hasPrefix("custom"))
+    }
+
     @Test func `D7 batching on a concurrent queue lets one observer wait for another`() {
         let queue = DispatchQueue(label: "PlaceTests", attributes: .concurrent)
         let target = DeliveryTarget.dispatchQueue(queue, concurrently: true, batching: true)

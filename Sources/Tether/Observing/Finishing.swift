@@ -1,0 +1,146 @@
+// `finish()`: the graceful end of one observer, of an owner's observers, or of a center's (R11).
+
+/// Observers that take no further post and end after their pending deliveries, and the wait for
+/// their ends.
+private struct Finishing {
+    private let references: [Unowned<Registration>]
+
+    /// All observers stop taking posts before the first wait, so a handler that posts gives them
+    /// nothing more.
+    init(_ references: [Unowned<Registration>]) {
+        self.references = references
+        for reference in references {
+            reference.live?.endAfterPending(because: .finished)
+        }
+    }
+
+    /// Blocks until all observers have ended and their handlers on other threads have returned.
+    func wait() -> NotificationObserver.WaitResult {
+        var result = NotificationObserver.WaitResult.finished
+        for reference in references {
+            let hasEnded = HandlerWait.wait(for: reference.address) { reference.isEnded }
+            if !hasEnded { result = .wouldDeadlock }
+        }
+        return result
+    }
+
+    /// Suspends until all observers have ended and their handlers have returned. If the task is
+    /// cancelled, the observers end as by `cancel()`.
+    func wait() async -> NotificationObserver.WaitResult {
+        await withTaskCancellationHandler {
+            var result = NotificationObserver.WaitResult.finished
+            for reference in references where await !Finishing.end(of: reference) {
+                result = .wouldDeadlock
+            }
+            return result
+        } onCancel: {
+            for reference in references { reference.live?.end() }
+        }
+    }
+
+    private static func end(of reference: Unowned<Registration>) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let canEnd = HandlerWait.whenReturned(
+                reference.address, hasEnded: { reference.isEnded },
+                resume: { continuation.resume(returning: true) })
+            if !canEnd { continuation.resume(returning: false) }
+        }
+    }
+}
+
+extension Unowned where Object: Registration {
+    /// Whether the registration's end has begun. Retains nothing, so a lock may be held.
+    fileprivate var isEnded: Bool {
+        // SAFETY: the reference keeps the memory, whose state stays.
+        unsafe unmanaged._withUnsafeGuaranteedRef { $0.hasEnded }
+    }
+}
+
+extension NotificationObserver {
+    private var finishing: Finishing { Finishing(reference.map { [$0] } ?? []) }
+
+    /// Ends the observer after its pending deliveries, and waits until then.
+    ///
+    /// The observer takes no further post. The pending deliveries and a running call are made, then
+    /// the observer ends, and the call returns. Use it where queued work must be handled before a
+    /// program shuts down; `cancelAndWait()` drops the pending deliveries.
+    ///
+    /// A delivery that cannot run keeps the caller waiting: on a suspended queue, on a thread whose
+    /// run loop does not run, or kept by a muted observer. The rules of `cancelAndWait()` on locks
+    /// and threads hold here, too: the caller must not have anything that a delivery needs.
+    /// - Returns: `.wouldDeadlock`, at once, if the wait could not end: the caller is in a handler
+    ///   of the observer, or in one that such a handler waits for. The observer takes no further
+    ///   post all the same, and ends by itself after its pending deliveries.
+    @available(
+        *, noasync,
+        message:
+            "Write 'await' before it, which suspends instead of blocking; at the top level of main.swift, in a task."
+    )
+    @discardableResult
+    public func finish() -> WaitResult { finishing.wait() }
+
+    /// Ends the observer after its pending deliveries, and suspends until then.
+    ///
+    /// ```swift
+    /// await token.finish()        // what was posted before has been handled
+    /// ```
+    ///
+    /// See the blocking form. A delivery that cannot run is waited for until the task is cancelled.
+    /// Then the observer ends as by `cancel()`, and pending deliveries are dropped.
+    /// - Returns: `.wouldDeadlock`, at once, if the wait could not end. See the blocking form.
+    @discardableResult
+    public func finish() async -> WaitResult { await finishing.wait() }
+}
+
+extension OwnerObservers {
+    private var finishing: Finishing { Finishing(references) }
+
+    /// Ends all present observers after their pending deliveries, and waits until then.
+    ///
+    /// All take no further post from the beginning. See `NotificationObserver.finish()`.
+    /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
+    @available(
+        *, noasync,
+        message:
+            "Write 'await' before it, which suspends instead of blocking; at the top level of main.swift, in a task."
+    )
+    @discardableResult
+    public func finish() -> NotificationObserver.WaitResult { finishing.wait() }
+
+    /// Ends all present observers after their pending deliveries, and suspends until then.
+    ///
+    /// If the task is cancelled, the observers end as by `cancel()`.
+    /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
+    @discardableResult
+    public func finish() async -> NotificationObserver.WaitResult { await finishing.wait() }
+}
+
+extension ObserverCenter {
+    private var finishing: Finishing { Finishing(core.registrations()) }
+
+    /// Ends all present observers of the center after their pending deliveries, and waits until
+    /// then.
+    ///
+    /// All take no further post from the beginning. An observer that is added later lives on. See
+    /// `NotificationObserver.finish()`.
+    /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
+    @available(
+        *, noasync,
+        message:
+            "Write 'await' before it, which suspends instead of blocking; at the top level of main.swift, in a task."
+    )
+    @discardableResult
+    public func finish() -> NotificationObserver.WaitResult { finishing.wait() }
+
+    /// Ends all present observers of the center after their pending deliveries, and suspends until
+    /// then.
+    ///
+    /// ```swift
+    /// await ObserverCenter.default.finish()   // before a server exits
+    /// ```
+    ///
+    /// If the task is cancelled, the observers end as by `cancel()`.
+    /// - Returns: `.wouldDeadlock` if the wait for one of them could not end.
+    @discardableResult
+    public func finish() async -> NotificationObserver.WaitResult { await finishing.wait() }
+}

@@ -1,0 +1,253 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Tether
+
+/// The graceful end: what was posted before is handled, and then the observer ends (R11).
+@Suite(.ownThread) struct FinishTests {
+    private typealias Result = NotificationObserver.WaitResult
+
+    private let center = ObserverCenter()
+    private let log = Log<String>()
+
+    @Test func `R11 P4 finish lets the pending calls of an async handler end`() async {
+        let (center, log, begun, goOn) = (center, Log<Int>(), AsyncGate(), AsyncGate())
+        let token = center.observe(.sample) { note in
+            if note.number == 1 {
+                begun.open()
+                await goOn.pass()
+            }
+            #expect(!Task.isCancelled)
+            log.add(note.number)
+        }
+        center.post(.sample, numbers: 1...10)
+        await begun.pass()
+        async let result = token.finish()
+        goOn.open()
+        #expect(await result == .finished)
+        #expect(log.entries == Array(1...10))
+        #expect(!token.isActive)
+    }
+
+    @Test func `R11 finish takes no further post from the beginning`() async {
+        let (center, queue, log) = (center, DispatchQueue(label: "FinishTests"), Log<Int>())
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { log.add($0.number) }
+        queue.suspend()
+        center.post(.sample, number: 1)
+        let registration = token.registration?.address ?? 0
+        let finished = Task { await token.finish() }
+        #expect(await isWaitedFor(registration))
+        center.post(.sample, number: 2)
+        #expect(token.isActive)
+        queue.resume()
+        #expect(await finished.value == .finished)
+        #expect(log.entries == [1])
+    }
+
+    @Test(arguments: [true, false])
+    func `R11 the blocking form waits for a queue, and not longer than it must`(isPosted: Bool) {
+        let queue = DispatchQueue(label: "FinishTests")
+        let token = center.observe(.sample, on: .dispatchQueue(queue)) { [log] _ in
+            log.add("handled")
+        }
+        if isPosted { center.post(.sample) }
+        #expect(token.finish() == .finished)
+        #expect(log.entries == (isPosted ? ["handled"] : []))
+        #expect(!token.isActive)
+        #expect(token.finish() == .finished)
+    }
+
+    @Test func `R11 finish of an observer on the posting thread waits for its running handler`() {
+        let (center, log, token) = (center, log, Box<NotificationObserver?>())
+        let (begun, goOn, ended) = (Gate(), Gate(), Gate())
+        token.set(
+            center.observe(.sample) { _ in
+                begun.open()
+                goOn.pass()
+                log.add("returned")
+            })
+        Thread.detachNewThread { center.post(.sample) }
+        begun.pass()
+        Thread.detachNewThread {
+            log.add("\(token.value?.finish() as Any)")
+            ended.open()
+        }
+        let registration = token.value?.registration?.address ?? 0
+        while !HandlerWait.isAwaited(registration) { sched_yield() }
+        goOn.open()
+        ended.pass()
+        #expect(log.entries == ["returned", "\(Result?.some(.finished) as Any)"])
+        token.drop()
+    }
+
+    @Test func `R11 R2 a handler that finishes its own observer is told so, and the rest is handled`()
+    {
+        let (center, log, token) = (center, log, Box<NotificationObserver?>())
+        let queue = DispatchQueue(label: "FinishTests")
+        token.set(
+            center.observe(.sample, on: .dispatchQueue(queue)) { note in
+                log.add("\(note.number)")
+                if note.number == 1 { log.add("\(token.value?.finish() ?? .finished)") }
+            })
+        queue.suspend()
+        center.post(.sample, numbers: 1...2)
+        queue.resume()
+        queue.settle()
+        #expect(log.entries == ["1", "wouldDeadlock", "2"])
+        #expect(token.value?.isActive == false)
+        token.drop()
+    }
+
+    @Test func `R11 a cancelled task ends an observer that cannot finish`() async {
+        let (center, queue) = (center, OperationQueue())
+        queue.isSuspended = true
+        let token = center.observe(.sample, on: .operationQueue(queue)) { [log] _ in
+            log.add("handled")
+        }
+        center.post(.sample)
+        let registration = token.registration?.address ?? 0
+        let finished = Task { await token.finish() }
+        #expect(await isWaitedFor(registration))
+        finished.cancel()
+        #expect(await finished.value == .finished)
+        #expect(!token.isActive)
+        queue.isSuspended = false
+        onThreads({ queue.waitUntilAllOperationsAreFinished() })
+        #expect(log.entries == [])
+    }
+
+    @Test func `R11 an owner and a center finish all of their observers`() async {
+        let (center, log) = (center, Log<String>())
+        let (owner, other) = (NSObject(), NSObject())
+        let queue = DispatchQueue(label: "FinishTests")
+        for name in ["a", "b"] {
+            center.observe(.sample, owner: owner, on: .dispatchQueue(queue)) { _, _ in
+                log.add(name)
+            }
+        }
+        center.observe(.sample, owner: other) { _, _ async in log.add("other") }
+        queue.suspend()
+        center.post(.sample)
+        queue.async { log.add("behind") }
+        queue.resume()
+        #expect(await OwnerObservers(of: owner).finish() == .finished)
+        #expect(log.entries.filter { $0 != "other" && $0 != "behind" } == ["a", "b"])
+        #expect(OwnerObservers(of: owner).isEmpty && OwnerObservers(of: other).count == 1)
+        center.post(.sample)
+        #expect(await center.finish() == .finished)
+        #expect(log.entries.count { $0 == "other" } == 2)
+        #expect(OwnerObservers(of: other).isEmpty)
+        let later = center.observe(.sample) { _ in log.add("later") }
+        center.post(.sample)
+        #expect(log.entries.last == "later")
+        withExtendedLifetime((owner, other, later)) {}
+    }
+
+    @Test func `R11 S2 the notifications of a finished sequence are still taken`() async {
+        let center = center
+        var iterator = center.notifications(named: .sample).makeAsyncIterator()
+        center.post(.sample, numbers: 1...2)
+        #expect(await center.finish() == .finished)
+        center.post(.sample, number: 3)
+        var numbers: [Int] = []
+        while let note = await iterator.next() { numbers.append(note.number) }
+        #expect(numbers == [1, 2])
+    }
+
+    @Test func `R11 D9 finish waits for the notification that a muted observer keeps`() async {
+        let (center, log) = (center, log)
+        let token = center.observe(.sample) { _ in log.add("kept") }
+        token.mute(keepingNewest: true)
+        center.post(.sample)
+        let registration = token.registration?.address ?? 0
+        let finished = Task { await token.finish() }
+        #expect(await isWaitedFor(registration))
+        token.unmute()
+        #expect(await finished.value == .finished)
+        #expect(log.entries == ["kept"])
+    }
+
+    @Test func `R11 R2 of two async handlers that finish each other the later call says so`() async {
+        let (center, log, done) = (center, log, AsyncGate())
+        let (one, two) = (Box<NotificationObserver?>(), Box<NotificationObserver?>())
+        let (oneRuns, twoRuns) = (AsyncGate(), AsyncGate())
+        one.set(
+            center.observe(.sample) { _ in
+                oneRuns.open()
+                await twoRuns.pass()
+                log.add("\(await two.value?.finish() ?? .finished)")
+                done.open()
+            })
+        two.set(
+            center.observe(.sample) { _ in
+                twoRuns.open()
+                await oneRuns.pass()
+                log.add("\(await one.value?.finish() ?? .finished)")
+                done.open()
+            })
+        center.post(.sample, number: 1)
+        await done.pass()
+        await done.pass()
+        #expect(log.entries == ["wouldDeadlock", "finished"])
+        one.drop()
+        two.drop()
+    }
+}
+
+/// A `once` observer with an async handler, until its call has returned.
+@Suite struct AsyncOnceTests {
+    private let center = ObserverCenter()
+
+    private enum Cause: CaseIterable { case cancel, owner, removal, key }
+
+    @Test(arguments: Cause.allCases)
+    private func `R7 P4 the end of a once observer cancels its async call`(cause: Cause) async {
+        let (center, begun, ended) = (center, AsyncGate(), AsyncGate())
+        let cancelled = Flag()
+        let endless = AsyncStream<Void>.makeStream()
+        var owner: NSObject? = NSObject()
+        var token: NotificationObserver? = center.observe(
+            .sample, owner: owner!, once: true, key: "key"
+        ) { _, _ in
+            begun.open()
+            // Ends when the task is cancelled.
+            for await _ in endless.stream {}
+            if Task.isCancelled { cancelled.raise() }
+            ended.open()
+        }
+        center.post(.sample, number: 1)
+        await begun.pass()
+        #expect(token?.isActive == true && center.audit().count == 1)
+        switch cause {
+        case .cancel: token?.cancel()
+        case .owner: owner.map { OwnerObservers(of: $0).cancel() }
+        case .removal: center.removeObservers(named: .sample)
+        case .key:
+            center.observe(.sample, owner: owner!, key: "key") { _, _ in }
+        }
+        await ended.pass()
+        #expect(cancelled.isRaised)
+        endless.continuation.finish()
+        token = nil
+        owner = nil
+    }
+
+    @Test func `R7 P4 a once observer with an async handler ends when its call has returned`() async
+    {
+        let (center, log, goOn, begun) = (center, Log<Int>(), AsyncGate(), AsyncGate())
+        let token = center.observe(.sample, once: true) { note in
+            begun.open()
+            await goOn.pass()
+            #expect(!Task.isCancelled)
+            log.add(note.number)
+        }
+        center.post(.sample, numbers: 1...3)
+        await begun.pass()
+        #expect(center.audit().count == 1)
+        goOn.open()
+        #expect(await token.finish() == .finished)
+        #expect(log.entries == [1])
+        #expect(center.audit().isEmpty)
+    }
+}
