@@ -27,7 +27,7 @@ struct Publication: Modelled {
         ),
         Code(
             "Tether/Core/Registration/Registration.swift", "func makePending(", "func receive(",
-            "func receivePending(",
+            "func routePrepared(",
             "func claim(",
             "state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)"),
     ]
@@ -91,7 +91,7 @@ struct Publication: Modelled {
                     _ = code.word.compareExchange(expected: 0, desired: 1, .acquiringAndReleasing)
                     code.flag.exchange(code.flagStore) { $0 + 1 }
                 },
-                // `Registration.receive`, `Registration.receivePending`
+                // `Registration.receive`, `Registration.routePrepared`
                 .init("post") {
                     note("routed", code.flag.load(code.flagLoad))
                     let pending = code.word.load(code.flagLoad)

@@ -54,9 +54,9 @@ struct Reclaiming: Modelled {
             "if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }"),
         Code(
             "Tether/Core/Registration/Registration.swift", "func receive(",
-            "func receiveSpecially(", "func close(",
+            "func receiveInAnyState(", "func close(",
             "let state = state.load(ordering: .sequentiallyConsistent)",
-            "func receiveSpecially("),
+            "func receiveInAnyState("),
     ]
 
     /// `CenterCore.post`.

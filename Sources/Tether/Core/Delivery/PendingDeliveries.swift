@@ -336,7 +336,7 @@ final class PendingDeliveries: Sendable {
         while let call = next.take() {
             // SAFETY: `end` keeps the registration until the return.
             unsafe registration.unmanaged._withUnsafeGuaranteedRef {
-                unsafe $0.run(call.delivery, after: &previous, at: epochGuard)
+                unsafe $0.perform(call.delivery, after: &previous, at: epochGuard)
             }
             if call.turn.isOver, execution.endUnlessAwaited() { break }
             next = handlerReturned(from: call.turn)
@@ -532,7 +532,7 @@ final class PendingDeliveries: Sendable {
         unsafe ThreadRecord.withGuard(center: EpochGuard.block, epoch: 0) { epochGuard in
             var previous: UInt = 0
             for call in calls {
-                unsafe call.registration.run(call.delivery, after: &previous, at: epochGuard)
+                unsafe call.registration.perform(call.delivery, after: &previous, at: epochGuard)
             }
         }
         for pending in observers {

@@ -378,7 +378,7 @@ extension CenterCore {
             unsafe epochGuard.pointee.setHazardPointer(registration.address)
             if Events.areTraced {
                 let begun = Events.report(.post(notification.name))
-                registration.receiveSpecially(notification)
+                registration.receiveInAnyState(notification)
                 Events.end(begun)
             } else {
                 registration.receive(notification)
@@ -450,7 +450,7 @@ extension CenterCore {
                 unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
                 previous = address
                 if !registration.hasEnded {
-                    registration.receiveRouted(notification, in: &post, .collecting)
+                    registration.route(notification, in: &post, .collecting)
                 }
             }
         }
@@ -465,7 +465,7 @@ extension CenterCore {
                 unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
                 previous = address
                 if isTraced {
-                    registration.receiveSpecially(notification, stored: stored, .calling)
+                    registration.receiveInAnyState(notification, stored: stored, .calling)
                 } else {
                     registration.receive(notification, stored: stored, .calling)
                 }

@@ -16,6 +16,25 @@ internal import Synchronization
 /// pointer and then reads `state`, whose bits stay. Before a post has found the state open, it
 /// reads only `id` besides, and it never retains the registration.
 ///
+/// *From a post to the handler*, four verbs:
+///
+/// | Verb | Called by | Does |
+/// |---|---|---|
+/// | `receive` | a post | calls the handler at once, if the state is open; else the next two |
+/// | `route` | a post | passes the notification through the pending deliveries |
+/// | `perform` | a post, a block, an unmuting | claims a once registration, and ends it after the call |
+/// | `call` | the other verbs | calls the handler, and reports the call to a trace |
+///
+/// *Who keeps a registration for a running call*, and releases it, if the observer ends meanwhile:
+///
+/// | Call by | Kept by | Released by |
+/// |---|---|---|
+/// | a post, or an unmuting | the garbage of the center, because of the hazard pointer | the post's end |
+/// | a block | `PendingDeliveries.Lifetime.ended(forCall:)` | the handler's return |
+/// | a block that waits | `Lifetime.ended(forBlocks:)` keeps the pending deliveries | the last block |
+/// | a foreign center | a reference in the closure's stack frame | the closure's return |
+/// | an async call | `AsyncRun` | the end of the task's call |
+///
 /// SAFETY: each field states its protection; posts read a deallocated registration as said above.
 @safe class Registration: @unchecked Sendable {
     /// The bits of a state. With the state 0, a post calls the handler at once.
@@ -171,28 +190,20 @@ internal import Synchronization
         } else if state == State.owned {
             callOwned(notification)
         } else {
-            receiveSpecially(notification, stored: stored, step)
+            receiveInAnyState(notification, stored: stored, step)
         }
     }
 
     @inline(never)
     private final func call(_ notification: Notification, posted: UInt64 = 0) {
-        if Events.areTraced {
-            callTraced(notification, posted: posted)
-        } else {
-            callUntraced(notification)
-        }
-    }
-
-    @inline(never)
-    private final func callTraced(_ notification: Notification, posted: Event.Moment) {
+        guard Events.areTraced else { return callHandler(notification) }
         let begun = Events.report(.call(self, notification.name, waitedSince: posted))
-        callUntraced(notification)
+        callHandler(notification)
         Events.end(begun)
     }
 
     @inline(__always)
-    private final func callUntraced(_ notification: Notification) {
+    private final func callHandler(_ notification: Notification) {
         if isOwned {
             callOwned(notification)
         } else {
@@ -222,7 +233,7 @@ internal import Synchronization
 
     /// Delivers a notification in any state, by `call`, which also traces.
     @inline(never)
-    final func receiveSpecially(
+    final func receiveInAnyState(
         _ posted: Notification, stored: StoredNotification? = nil, _ step: PostStep = .whole
     ) {
         // After an end by a handler of the same post, the post reads nothing more of the
@@ -230,28 +241,28 @@ internal import Synchronization
         if hasEnded { return }
         if isRouted {
             var post = Post(stored: stored)
-            receiveRouted(posted, in: &post, step)
+            route(posted, in: &post, step)
             post.effects.perform()
         } else if isPrepared {
             // Separate, so a notification is not copied without a hook.
-            if let notification = prepare(posted), claim() { runInline(notification) }
+            if let notification = prepare(posted), claim() { perform(notification) }
         } else if claim() {
-            runInline(posted)
+            perform(posted)
         }
     }
 
     /// Passes a post through the pending deliveries. While collecting, an inline call is added to
     /// the post.
-    final func receiveRouted(_ posted: Notification, in post: inout Post, _ step: PostStep) {
-        guard isPrepared else { return receivePending(posted, in: &post, step) }
+    final func route(_ posted: Notification, in post: inout Post, _ step: PostStep) {
+        guard isPrepared else { return routePrepared(posted, in: &post, step) }
         if step == .collecting, pending?.isCalledHere == true {
             return unsafe post.calls.append(.passUnretained(self))
         }
         guard let notification = prepare(posted) else { return }
-        post.withOwnNotification { receivePending(notification, in: &$0, step) }
+        post.withOwnNotification { routePrepared(notification, in: &$0, step) }
     }
 
-    private final func receivePending(
+    private final func routePrepared(
         _ notification: Notification, in post: inout Post, _ step: PostStep
     ) {
         // SAFETY: the caller's hazard pointer keeps the registration, and so the pending
@@ -263,7 +274,7 @@ internal import Synchronization
         if step == .collecting {
             unsafe post.calls.append(.passUnretained(self))
         } else {
-            runInline(notification)
+            perform(notification)
         }
     }
 
@@ -305,9 +316,16 @@ internal import Synchronization
         isPrepared && details?.preparing?.convertsOnTarget == true
     }
 
-    /// Runs the handler, on its target, and ends a once registration.
-    final func runInline(_ notification: Notification, posted: UInt64 = 0) {
-        callOnTarget(notification, posted: posted)
+    /// Calls the handler, on its target, with the notification or with the message from a hook. Ends
+    /// a once registration.
+    final func perform(_ notification: Notification, posted: UInt64 = 0) {
+        if convertsOnTarget {
+            if let message = prepare(notification), !hasEnded, claim() {
+                call(message, posted: posted)
+            }
+        } else if !hasEnded {
+            call(notification, posted: posted)
+        }
         if isClaimed, !callsReturnLater { end(because: .usedUp) }
     }
 
@@ -316,28 +334,16 @@ internal import Synchronization
         details?.hooks.contains(where: \.callsReturnLater) ?? false
     }
 
-    /// Runs a pending delivery's handler, with the registration as the hazard pointer, which was
+    /// Performs a pending delivery, with the registration as the hazard pointer, which was
     /// `previous`.
-    final func run(
+    final func perform(
         _ delivery: DeliveryQueue.Delivery, after previous: inout UInt,
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
         previous = address
         if delivery.waitsSince > 0 { Events.report(.delivered(since: delivery.waitsSince)) }
-        runInline(delivery.stored.notification, posted: delivery.waitsSince)
-    }
-
-    /// Calls the handler, on its target, with the notification or with the message from a hook.
-    @inline(__always)
-    private final func callOnTarget(_ notification: Notification, posted: UInt64) {
-        if convertsOnTarget {
-            if let message = prepare(notification), !hasEnded, claim() {
-                call(message, posted: posted)
-            }
-        } else if !hasEnded {
-            call(notification, posted: posted)
-        }
+        perform(delivery.stored.notification, posted: delivery.waitsSince)
     }
 
     // MARK: The end
