@@ -85,9 +85,7 @@ extension Notification.Name {
         let sidebar = Sidebar(model: model, center: center, log: log)
         @Sendable func print(_ value: Any) { log.add("\(value)") }
         OwnerObservers(of: sidebar).mute(keepingNewest: true)
-        for observer in OwnerObservers(of: sidebar) {
-            observer.target = .main
-        }
+        OwnerObservers(of: sidebar).target = .main
         print(OwnerObservers(of: sidebar).audit())
         #expect(log.entries.count == 1)
         #expect(log.entries[0].contains("main    TetherTests/DocumentedPrintTests.swift:"))

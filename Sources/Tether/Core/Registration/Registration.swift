@@ -196,14 +196,14 @@ internal import Synchronization
 
     @inline(never)
     private final func call(_ notification: Notification, posted: UInt64 = 0) {
-        guard Events.areTraced else { return callHandler(notification) }
+        guard Events.areTraced else { return callUntraced(notification) }
         let begun = Events.report(.call(self, notification.name, waitedSince: posted))
-        callHandler(notification)
+        callUntraced(notification)
         Events.end(begun)
     }
 
     @inline(__always)
-    private final func callHandler(_ notification: Notification) {
+    private final func callUntraced(_ notification: Notification) {
         if isOwned {
             callOwned(notification)
         } else {
