@@ -28,7 +28,7 @@ static inline size_t hash(const void *address, unsigned bits) {
 
 // The original deallocating function of each hooked class: open addressing, read without a lock. An
 // outgrown table stays for its readers; all outgrown tables together are smaller than the current
-// table.
+// table. A class is in the table before its metadata leads to the hook.
 typedef struct {
     _Atomic(const void *) metadata;
     _Atomic(destroy_function) original;
@@ -46,7 +46,7 @@ static _Atomic(class_table *) hooked;
 static hooked_class *find(class_table *table, const void *metadata) {
     size_t mask = ((size_t)1 << table->bits) - 1;
     for (size_t i = hash(metadata, table->bits);; i = (i + 1) & mask) {
-        const void *found = atomic_load_explicit(&table->classes[i].metadata, memory_order_acquire);
+        const void *found = atomic_load_explicit(&table->classes[i].metadata, memory_order_relaxed);
         if (found == metadata || found == NULL) return &table->classes[i];
     }
 }
@@ -73,29 +73,35 @@ static hooked_class *remember(const void *metadata, destroy_function original) {
     }
     hooked_class *slot = find(table, metadata);
     atomic_store_explicit(&slot->original, original, memory_order_relaxed);
-    atomic_store_explicit(&slot->metadata, metadata, memory_order_release);
+    atomic_store_explicit(&slot->metadata, metadata, memory_order_relaxed);
     table->count++;
     return slot;
 }
 
-// The original function of a class; NULL if the table has no such class. A slot read as empty may
-// be another class's a moment later.
+// The original function of a class; NULL if the table has no such class.
 static destroy_function original_of(const void *metadata) {
     class_table *table = atomic_load_explicit(&hooked, memory_order_acquire);
     if (!table) return NULL;
     hooked_class *slot = find(table, metadata);
-    bool is_known = atomic_load_explicit(&slot->metadata, memory_order_acquire) == metadata;
+    bool is_known = atomic_load_explicit(&slot->metadata, memory_order_relaxed) == metadata;
     return is_known ? atomic_load_explicit(&slot->original, memory_order_relaxed) : NULL;
+}
+
+// Without Objective-C, the word of the deallocating function stands two words before the address
+// point of a class's metadata; ABI (HeapMetadata).
+static _Atomic(destroy_function) *destroy_word_of_class(const void *metadata) {
+    return (_Atomic(destroy_function) *)metadata - 2;
 }
 
 // Replaces the deallocating function of each hooked class. An object that is no owner or sender has
 // one unowned reference, shared by its strong references. Such an object costs a read of its counts
 // and no look-up of a record.
 static __attribute__((swiftcall)) void hook(__attribute__((swift_context)) void *object) {
-    destroy_function original = NULL;
-    // The runtime reads the hooked word without an order, so the hook may not see the class in the
-    // table at first.
-    while (!original) original = original_of(*(const void **)object);
+    const void *metadata = *(const void **)object;
+    // The runtime has read this word without an order. The second load finds the same hook, or
+    // another copy's that calls this hook, and then everything that was stored before the word.
+    (void)atomic_load_explicit(destroy_word_of_class(metadata), memory_order_acquire);
+    destroy_function original = original_of(metadata);
     if (tether_unowned_count(object) <= 1) {
         original(object);
         return;
@@ -119,10 +125,9 @@ static bool is_writable(void *word) {
 #endif
 }
 
-// Without Objective-C, a class's metadata begins with kind 0. The word of the deallocating function
-// stands two words before the address point. Both are ABI (HeapMetadata).
+// NULL if the metadata is not a class's, which begins with kind 0; ABI, too.
 static _Atomic(destroy_function) *destroy_word(const void *metadata) {
-    return *(const uintptr_t *)metadata == 0 ? (_Atomic(destroy_function) *)metadata - 2 : NULL;
+    return *(const uintptr_t *)metadata == 0 ? destroy_word_of_class(metadata) : NULL;
 }
 
 bool tether_hook_is_installed(const void *metadata) {
@@ -140,7 +145,8 @@ bool tether_hook_install(void *metadata) {
     if (!original || !is_writable((void *)destroy)) return false;
     hooked_class *slot = remember(metadata, original);
     if (!slot) return false;
-    // In one step, because another copy may be installing its hook at the same time.
+    // In one step, because another copy may be installing its hook at the same time. The release
+    // also publishes the slot, with the last function that was found in the word.
     while (!atomic_compare_exchange_weak_explicit(destroy, &original, hook, memory_order_release, memory_order_relaxed)) {
         atomic_store_explicit(&slot->original, original, memory_order_relaxed);
     }
