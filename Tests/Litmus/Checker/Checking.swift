@@ -8,6 +8,8 @@ struct Checking {
     private(set) var mutants = 0
     private(set) var executions = 0
     private let isVerbose: Bool
+    /// The lines that the protocols list, by file.
+    private var listed: [String: [String]] = [:]
     private static let width = 84
 
     init(isVerbose: Bool) {
@@ -51,17 +53,31 @@ struct Checking {
 
     /// That the code still has the lines that the model stands for, wherever they break.
     private mutating func check(_ code: Code) {
-        let path = URL(filePath: #filePath).appending(path: "../../../../Sources/\(code.file)")
-            .standardized
-        guard let text = try? String(contentsOf: path, encoding: .utf8) else {
-            return surprise("There is no \(path.path).")
-        }
-        let withoutSpaces = text.filter { !$0.isWhitespace }
+        guard let text = source(code.file).map(ModelledOrders.withoutSpaces) else { return }
         for line in code.lines {
-            if withoutSpaces.contains(line.filter { !$0.isWhitespace }) { continue }
+            if text.contains(ModelledOrders.withoutSpaces(line)) { continue }
             surprise(
                 "\(code.file) does not say '\(line)' any more: does the model still stand for it?")
         }
+        listed[code.file, default: []] += code.lines
+    }
+
+    /// That the modelled functions have no memory order that no protocol lists.
+    private mutating func checkOrders() {
+        for (file, lines) in listed.sorted(by: { $0.key < $1.key }) {
+            guard let text = source(file) else { continue }
+            for step in ModelledOrders(of: text, lines: lines).unlisted {
+                surprise("\(file) has an order that no protocol lists: \(step)")
+            }
+        }
+    }
+
+    private mutating func source(_ file: String) -> String? {
+        let path = URL(filePath: #filePath).appending(path: "../../../../Sources/\(file)")
+            .standardized
+        if let text = try? String(contentsOf: path, encoding: .utf8) { return text }
+        surprise("There is no \(path.path).")
+        return nil
     }
 
     private mutating func check<Protocol>(_ claim: Claim<Protocol>) {
@@ -120,7 +136,8 @@ struct Checking {
         return broken
     }
 
-    func conclude(after time: Duration) {
+    mutating func conclude(after time: Duration) {
+        checkOrders()
         print(
             "\(protocols) protocols, \(claims) claims, \(mutants) mutants, \(Machine.allCases.count) machines, "
                 + "\(executions) executions, \(time.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1))))."

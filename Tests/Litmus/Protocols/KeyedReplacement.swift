@@ -24,6 +24,7 @@ struct KeyedReplacement: Modelled {
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func quickMatch(",
             "let replacement = replacements.load(ordering: .acquiring)",
+            "cache.load(ordering: .sequentiallyConsistent)",
             "replacements.load(ordering: .acquiring) == replacement"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func append(",

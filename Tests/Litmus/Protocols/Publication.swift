@@ -13,23 +13,30 @@ struct Publication: Modelled {
     var wordLoad = Order.sequentiallyConsistent
     var flagStore = Order.acquiringAndReleasing
     var flagLoad = Order.acquiring
+    /// `Registration.isRouted`, after a state that was read before.
+    var secondFlagLoad = Order.acquiring
 
     init(on machine: Machine) {}
 
     static let code = [
         Code(
             "Tether/Core/Matching/Bucket.swift", "func append(", "func set(", "func registration(",
-            "slots[index].store(UInt64(registration.address), ordering: .releasing)"),
+            "slots[index].store(UInt64(registration.address), ordering: .releasing)",
+            "slots[index].load(ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/NameCache.swift",
             "func find(", "func insert(", ".load(ordering: .sequentiallyConsistent)",
-            ".store(Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)"
+            // Under the lock.
+            "slots[slot].load(ordering: .relaxed)",
+            "Unmanaged.passUnretained(cached).toOpaque(), ordering: .sequentiallyConsistent)"
         ),
         Code(
             "Tether/Core/Registration/Registration.swift", "func makePending(", "func receive(",
-            "func routePrepared(",
-            "func claim(",
-            "state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)"),
+            "func receiveInAnyState(", "func routePrepared(", "func claim(",
+            "var isRouted: Bool { state.load(ordering: .acquiring)",
+            "pendingSlot.load(ordering: .acquiring)",
+            "state.bitwiseOr(State.routed, ordering: .acquiringAndReleasing)",
+            "desired: UnsafeRawPointer(made.toOpaque()), ordering: .acquiringAndReleasing"),
     ]
 
     static let claims: [Claim<Publication>] = [
@@ -97,6 +104,31 @@ struct Publication: Modelled {
                     let pending = code.word.load(code.flagLoad)
                     note("pending", pending)
                     note("fields", code.object.load(.plain, through: pending))
+                })
+        },
+        Claim(
+            "a post that reads the state twice finds the pending deliveries, if only the second says so",
+            mutants: [
+                Mutant("the second load is relaxed", breaksOn: .weak) {
+                    $0.secondFlagLoad = .relaxed
+                }
+            ]
+        ) { code in
+            Scenario(
+                forbidden: { $0["first"] == 0 && $0.has("routed") && $0["pending"] == 0 },
+                // `Registration.makePending`
+                .init("redirect") {
+                    code.object.store(1, .plain)
+                    _ = code.word.compareExchange(expected: 0, desired: 1, .acquiringAndReleasing)
+                    code.flag.exchange(code.flagStore) { $0 + 1 }
+                },
+                // `Registration.receiveInAnyState`: `hasEnded`, `isRouted`, `unretainedPending`
+                .init("post") {
+                    note("first", code.flag.load(.sequentiallyConsistent))
+                    let routed = code.flag.load(code.secondFlagLoad)
+                    note("routed", routed)
+                    guard routed == 1 else { return }
+                    note("pending", code.word.load(.acquiring))
                 })
         },
     ]

@@ -48,7 +48,11 @@ struct Reclaiming: Modelled {
             "newestGarbage.load(ordering: .sequentiallyConsistent) >= epoch",
             "hazardPointers.append(epochGuard.registration.load(ordering: .acquiring))",
             "self.epoch.store(epoch, ordering: .releasing)",
-            "epochGuard.epoch.load(ordering: .acquiring)"),
+            "epochGuard.center.load(ordering: .acquiring)",
+            "epochGuard.epoch.load(ordering: .acquiring)",
+            // By the thread that stored it, and under the lock.
+            "let previous = registration.load(ordering: .relaxed)",
+            "newestGarbage.store(garbage.newest, ordering: .relaxed)"),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func post(",
             "if reclamation.hasGarbage(since: epoch) { reclaim(since: epoch) }"),

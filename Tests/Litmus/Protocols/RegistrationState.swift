@@ -18,6 +18,7 @@ struct RegistrationState: Modelled {
     static let code = [
         Code(
             "Tether/Core/Registration/Registration.swift", "func claim(", "func close(",
+            "var seen = state.load(ordering: .acquiring)",
             "expected: seen, desired: new, ordering: .acquiringAndReleasing",
             "state.bitwiseOr(State.ended, ordering: .sequentiallyConsistent)"),
         Code(

@@ -30,7 +30,10 @@ struct Returning: Modelled {
             "func awaitReturn(",
             "bits.bitwiseOr(Self.awaited, ordering: .acquiringAndReleasing)",
             "bits.compareExchange(expected: Self.running, desired: 0, "
-                + "ordering: .acquiringAndReleasing)"),
+                + "ordering: .acquiringAndReleasing)",
+            "bits.store(Self.running | Self.awaited, ordering: .releasing)",
+            "bits.store(Self.running, ordering: .releasing)",
+            "bits.store(0, ordering: .releasing)"),
         Code(
             "Tether/Core/Delivery/PendingDeliveries.swift", "func deliver(", "func begin(",
             "execution.endUnlessAwaited()", "let isRunning = execution.awaitReturn()",

@@ -26,7 +26,9 @@ struct ThreadRecords: Modelled {
         Code(
             "Tether/Threads/Reclamation.swift", "func forEachUsed(", "func place(",
             "self.count.store(count, ordering: .sequentiallyConsistent)",
-            "count.load(ordering: .sequentiallyConsistent)"),
+            "count.load(ordering: .sequentiallyConsistent)",
+            "known.pointee.center.load(ordering: .sequentiallyConsistent)",
+            "known.pointee.next.load(ordering: .acquiring)"),
     ]
 
     /// `ThreadRecord.adopt`, or the end of `exit`: so many guards are read from now on.

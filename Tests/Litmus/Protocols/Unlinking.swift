@@ -28,7 +28,8 @@ struct Unlinking: Modelled {
 
     static let code = [
         Code(
-            "Tether/Core/Matching/CenterCore.swift", "func post(", "func quickMatch("),
+            "Tether/Core/Matching/CenterCore.swift", "func post(", "func quickMatch(",
+            "let epoch = reclamation.epoch.load(ordering: .acquiring)"),
         Code(
             "Tether/Core/Matching/CenterCore.swift", "func unlink(",
             "EpochGuard.earliest(on: address) == nil"),
@@ -37,11 +38,14 @@ struct Unlinking: Modelled {
             "epoch.wrappingAdd(1, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/Bucket.swift", "func trim(", "func restore(",
-            "slots.used.store(used, ordering: .sequentiallyConsistent)", "func forEach(",
+            "slots.used.store(used, ordering: .sequentiallyConsistent)",
+            "slots.used.store(used, ordering: .releasing)", "func forEach(",
             "slot.pointee.load(ordering: .sequentiallyConsistent)",
             "slots[low].store(id * 2 + 1, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/NameCache.swift", "func remove(",
+            // Under the lock.
+            "slots[first ^ way].load(ordering: .relaxed)",
             "slots[first ^ way].store(nil, ordering: .sequentiallyConsistent)"),
         Code(
             "Tether/Core/Matching/Registry.swift",

@@ -42,7 +42,9 @@ struct Waiting: Modelled {
             "Tether/Observing/NotificationObserver.swift", "func cancelAndWait() -> ",
             "func cancelAndWait() async",
             "atomicMemoryFence(ordering: .acquiring)"),
-        Code("COwnerLifetime/ThreadRecord.c", "bool tether_fence_all_threads("),
+        Code(
+            "COwnerLifetime/ThreadRecord.c", "bool tether_fence_all_threads(",
+            "__atomic_thread_fence(__ATOMIC_SEQ_CST)"),
         Code(
             "COwnerLifetime/include/COwnerLifetime.h",
             "__atomic_load_n(&tether_awaited, __ATOMIC_SEQ_CST) != 0",

@@ -147,7 +147,8 @@ internal import Synchronization
 
     final func noteCountedAsRouted() { state.bitwiseOr(State.counted, ordering: .relaxed) }
 
-    final var isRouted: Bool { state.load(ordering: .relaxed) & State.routed != 0 }
+    /// Acquiring: a post that finds the bit also finds the pending deliveries.
+    final var isRouted: Bool { state.load(ordering: .acquiring) & State.routed != 0 }
 
     /// Whether the handler's isolation, or a hook, decides where the handler runs.
     final var isTargetFixed: Bool { isIsolated || keeper != nil }
