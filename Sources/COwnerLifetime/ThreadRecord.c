@@ -12,6 +12,7 @@
 
 #if defined(__linux__)
 #include <linux/membarrier.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #elif defined(__FreeBSD__)
 #include <pthread_np.h>
@@ -88,6 +89,15 @@ uint64_t tether_thread_number(void) {
 #endif
 }
 
+const char *tether_environment_variable(const char *name) {
+#if defined(__linux__)
+    bool has_more_rights = getauxval(AT_SECURE) != 0;
+#else
+    bool has_more_rights = issetugid();
+#endif
+    return has_more_rights ? NULL : getenv(name);
+}
+
 // Posting threads fence until a fence of all threads has worked. On ARM64 posting threads never
 // fence.
 #if defined(__aarch64__)
@@ -105,7 +115,7 @@ bool tether_prove_fence(void) {
     if (android_get_device_api_level() < 29) return false;
 #endif
     // A system without the command refuses the registration.
-    return !getenv("TETHER_WITHOUT_MEMBARRIER") &&
+    return !tether_environment_variable("TETHER_WITHOUT_MEMBARRIER") &&
            syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 && system_fences();
 }
 #else

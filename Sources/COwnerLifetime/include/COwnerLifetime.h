@@ -78,6 +78,12 @@ void tether_end_thread_record(void);
 void tether_name_thread(const char *_Nonnull name);
 uint64_t tether_thread_number(void);
 
+// MARK: The environment
+
+/// A variable of the environment. Always `NULL` in a program that was started with more rights than
+/// its user has, such as a set-user-ID program.
+const char *_Nullable tether_environment_variable(const char *_Nonnull name);
+
 // MARK: The word that posting threads read
 
 /// A bit for each registration whose handlers a thread waits for; several registrations may share a

@@ -1,3 +1,4 @@
+internal import COwnerLifetime
 internal import Foundation
 
 /// The variables of the environment that Tether follows, without a change of a program's code.
@@ -5,20 +6,24 @@ internal import Foundation
 /// | Variable | Effect |
 /// |---|---|
 /// | `TETHER_AUDIT=exit` | prints the audit of the process at exit |
-/// | `TETHER_TRACE=FILE` | writes a trace into a file; ignored with more rights than the starting user's |
+/// | `TETHER_TRACE=FILE` | writes a trace into a file |
+///
+/// A program with more rights than the user who started the program, such as a set-user-ID program,
+/// follows neither.
 enum ProgramEnvironment {
     /// Evaluated before Tether makes the first center, and before another center has an observer.
     static let isFollowed: Void = {
-        let variables = ProcessInfo.processInfo.environment
-        if variables["TETHER_AUDIT"] == "exit" {
+        if variable("TETHER_AUDIT") == "exit" {
             atexit { printError("What is observed as the program ends:\n\(Audit.process())") }
         }
-        if let path = variables["TETHER_TRACE"], !path.isEmpty, getuid() == geteuid(),
-            getgid() == getegid()
-        {
+        if let path = variable("TETHER_TRACE"), !path.isEmpty {
             do { try Trace.start(to: URL(filePath: path)) } catch {
                 printError("TETHER_TRACE: \(error)")
             }
         }
     }()
+
+    private static func variable(_ name: String) -> String? {
+        unsafe tether_environment_variable(name).map { unsafe String(cString: $0) }
+    }
 }
