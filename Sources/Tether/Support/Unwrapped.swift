@@ -29,6 +29,18 @@ enum Unwrapped {
         unsafe withUnsafePointer(to: value) { unsafe storedObject(at: $0)?.takeUnretainedValue() }
     }
 
+    /// Whether the content of the `Any` at an address may have something around it: an optional, an
+    /// existential or an `AnyHashable`. One look at the type, so plain values cost no cast.
+    @inline(__always)
+    static func mayBeWrapped(at words: UnsafeRawPointer) -> Bool {
+        // SAFETY: the layout of an `Any` and the kinds are ABI; the compiler upholds both.
+        let type = unsafe (words + 3 * MemoryLayout<UInt>.size).load(as: UnsafePointer<UInt>.self)
+        // An optional, an existential, and one with constraints.
+        if unsafe [0x202, 0x303, 0x307].contains(type.pointee) { return true }
+        return unsafe UnsafeRawPointer(type)
+            == unsafeBitCast(AnyHashable.self as Any.Type, to: UnsafeRawPointer.self)
+    }
+
     /// The object in the `Any` at an address, with nothing around the object. The `Any` retains the
     /// object.
     @inline(__always)
@@ -93,24 +105,35 @@ extension Notification {
     }
 
     private static func isEnding(_ value: Any) -> Bool {
-        Unwrapped.storedObject(in: value).map(isBeingDeinitialised) ?? false
+        // SAFETY: the pointer does not leave the closure.
+        unsafe withUnsafePointer(to: value) { unsafe isEnding(at: $0) }
+    }
+
+    /// Whether the `Any` at an address has an object that is being deinitialised, perhaps in
+    /// optionals, existentials or `AnyHashable`s.
+    @inline(__always)
+    private static func isEnding(at words: UnsafeRawPointer) -> Bool {
+        // SAFETY: the caller's value is at the address, and retains the object.
+        if let object = unsafe Unwrapped.storedObject(at: words) {
+            return unsafe object._withUnsafeGuaranteedRef { isBeingDeinitialised($0) }
+        }
+        guard unsafe Unwrapped.mayBeWrapped(at: words) else { return false }
+        return unsafe isEndingCopy(words.assumingMemoryBound(to: Any.self).pointee)
     }
 
     /// The object is examined in place if the layout of a notification is known, because copying an
     /// `Any` costs as much as a post.
     @inline(__always)
     private var hasEndingObject: Bool {
-        guard let offset = Notification.offsetOfObject else { return hasEndingCopy }
+        guard let offset = Notification.offsetOfObject else {
+            return object.map(Notification.isEndingCopy) ?? false
+        }
         // SAFETY: an `Any?` is at the offset; the pointer does not leave the closure.
-        let isEnding: Bool? = unsafe withUnsafePointer(to: self) { place in
+        return unsafe withUnsafePointer(to: self) { place in
             let container = unsafe UnsafeRawPointer(place) + offset
             if unsafe Unwrapped.isNothing(at: container) { return false }
-            // SAFETY: the notification retains the object.
-            return unsafe Unwrapped.storedObject(at: container)?._withUnsafeGuaranteedRef {
-                isBeingDeinitialised($0)
-            }
+            return unsafe Notification.isEnding(at: container)
         }
-        return isEnding ?? hasEndingCopy
     }
 
     /// Whether the notification has neither an object nor a `userInfo`.
@@ -128,8 +151,8 @@ extension Notification {
     private static let offsetOfObject = MemoryLayout<Notification>.offset(of: \.object)
 
     @inline(never)
-    private var hasEndingCopy: Bool {
-        if let object, case .object(let instance) = Unwrapped(object) {
+    private static func isEndingCopy(_ value: Any) -> Bool {
+        if case .object(let instance) = Unwrapped(value) {
             isBeingDeinitialised(instance)
         } else {
             false

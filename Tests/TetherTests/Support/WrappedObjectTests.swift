@@ -25,7 +25,10 @@ import Tether
 
     private func record(_ who: String) -> @Sendable (Notification) -> Void {
         let log = log
-        return { log.add($0.object == nil ? "\(who), no object" : who) }
+        return { note in
+            let values = note.userInfo.map { ", \($0.count) values" } ?? ""
+            log.add((note.object == nil ? "\(who), no object" : who) + values)
+        }
     }
 
     @Test(arguments: Wrapping.all)
@@ -71,13 +74,18 @@ import Tether
             center.observe(.other, record("queued")),
         ]
         _ = Object {
-            center.post(name: .sample, object: wrapping.wrap($0))
+            let object = wrapping.wrap($0)
+            let values: [AnyHashable: Any] = ["object": object as Any, "number": 1 as Int? as Any]
+            center.post(name: .sample, object: object, userInfo: values)
             queue.enqueue(
-                Notification(name: .other, object: wrapping.wrap($0)), postingStyle: .asap)
+                Notification(name: .other, object: object, userInfo: values), postingStyle: .asap)
         }
         jobs.runAll()
         queue.flush()
-        #expect(log.entries == ["now", "later, no object", "queued, no object"])
+        #expect(
+            log.entries == [
+                "now, 2 values", "later, no object, 1 values", "queued, no object, 1 values",
+            ])
         withExtendedLifetime(tokens) {}
     }
 
