@@ -50,11 +50,22 @@ public final class RunLoopThread: Thread, @unchecked SendableAsThread {
         // On Linux a `Thread` that has just started does not name the system's thread.
         unsafe tether_name_thread(ownName)
         loop.begin()
-        // The block that stops the loop may stop a run inside a handler. So no run of a cancelled
-        // thread sleeps.
-        let (current, waits) = (CFRunLoopGetCurrent()!, RunLoopHold.beforeWaiting)
-        let hold = RunLoopHold(current, in: [.default], observing: waits) { [unowned self] _ in
-            if isCancelled { CFRunLoopStop(CFRunLoopGetCurrent()) }
+        // The block that stops the loop may stop a run inside a handler. So the first run of each
+        // depth is stopped before it sleeps on a cancelled thread. Later runs of that depth sleep:
+        // a handler that runs the loop until a date begins one after the other.
+        var depth = 0
+        var stoppedDepth = Int.max
+        let activities = RunLoopHold.entry | RunLoopHold.beforeWaiting | RunLoopHold.exit
+        let hold = RunLoopHold(CFRunLoopGetCurrent(), in: [.default], observing: activities) {
+            [unowned self] activity in
+            switch activity {
+            case RunLoopHold.entry: depth += 1
+            case RunLoopHold.exit: depth -= 1
+            default:
+                guard isCancelled, depth < stoppedDepth else { return }
+                stoppedDepth = depth
+                CFRunLoopStop(CFRunLoopGetCurrent())
+            }
         }
         while !isCancelled { CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 1.0e10, false) }
         hold.invalidate()

@@ -1,3 +1,4 @@
+import CoreFoundation
 import Foundation
 import Synchronization
 import Testing
@@ -77,5 +78,36 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
             XCTAssertEqual(delivered.load(ordering: .relaxed) + row.dropped, 100)
             withExtendedLifetime(token) {}
         }
+    }
+
+    /// D5: a handler of a cancelled thread can run the loop again and again: the loop sleeps.
+    func testD5ACancelledThreadsLoopSleepsInsideAHandler() {
+        let thread = RunLoopThread(name: "worker")
+        let token = center.observe(.sample, on: .thread(thread)) { [log] _ in
+            Thread.current.cancel()
+            var sleeps = 0
+            // After Tether's own observer of the loop. It wakes the loop without ending the run.
+            let waits = RunLoopHold.beforeWaiting
+            let current = CFRunLoopGetCurrent()!
+            let observer = RunLoopHold(current, in: [.default], observing: waits, order: .max) {
+                _ in
+                sleeps += 1
+                RunLoop.current.perform(inModes: [.default]) {}
+                CFRunLoopWakeUp(CFRunLoopGetCurrent())
+                if sleeps == 100 { CFRunLoopStop(CFRunLoopGetCurrent()) }
+            }
+            var runs = 0
+            while sleeps < 100 {
+                CFRunLoopRunInMode(RunLoop.Mode.default.cfMode, 1e10, false)
+                runs += 1
+            }
+            observer.invalidate()
+            log.add(runs < 5 ? "slept" : "ended \(runs) runs")
+        }
+        thread.start()
+        post("1")
+        thread.waitUntilFinished()
+        XCTAssertEqual(log.entries, ["slept"])
+        withExtendedLifetime(token) {}
     }
 }
