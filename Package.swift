@@ -1,6 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
+// Linux: glibc, on x86-64; on ARM64 under emulation. Not tried: Android, musl, FreeBSD. Does not
+// build: Windows, WASI.
 let package = Package(
     name: "Tether",
     platforms: [
