@@ -37,7 +37,7 @@ struct Waiting: Modelled {
             "func perform("),
         Code(
             "Tether/Core/Registration/Registration.swift", "func receive(", "func close(",
-            "func run("),
+            "func perform("),
         Code(
             "Tether/Observing/NotificationObserver.swift", "func cancelAndWait() -> ",
             "func cancelAndWait() async",
