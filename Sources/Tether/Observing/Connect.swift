@@ -27,7 +27,7 @@ extension NotifyingCenter {
     /// declaration, and the main actor of default isolation. Call such a method in a closure of
     /// `observe`, where the compiler knows the method's isolation.
     ///
-    /// All else is as for `observe(_:from:owner:on:once:key:backlog:fileID:line:_:)`.
+    /// All else is as for ``observe(_:from:owner:on:once:key:backlog:fileID:line:_:)``.
     /// - Returns: The token, inactive if one of the objects is being deinitialised; the caller need
     ///   not keep the token.
     @discardableResult

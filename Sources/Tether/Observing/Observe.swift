@@ -18,8 +18,8 @@ extension NotifyingCenter {
     /// amortised. Any thread.
     /// - Parameters:
     ///   - name: The name to observe; `nil` for any.
-    ///   - sender: The sender to observe, not retained, whose end ends the observer; any sender if
-    ///     omitted.
+    ///   - sender: The sender to observe, not retained, whose end ends the observer. Any sender if
+    ///     omitted, for which `Omitted.argument` stands.
     ///   - target: Where the handler runs, see ``DeliveryTarget``; on the posting thread, inside
     ///     the post, if omitted.
     ///   - once: Whether the observer ends after one run.
@@ -55,8 +55,8 @@ extension NotifyingCenter {
 
     /// Observes on the main actor until the returned token is released or cancelled.
     ///
-    /// A post on the main queue calls the handler inline, unless a delivery of the observer is
-    /// pending.
+    /// A post on the main queue calls the handler inline, unless a delivery of the center waits
+    /// there. All else is as for ``observe(_:from:on:once:key:backlog:fileID:line:_:)``.
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
         on target: MainActorTarget,
@@ -74,7 +74,7 @@ extension NotifyingCenter {
 
     /// Observes with an async handler until the returned token is released or cancelled.
     ///
-    /// See `observe(_:from:owner:once:key:backlog:fileID:line:_:)` for the delivery.
+    /// See ``observe(_:from:owner:once:key:backlog:fileID:line:_:)`` for the delivery.
     @_disfavoredOverload
     public func observe<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: Sender = Omitted.argument,
@@ -114,8 +114,23 @@ extension NotifyingCenter {
     /// answers for the access, as with target/action. The compiler checks `on: .mainActor`, and
     /// `connect` with a main-actor method.
     ///
-    /// A key is unique for the owner and the center. All else is as for
-    /// `observe(_:from:on:once:key:backlog:fileID:line:_:)`.
+    /// The handler receives the posts that begin after the registration. Complexity: O(1)
+    /// amortised. Any thread.
+    /// - Parameters:
+    ///   - name: The name to observe; `nil` for any.
+    ///   - sender: The sender to observe, not retained, whose end ends the observer. Any sender if
+    ///     omitted, for which `Omitted.argument` stands.
+    ///   - owner: The object whose end ends the observer, not retained; any class instance.
+    ///   - target: Where the handler runs, see ``DeliveryTarget``; on the posting thread, inside
+    ///     the post, if omitted.
+    ///   - once: Whether the observer ends after one run.
+    ///   - key: A key with pure `==` and `hash(into:)`. The new observer replaces the live observer
+    ///     of this owner and center with an equal key.
+    ///   - backlog: How many of the observer's deliveries may wait on the target.
+    ///   - fileID: The file of the call, for audits and reports.
+    ///   - line: The line of the call.
+    ///   - handler: The code to run, with the owner as its argument; released when the observer
+    ///     ends.
     /// - Returns: The token, which need not be kept; inactive if `owner` or `sender` is being
     ///   deinitialised.
     @discardableResult
@@ -172,8 +187,8 @@ extension NotifyingCenter {
     ///
     /// A handler isolated to an actor (`{ @MainActor library, note in … }`) runs on that actor. A
     /// notification that waits for the actor is pending, and never reaches the handler after a
-    /// `cancel()` on the actor. The owner is retained from the handler's call to the return, and released on
-    /// the actor.
+    /// `cancel()` on the actor. The owner is retained from the handler's call to the return, and
+    /// released on the actor.
     @discardableResult
     @_disfavoredOverload
     public func observe<Owner: AnyObject, Sender: AnyObject>(

@@ -10,8 +10,8 @@ public import Foundation
 /// ```
 ///
 /// `ObserverCenter` has the interface of Foundation's `NotificationCenter`, so moving over is a
-/// change of type. The `observe` methods of ``NotifyingCenter`` come on top, with observers that
-/// end by themselves.
+/// change of type, and [some calls differ](doc:MovingOver). The `observe` methods of
+/// ``NotifyingCenter`` come on top, with observers that end by themselves.
 ///
 /// *Delivery*: a post calls, or enqueues on the targets, all matching observers in registration
 /// order, each once.

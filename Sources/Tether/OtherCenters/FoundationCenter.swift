@@ -11,8 +11,8 @@ public import Foundation
 /// ```
 ///
 /// All `observe` methods, owners, targets, `once`, keys, cancelling, audits and leak checks work
-/// here, despite the center's own rules. The article [One layer over every center](doc:Centers) has
-/// the table of the exceptions.
+/// here, despite the center's own rules. The article [Foundation's center and the system's
+/// notifications](doc:Centers) has the table of the exceptions.
 extension NotificationCenter: NotifyingCenter {
     /// Registers a closure, called on the posting thread, inside the post. Prefer the `observe`
     /// methods.
