@@ -2,6 +2,8 @@
 
 top_level() {
     diff <(printf '%s\n' Examples Package.swift README.md Sources Tests) <(ls)
+    # Where README.md is shown, a longer line of code is cut off.
+    (! awk '/^```/ { code = !code } code && length > 92' README.md | grep .)
     # Hidden files are free, except for build products.
     git ls-files '.build*' '.swiftpm*' | (! grep .)
 }

@@ -7,7 +7,7 @@ import TetherVerification
 /// A sender that outlives the test.
 private let model = ReadmeSectionTests.Model()
 
-/// The code of "Prove it in your tests" in the README.
+/// The code of "Proving that nothing leaks" in the README.
 @Suite struct ReadmeSectionTests {
     final class Model: Sendable {}
 
@@ -18,11 +18,12 @@ private let model = ReadmeSectionTests.Model()
         init(model: Model, center: ObserverCenter = .default) {
             center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) {
                 sidebar, note in
-                sidebar.reloads += 1
+                sidebar.reload(note)
             }
             center.connect(.modelDidClose, to: Sidebar.clear, of: self)
         }
 
+        func reload(_ note: Notification) { reloads += 1 }
         func clear() { reloads = 0 }
     }
 

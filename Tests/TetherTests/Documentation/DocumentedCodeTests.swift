@@ -116,9 +116,9 @@ import Testing
 
         """
 
-    private func errors(in source: String, mode: Int = 6, options: [String] = []) throws -> String {
-        let text = try Compiler(mode: mode, options: options, importingTests: true)
-            .diagnostics(of: DocumentedCodeTests.imports + source)
+    private func errors(in source: String, mode: Int = 6, isMain: Bool = false) throws -> String {
+        let text = try Compiler(mode: mode, importingTests: true)
+            .diagnostics(of: DocumentedCodeTests.imports + source, isMain: isMain)
         return text.split(separator: "\n").filter { $0.contains(" error: ") && !$0.hasPrefix(" ") }
             .joined(separator: "\n")
     }
@@ -135,7 +135,7 @@ import Testing
         let blocks = try DocumentedCode.all()
         #expect(blocks.count > 70)
         for block in blocks where block.standsAlone {
-            #expect(try errors(in: block.part(number: 0)) == "")
+            #expect(try errors(in: block.part(number: 0), isMain: block.isProgram) == "")
         }
         let others = blocks.filter { !$0.standsAlone }
         let (ofTests, ofPrograms) = (others.filter(\.isOfTests), others.filter { !$0.isOfTests })

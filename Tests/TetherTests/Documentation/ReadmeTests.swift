@@ -3,17 +3,19 @@ import Testing
 import Tether
 import TetherTesting
 import TetherVerification
+import XCTest
 
 // The README's snippets, to the letter; the last test compares them.
 
 extension Notification.Name {
-    fileprivate static let modelDidChange = Notification.Name("modelDidChange")
-    fileprivate static let modelDidClose = Notification.Name("modelDidClose")
-    fileprivate static let needsRedraw = Notification.Name("needsRedraw")
+    fileprivate static let modelDidChange = Self("modelDidChange")
+    fileprivate static let modelDidClose = Self("modelDidClose")
+    fileprivate static let needsRedraw = Self("needsRedraw")
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
-    final class Model {}
+/// On the main thread, as the code of main.swift is.
+final class ReadmeXCTests: XCTestCase {
+    final class Model: Sendable {}
 
     @MainActor final class Sidebar {
         private(set) var reloads = 0
@@ -21,13 +23,34 @@ extension Notification.Name {
         init(model: Model, center: ObserverCenter = .default) {
             center.observe(.modelDidChange, from: model, owner: self, on: .mainActor) {
                 sidebar, note in
-                sidebar.reloads += 1
+                sidebar.reload(note)
             }
             center.connect(.modelDidClose, to: Sidebar.clear, of: self)
         }
 
+        func reload(_ note: Notification) { reloads += 1 }
         func clear() { reloads = 0 }
     }
+
+    func testO3D3TheFirstProgramPrintsOneReloadAndNoObservers() {
+        MainActor.assumeIsolated {
+            let log = Log<String>()
+            func print(_ value: Any) { log.add("\(value)") }
+            let center = ObserverCenter()
+            let model = Model()
+            var sidebar: Sidebar? = Sidebar(model: model, center: center)
+            center.post(name: .modelDidChange, object: model)
+            print(sidebar?.reloads ?? 0)
+            sidebar = nil
+            print(center.audit())
+            XCTAssertEqual(log.entries, ["1", "no observers"])
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
+    typealias Model = ReadmeXCTests.Model
+    typealias Sidebar = ReadmeXCTests.Sidebar
 
     final class Controller: Sendable {
         let log: Log<Notification.Name>
@@ -100,6 +123,21 @@ extension Notification.Name {
         #expect(seen == ["generation 1", "rebuilt"])
     }
 
+    @Test @MainActor
+    func `F1 the README's observer of a system notification is called on the main actor`() async {
+        let (model, center) = (Model(), ObserverCenter())
+        let sidebar = Sidebar(model: model, center: center)
+        let settings = UserDefaults.didChangeNotification
+        NotificationCenter.default.observe(settings, owner: sidebar, on: .mainActor) {
+            sidebar, note in
+            sidebar.reload(note)
+        }
+        NotificationCenter.default.post(name: settings, object: nil)
+        await mainQueueIsServed()
+        #expect(sidebar.reloads > 0)
+        withExtendedLifetime(model) {}
+    }
+
     @Test
     func `S1 S2 the README's loop reloads a sidebar, which it does not keep, until that ends`()
         async
@@ -108,7 +146,9 @@ extension Notification.Name {
         do {
             let sidebar = Controller(log: log)
             let changes = center.notifications(named: .modelDidChange, owner: sidebar)
-            Task { [weak sidebar] in for await note in changes { sidebar?.reload(note) } }
+            Task { [weak sidebar] in
+                for await note in changes { sidebar?.reload(note) }
+            }
             center.post(name: .modelDidChange, object: nil)
             while log.entries.isEmpty { await Task.yield() }
         }
@@ -145,7 +185,7 @@ extension Notification.Name {
             $0.split(separator: "\n").map { DocumentedCode.withoutSpaces(String($0)) }
         }
         #expect(lines.count > 20)
-        #expect(lines.filter { !code.contains($0) } == [])
+        #expect(lines.filter { !$0.isEmpty && !code.contains($0) } == [])
     }
 
     /// Returns when the main queue has delivered what was posted before: nothing overtakes there

@@ -7,7 +7,7 @@ struct DocumentedCode: Sendable {
     /// Code without spaces, line breaks and comments, so that a page may break its lines elsewhere.
     static func withoutSpaces(_ code: String) -> String {
         let lines = code.split(separator: "\n").map { line in
-            line.components(separatedBy: "  //")[0]
+            line.hasPrefix("//") ? "" : line.components(separatedBy: "  //")[0]
         }
         return lines.joined().filter { !$0.isWhitespace }
     }
@@ -28,6 +28,8 @@ struct DocumentedCode: Sendable {
                 of: try String(contentsOf: Package.root.appending(path: file), encoding: .utf8),
                 in: file)
         }
+        // The package manager compiles manifests.
+        .filter { block in !block.lines.contains { $0.contains(".package(") } }
     }
 
     private static func blocks(of text: String, in file: String) -> [DocumentedCode] {
@@ -74,6 +76,9 @@ struct DocumentedCode: Sendable {
 
     /// Whether it can stand in a file with others: it adds nothing to a type that they have.
     var standsAlone: Bool { first.hasPrefix("extension Notification.Name") }
+
+    /// Whether it is a whole main.swift.
+    var isProgram: Bool { standsAlone && prints }
 
     var isOfTests: Bool {
         !file.hasPrefix("Sources/Tether/") && file != "README.md"
