@@ -21,7 +21,8 @@ public import Tether
 /// *Thread safety*: any thread. Threads may run deliveries at the same time; each delivery runs
 /// once.
 public final class ManualTarget: DeliveryScheduler {
-    private let jobs = Locked<[@Sendable () -> Void]>([])
+    /// A slice, whose first element is removed without moving the others.
+    private let jobs = Locked<ArraySlice<@Sendable () -> Void>>([])
 
     /// Makes a target without pending deliveries.
     public init() {}
@@ -36,7 +37,7 @@ public final class ManualTarget: DeliveryScheduler {
     /// Runs the next delivery, and returns whether a delivery was pending.
     @discardableResult
     public func runOne() -> Bool {
-        guard let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
+        guard let job = jobs.withLock({ $0.popFirst() }) else { return false }
         job()
         return true
     }

@@ -43,6 +43,7 @@ struct Benchmark: Sendable {
     var name: String { size.isEmpty ? work : "\(work), \(size)" }
 
     static var all: [Benchmark] {
-        posting + threads + registering + owning + memory + delivering + queueing + peers + storages
+        posting + threads + registering + owning + memory + delivering + growing + queueing + peers
+            + storages
     }
 }

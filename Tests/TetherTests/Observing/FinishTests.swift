@@ -81,7 +81,8 @@ import Testing
         token.drop()
     }
 
-    @Test func `R11 R2 a handler that finishes its own observer is told so, and the rest is handled`()
+    @Test
+    func `R11 R2 a handler that finishes its own observer does not wait, and the rest is handled`()
     {
         let (center, log, token) = (center, log, Box<NotificationObserver?>())
         let queue = DispatchQueue(label: "FinishTests")
@@ -97,6 +98,32 @@ import Testing
         #expect(log.entries == ["1", "wouldDeadlock", "2"])
         #expect(token.value?.isActive == false)
         token.drop()
+    }
+
+    @Test func `R11 no handler runs after finish has returned, also beside posts`() throws {
+        let queue = DispatchQueue(label: "FinishTests.race", attributes: .concurrent)
+        let late = Counter()
+        try race(
+            rounds: 1000,
+            setUp: { _ in
+                let (center, hasFinished) = (ObserverCenter(), Flag())
+                let token = center.observe(
+                    .sample, on: .dispatchQueue(queue, concurrently: true)
+                ) { _ in
+                    if hasFinished.isRaised { late.add() }
+                }
+                return (center, token, hasFinished)
+            },
+            { (center, _, _) in for _ in 1...5 { center.post(.sample) } },
+            { (_, token, hasFinished) in
+                token.finish()
+                hasFinished.raise()
+            },
+            check: { (_, token, _) in
+                try require(!token.isActive, "the observer is active after finish()")
+            })
+        queue.sync(flags: .barrier) {}
+        #expect(late.count == 0)
     }
 
     @Test func `R11 a cancelled task ends an observer that cannot finish`() async {
@@ -168,7 +195,8 @@ import Testing
         #expect(log.entries == ["kept"])
     }
 
-    @Test func `R11 R2 of two async handlers that finish each other the later call says so`() async {
+    @Test func `R11 R2 of two async handlers that finish each other the later call says so`() async
+    {
         let (center, log, done) = (center, log, AsyncGate())
         let (one, two) = (Box<NotificationObserver?>(), Box<NotificationObserver?>())
         let (oneRuns, twoRuns) = (AsyncGate(), AsyncGate())
