@@ -25,6 +25,7 @@ run_step() {
     local name=$1 sentence=$2 begin=$SECONDS status log took TIMEFORMAT='%U + %S'
     shift 2
     log=$logs/$name.log
+    [[ ! -t 2 ]] || printf '%s … \r' "$name" >&2
     # A subshell of its own with `set -e`, which `||` would switch off.
     set +e
     { time { (set -e; "$@") >"$log" 2>&1; }; } 2>"$logs/$name.time"
@@ -32,7 +33,8 @@ run_step() {
     set -e
     took="$((SECONDS - begin)) s, of processors $(awk '{ print int($1 + $3) }' "$logs/$name.time") s"
     if ((status != 0)); then
-        tail -n 400 "$log"
+        tail -n 60 "$log"
+        failures "$log"
         touch "$logs/failed"
         echo "FAILED: $name ($sentence), status $status, $took; all it printed is in $log"
         exit 1
@@ -41,6 +43,12 @@ run_step() {
     # The totals of test runs, and the step's own summary, are worth reading even if nothing failed.
     totals "$log"
     [[ ! -s $logs/$name.summary ]] || cat "$logs/$name.summary"
+}
+
+# failures LOG: what failed, once each: issues of Swift Testing, failures of XCTest, compiler errors and traps. Known
+# issues are left out: leaks planted on purpose.
+failures() {
+    grep -aE '^✘ |(^|[^a-z])error: |Fatal error' "$1" | grep -av 'known issue' | awk '!seen[$0]++' | tail -n 15 || true
 }
 
 # totals LOG...: the last lines of test runs: those of Swift Testing, and XCTest's last, which is the total of its suites.
