@@ -156,6 +156,26 @@ final class ReadmeXCTests: XCTestCase {
         #expect(log.entries == [.modelDidChange])
     }
 
+    @Test @MainActor
+    func `R11 the README's shutdown handles the waiting deliveries and ends all observers`() async {
+        let (center, work) = (ObserverCenter(), DispatchQueue(label: "work"))
+        let (model, log) = (Model(), Log<Notification.Name>())
+        let sidebar = Sidebar(model: model, center: center)
+        let token = center.observe(.modelDidChange, on: .dispatchQueue(work)) { note in
+            log.add(note.name)
+        }
+        work.suspend()
+        center.post(name: .modelDidChange, object: model)
+        work.resume()
+        await token.finish()
+        #expect(log.entries == [.modelDidChange])
+        await OwnerObservers(of: sidebar).finish()
+        #expect(sidebar.reloads == 1)
+        await center.finish()
+        #expect(center.audit().isEmpty)
+        withExtendedLifetime(model) {}
+    }
+
     @Test @MainActor func `Q3 the README's redraw is posted once`() {
         let (view, log) = (Model(), Log<Notification.Name>())
         let token = ObserverCenter.default.observe(.needsRedraw, from: view) { note in
