@@ -1,15 +1,38 @@
-# The documentation of the three libraries, as one site of static pages.
+# The public interface of the three libraries, and their documentation, as one site of static pages.
+
+libraries=(Tether TetherTesting TetherVerification)
+
+# Sets the options with which the toolchain's tools find the modules of the debug build.
+module_options() {
+    local products=$PWD/$build/debug map
+    options=(-target "$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p')" -I "$products/Modules")
+    for map in "$products"/C*.build/module.modulemap; do options+=(-Xcc -fmodule-map-file="$map"); done
+}
+
+# What a program sees of the libraries, without comments. A change shows in the diff of its commit, or fails.
+public_interface() {
+    local folder=$build/interface module options
+    debug_build
+    module_options
+    mkdir -p "$folder"
+    for module in "${libraries[@]}"; do
+        swift-synthesize-interface -module-name $module "${options[@]}" | grep -vE '^ *(///.*|deinit)?$|^import ' >"$folder/$module.txt"
+    done
+    if ! diff -u Tests/PublicInterface "$folder"; then
+        echo "The public interface has changed. If it should: cp $folder/*.txt Tests/PublicInterface"
+        return 1
+    fi
+}
 
 documentation() {
-    local products=$PWD/$build/debug folder=$PWD/$build/documentation maps=() archives=() dependencies=() map target module archive
+    local folder=$PWD/$build/documentation archives=() dependencies=() module archive options
     debug_build
-    target=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p')
-    for map in "$products"/C*.build/module.modulemap; do maps+=(-Xcc -fmodule-map-file="$map"); done
+    module_options
     rm -rf "$folder"
-    for module in Tether TetherTesting TetherVerification; do
+    for module in "${libraries[@]}"; do
         archive=$folder/$module.doccarchive
         mkdir -p "$folder/symbols/$module"
-        swift symbolgraph-extract -module-name $module -target "$target" -I "$products/Modules" "${maps[@]}" \
+        swift symbolgraph-extract -module-name $module "${options[@]}" \
             -minimum-access-level public -skip-synthesized-members -emit-extension-block-symbols \
             -output-dir "$folder/symbols/$module"
         limited docc convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$folder/symbols/$module" \
