@@ -43,6 +43,9 @@ extern void *_Nullable swift_tryRetain(void *_Nonnull object);
 extern bool swift_isDeallocating(void *_Nonnull object);
 extern size_t swift_retainCount(void *_Nonnull object);
 extern size_t swift_unownedRetainCount(void *_Nonnull object);
+#if defined(__APPLE__)
+extern signed long CFGetRetainCount(const void *object);
+#endif
 #pragma GCC visibility pop
 
 // Any reference, such as an unowned one, keeps the object's memory.
@@ -50,7 +53,15 @@ extern size_t swift_unownedRetainCount(void *_Nonnull object);
 /// Whether the object's last strong reference was released.
 static inline bool tether_has_ended(void *_Nonnull object) { return swift_isDeallocating(object); }
 static inline bool tether_try_retain(void *_Nonnull object) { return swift_tryRetain(object) != NULL; }
-static inline size_t tether_strong_count(void *_Nonnull object) { return swift_retainCount(object); }
+static inline size_t tether_strong_count(void *_Nonnull object) {
+#if defined(__APPLE__)
+    // The object may be Objective-C's, whose count is elsewhere: Swift's function would read a
+    // stored property.
+    return (size_t)CFGetRetainCount(object);
+#else
+    return swift_retainCount(object);
+#endif
+}
 static inline size_t tether_unowned_count(void *_Nonnull object) { return swift_unownedRetainCount(object); }
 
 // MARK: A slot for each thread

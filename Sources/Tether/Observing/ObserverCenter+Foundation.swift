@@ -32,16 +32,16 @@ extension ObserverCenter {
     /// Adds an object and one of its methods by selector, as Foundation's center does.
     ///
     /// The object is not retained, and the observer ends with the object. The method runs on the
-    /// posting thread, inside the post. An `observer` that is no `NSObject` stops the program with
-    /// a sentence.
+    /// posting thread, inside the post. It may be any class's method that is marked `@objc`. An
+    /// `observer` that is no object stops the program with a sentence.
     public func addObserver(
         _ observer: Any, selector: Selector, name: Notification.Name?, object: Any?
     ) {
         let site = CallSite(
             #fileID, #line, call: "ObserverCenter.addObserver(_:selector:name:object:)")
-        guard let observer = observer as? NSObject else {
+        guard case .object(let observer) = Unwrapped(observer) else {
             site.refuse(
-                "the observer, of \(type(of: observer)), is no NSObject; use connect(_:to:of:).")
+                "the observer, of \(type(of: observer)), is no object; use connect(_:to:of:).")
         }
         // SAFETY: a selector is the address of a name that the Objective-C runtime keeps.
         nonisolated(unsafe) let action = unsafe selector
@@ -51,8 +51,28 @@ extension ObserverCenter {
                 site: site),
             for: observer
         ) { observer, notification in
-            _ = unsafe observer.perform(action, with: notification)
+            unsafe ObserverCenter.send(action, to: observer, with: notification)
         }
+    }
+
+    /// Calls the method of a selector, as the compiler calls an `@objc` method.
+    private static func send(
+        _ selector: Selector, to observer: AnyObject, with notification: Notification
+    ) {
+        guard let type = object_getClass(observer),
+            let method = unsafe class_getMethodImplementation(type, selector)
+        else {
+            return
+        }
+        typealias Method =
+            @convention(c) (UnsafeMutableRawPointer, Selector, UnsafeMutableRawPointer) -> Void
+        let argument = notification._bridgeToObjectiveC()
+        // SAFETY: the method takes a notification, which the user promises, and both objects are
+        // retained for the call.
+        unsafe unsafeBitCast(method, to: Method.self)(
+            Unmanaged.passUnretained(observer).toOpaque(), selector,
+            Unmanaged.passUnretained(argument).toOpaque())
+        withExtendedLifetime((observer, argument)) {}
     }
     #else
     @_documentation(visibility: internal)

@@ -110,12 +110,13 @@ final class ForeignCenters: Sendable {
     /// The core of a center that the caller retains. A `release` matches each call.
     func core(of center: any NotifyingCenter) -> CenterCore {
         let identity = ObjectIdentifier(center)
+        // Before the lock, because a weak reference calls a method of the center's class (R6).
+        let reference = isBeingDeinitialised(center) ? nil : OwnerReference<AnyObject>(center)
         return entries.withLock { entries in
             entries[identity]?.uses += 1
             if let known = entries[identity] { return known.core }
             let core = CenterCore(face: .foreign(identity))
-            if !isBeingDeinitialised(center) {
-                let reference = OwnerReference<AnyObject>(center)
+            if let reference {
                 entries[identity] = Entry(
                     core: core, center: reference, type: Swift.type(of: center), uses: 1)
             }

@@ -78,7 +78,8 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     init(_ object: Object) {
         address = UInt(bitPattern: ObjectIdentifier(object))
         // The runtime ends a process that makes a weak reference to an object during its
-        // deinitialisation.
+        // deinitialisation. Both steps call a method of the object's class, so no lock may be held
+        // (R6).
         if !isBeingDeinitialised(object) { self.object = object }
     }
 
@@ -102,11 +103,13 @@ struct Unowned<Object: AnyObject>: @unchecked Sendable {
     }
 }
 
+/// SAFETY: the name is a literal; a selector is the address of a name that the runtime keeps.
+nonisolated(unsafe) private let allowsWeakReference = unsafe sel_registerName("allowsWeakReference")
+
 /// Whether an object's last strong reference was released. Such an object must not be retained for
-/// later (X3).
+/// later (X3). Calls a method of the object's class, so no lock may be held (R6).
 func isBeingDeinitialised(_ object: AnyObject) -> Bool {
-    // SAFETY: the name is a literal.
-    let selector = unsafe sel_registerName("allowsWeakReference")
+    let selector = unsafe allowsWeakReference
     guard let type = object_getClass(object),
         let method = unsafe class_getMethodImplementation(type, selector)
     else {

@@ -52,8 +52,3 @@ public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows
     defer { runtime_pop_pool(pool) }
     return try body()
 }
-
-extension NSObject {
-    /// Finds no method, because the simulation has no selectors of a program's own.
-    public func perform(_ selector: Selector!, with object: Any!) -> Unmanaged<AnyObject>! { nil }
-}

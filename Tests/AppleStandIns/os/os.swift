@@ -19,7 +19,13 @@ public struct OSSignpostID: Sendable {
     public init(_ value: UInt64) {}
 }
 
+/// The arguments that Apple's `os_signpost` can format. There `String` is none, while Linux's
+/// Foundation makes `String` a `CVarArg`.
+public protocol SignpostArgument: CVarArg {}
+extension Int: SignpostArgument {}
+extension UnsafePointer: SignpostArgument {}
+
 public func os_signpost(
     _ type: OSSignpostType, dso: UnsafeRawPointer = #dsohandle, log: OSLog, name: StaticString,
-    signpostID: OSSignpostID, _ format: StaticString, _ arguments: any CVarArg...
+    signpostID: OSSignpostID, _ format: StaticString, _ arguments: any SignpostArgument...
 ) {}

@@ -62,12 +62,13 @@ struct Event {
         case .instant: type = .event
         case .metadata: return
         }
-        let (text, id) = (
-            ([name] + arguments.map { "\($0): \($1)" }).joined(separator: " "), begun ?? moment
-        )
-        // SAFETY: the one argument is a string, as the format says.
-        unsafe os_signpost(
-            type, log: Log.shared, name: "Tether", signpostID: OSSignpostID(id), "%{public}s", text)
+        let text = ([name] + arguments.map { "\($0): \($1)" }).joined(separator: " ")
+        let id = OSSignpostID(begun ?? moment)
+        unsafe text.withCString { characters in
+            // SAFETY: the one argument is a C string, as the format says, which is copied.
+            unsafe os_signpost(
+                type, log: Log.shared, name: "Tether", signpostID: id, "%{public}s", characters)
+        }
         #endif
     }
 

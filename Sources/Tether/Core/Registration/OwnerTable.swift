@@ -78,13 +78,24 @@ final class OwnerTable: Sendable {
     private func use(_ object: AnyObject, _ body: (OwnerRecord) -> Void) -> Bool {
         let identity = ObjectIdentifier(object)
         let isExact = OwnerLifetime.isExact(for: Swift.type(of: object))
-        return shard(of: identity).records.withLock { records in
+        let shard = shard(of: identity)
+        var made: OwnerRecord?
+        #if canImport(ObjectiveC)
+        // A weak reference to the object calls a method of its class, so no lock is held (R6).
+        if shard.records.withLock({ unsafe $0.find(identity) == nil }) {
+            made = OwnerRecord(object, isExact: isExact)
+            if made == nil { return false }
+        }
+        #endif
+        return shard.records.withLock { records in
             let record: Unmanaged<OwnerRecord>
             if let known = unsafe records.find(identity) {
                 if unsafe known._withUnsafeGuaranteedRef({ $0.reference.hasEnded }) { return false }
                 unsafe record = known
             } else {
-                guard let made = OwnerRecord(object, isExact: isExact) else { return false }
+                guard let made = made ?? OwnerRecord(object, isExact: isExact) else {
+                    return false
+                }
                 OwnerLifetime.watch(object)
                 unsafe record = records.insert(made)
             }

@@ -1,6 +1,10 @@
 internal import CoreFoundation
 public import Foundation
 
+#if canImport(ObjectiveC)
+internal import ObjectiveC
+#endif
+
 // A thread as a target, by its run loop.
 //
 //     ThreadLoop       A thread and its run loop, until the thread exits.
@@ -217,7 +221,7 @@ final class ThreadLoop: Sendable {
 
     private func perform(_ line: Line, on loop: Loop) {
         loop.perform(in: line.modes) { [self] in
-            state.withLock { _ in line.blocks.popFirst() }?.run(mayNest: true)
+            withObjectPool { state.withLock { _ in line.blocks.popFirst() }?.run(mayNest: true) }
             // A run inside a handler may have used up the wake-up of a block that the run could not
             // call.
             if let loop = state.withLock({ line.blocks.isEmpty ? nil : $0.loop }) {
@@ -225,6 +229,16 @@ final class ThreadLoop: Sendable {
             }
         }
     }
+}
+
+/// Calls a body, and then releases what the body autoreleased. A run of CoreFoundation's loop has
+/// no pool of its own on a thread.
+private func withObjectPool(_ body: () -> Void) {
+    #if canImport(ObjectiveC)
+    autoreleasepool(invoking: body)
+    #else
+    body()
+    #endif
 }
 
 /// A thread's run loop as a target.
