@@ -10,6 +10,8 @@ let package = Package(
     ],
     products: [
         .library(name: "Tether", targets: ["Tether"]),
+        // For a program and its dynamic libraries, which would each have a copy of Tether.
+        .library(name: "TetherDynamic", type: .dynamic, targets: ["Tether"]),
         .library(name: "TetherTesting", targets: ["TetherTesting"]),
         .library(name: "TetherVerification", targets: ["TetherVerification"]),
     ],

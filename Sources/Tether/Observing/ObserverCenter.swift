@@ -29,6 +29,7 @@ public final class ObserverCenter: NotifyingCenter, CustomStringConvertible {
 
     private init(face: CenterCore.Face) {
         ProgramEnvironment.isFollowed
+        OtherCopy.isReported
         core = CenterCore(face: face)
         core.setOwnCenter(ObjectIdentifier(self))
     }

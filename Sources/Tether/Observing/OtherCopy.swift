@@ -1,0 +1,20 @@
+/// The check for a second copy of Tether in the process (M8).
+///
+/// A program and a dynamic library that each link Tether have two libraries, each with its own
+/// default center, lists of owners and audits. No symbol is shared, so the check asks the runtime
+/// for the class of centers by its name. The runtime knows the classes of all copies, and answers
+/// always with the same one. So exactly the other copies report.
+enum OtherCopy {
+    /// Evaluated before Tether makes the first center. Cost: one search of the runtime's types.
+    static let isReported: Void = {
+        guard let name = _mangledTypeName(ObserverCenter.self), let known = _typeByName(name),
+            known != ObserverCenter.self
+        else {
+            return
+        }
+        printError(
+            "Tether: this process has two copies of Tether, each with a default center of its own, so "
+                + "an observer of one copy does not hear a post of the other. Link the product "
+                + "TetherDynamic in the program and in its dynamic libraries.")
+    }()
+}
