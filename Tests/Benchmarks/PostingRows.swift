@@ -19,6 +19,7 @@ final class Plain: Sendable {}
 extension Benchmark {
     static let posting = [
         postToNobody, postToOne, postToMany, postToOwners, postToOneSender, postAmongOthers,
+        postBesideAnyName,
     ]
 
     private static let postToNobody = Benchmark("post by name, 0 observers", goal: 0.12) {
@@ -105,5 +106,22 @@ extension Benchmark {
             }
         }
         return .timed(subject(among: 100_000), subject(among: 0))
+    }
+
+    private static let postBesideAnyName = Benchmark(
+        "post beside one observer of any name", reference: "two of the name", goal: 2.5
+    ) {
+        let sink = Sink()
+        func subject(other name: Notification.Name?) -> Subject {
+            let center = ObserverCenter()
+            let tokens = [
+                center.observe(.measured) { _ in addOne(sink) },
+                center.observe(name) { _ in addOne(sink) },
+            ]
+            return Subject(count: 50_000, keeping: tokens) {
+                for _ in 0..<$0 { center.post(name: .measured, object: nil) }
+            }
+        }
+        return .timed(subject(other: nil), subject(other: .measured))
     }
 }

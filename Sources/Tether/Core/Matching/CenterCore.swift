@@ -419,6 +419,12 @@ extension CenterCore {
         at epochGuard: UnsafeMutablePointer<EpochGuard>
     ) {
         let isTraced = matches.begun > 0
+        if !isTraced, matches.count == 2, let one = matches.entries.0,
+            let other = matches.entries.1,
+            !one.hasRouted, !other.hasRouted
+        {
+            return unsafe callBoth(one, other, with: notification, at: epochGuard)
+        }
         unsafe callInTwoParts(notification, stored: nil, isTraced: isTraced, at: epochGuard) {
             body in
             let (a, b, c, d) = matches.entries
@@ -431,6 +437,33 @@ extension CenterCore {
             }
         }
         if isTraced { Events.end(matches.begun) }
+    }
+
+    /// Calls the registrations of two entries without targets, merged by registration number, in
+    /// place. The common case of several buckets: an observer of any name beside those of a name.
+    private static func callBoth(
+        _ one: Registry.Matches.Entry, _ other: Registry.Matches.Entry,
+        with notification: Notification, at epochGuard: UnsafeMutablePointer<EpochGuard>
+    ) {
+        var first = Cursor(one)
+        var second = Cursor(other)
+        var previous: UInt = 0
+        while true {
+            let isFirst = first.id < second.id
+            guard let head = unsafe isFirst ? first.head : second.head else { return }
+            if isFirst {
+                first.advance()
+            } else {
+                second.advance()
+            }
+            // SAFETY: slots and the memory of registrations outlive the post, see `Reclamation`.
+            unsafe head._withUnsafeGuaranteedRef { registration in
+                let address = registration.address
+                unsafe epochGuard.pointee.setHazardPointer(address, after: previous)
+                previous = address
+                registration.receive(notification)
+            }
+        }
     }
 
     /// Calls a post's registrations in registration order, in the steps that `Post` describes (M3).

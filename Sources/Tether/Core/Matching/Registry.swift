@@ -49,6 +49,10 @@ internal import Synchronization
         @safe struct Entry: @unchecked Sendable {
             let slots: Unmanaged<BucketSlots>
             let used: Int
+            /// Whether a registration of the slots has, or had, pending deliveries.
+            var hasRouted: Bool {
+                unsafe slots._withUnsafeGuaranteedRef(\.hasRouted)
+            }
 
             init(_ slots: Unmanaged<BucketSlots>) {
                 unsafe self.slots = unsafe slots
