@@ -239,4 +239,20 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertEqual(log.entries, ["asap", "idle"])
         XCTAssertTrue(center.audit().waitingPosts.isEmpty)
     }
+
+    /// Q8: the first turn of a dispatch queue posts no idle notification, so other work comes first.
+    func testQ8IdleNotificationsWaitForTheSecondTurnOfADispatchQueue() {
+        let serial = DispatchQueue(label: "PostingQueueLoopTests.serial")
+        let queue = PostingQueue(notificationCenter: center, queue: serial)
+        let done = expectation(description: "posted")
+        tokens.append(center.observe(.other) { _ in done.fulfill() })
+        serial.sync {
+            queue.enqueue(.labelled("idle"), postingStyle: .whenIdle, coalesceMask: .none)
+            queue.enqueue(
+                .labelled("last", name: .other), postingStyle: .whenIdle, coalesceMask: .none)
+            serial.async { [log] in log.add("other work") }
+        }
+        wait(for: [done], timeout: longestWait)
+        XCTAssertEqual(log.entries, ["other work", "idle"])
+    }
 }

@@ -118,6 +118,18 @@ import Testing
         #expect(log.entries == [3])
     }
 
+    @Test func `D9 a post beside an unmuting comes after the kept notification`() {
+        let (center, token) = (center, observe(on: .custom(scheduler)))
+        for round in 0..<500 {
+            token.mute(keepingNewest: true)
+            center.post(.sample, number: 2 * round)
+            onThreads({ token.unmute() }, { center.post(.sample, number: 2 * round + 1) })
+            scheduler.runAll()
+        }
+        #expect(log.entries == log.entries.sorted())
+        #expect(log.entries.last == 999)
+    }
+
     // MARK: The payload of a kept notification
 
     private func payload(_ number: Int, _ body: @escaping @Sendable () -> Void = {}) -> Ending {

@@ -43,6 +43,14 @@ import Testing
         #expect(center.core.isEmpty)
     }
 
+    @Test func `M9 the table of keys shrinks with its observers`() {
+        let tokens = (0..<10_000).map { center.observe(.sample, key: Key(number: $0)) { _ in } }
+        for token in tokens.dropFirst(10) { token.cancel() }
+        let capacity = center.core.state.withLock { $0.registry.keyed.capacity }
+        #expect(capacity < 200)
+        withExtendedLifetime(tokens) {}
+    }
+
     @Test func `M9 names that came and went, observed and posted, leave none behind`() {
         let staying = (0..<100).map { number in
             center.observe(Notification.Name("staying \(number)")) { _ in }

@@ -40,4 +40,16 @@ import Tether
         #expect(log.entries.dropFirst() == ["later: no object, 2"])
         withExtendedLifetime(tokens) {}
     }
+
+    @Test func `M5 D9 a sender's last post, kept while muted, is delivered after its end`() {
+        let center = center
+        var sender: Sender? = Sender { center.post(name: .sample, object: $0) }
+        let token = center.observe(.sample, from: sender!, record("muted"))
+        token.mute(keepingNewest: true)
+        sender = nil
+        #expect(log.entries == [] && token.isActive)
+        token.unmute()
+        #expect(log.entries == ["muted: no object, 0"])
+        #expect(!token.isActive)
+    }
 }

@@ -84,4 +84,44 @@ import Tether
         first.cancelAndWait()
         second.cancelAndWait()
     }
+
+    @Test(arguments: [true, false])
+    func `D2 an operation queue's width is read when the queue becomes the target`(
+        isSwitched: Bool
+    ) {
+        let (center, queue) = (ObserverCenter(), OperationQueue())
+        queue.isSuspended = true
+        let target = DeliveryTarget.operationQueue(queue)
+        queue.maxConcurrentOperationCount = 1
+        let tokens = (0..<2).map { _ in
+            center.observe(.sample, on: isSwitched ? .postingThread : target) { _ in }
+        }
+        if isSwitched { for token in tokens { token.target = target } }
+        center.post(.sample, number: 1)
+        // One block for both observers, as on any serial queue.
+        #expect(queue.operationCount == 1)
+        queue.isSuspended = false
+        queue.settle()
+        withExtendedLifetime(tokens) {}
+    }
+
+    @Test func `D6 D7 a switch to batching on the same queue and back takes effect at once`() {
+        let (center, queue, log) = (ObserverCenter(), OperationQueue.serial(), Log<Int>())
+        queue.isSuspended = true
+        let token = center.observe(.sample, on: .operationQueue(queue)) { log.add($0.number) }
+        center.post(.sample, numbers: 1...2)
+        #expect(queue.operationCount == 2)
+        token.target = .operationQueue(queue, batching: true)
+        let atSwitch = queue.operationCount
+        center.post(.sample, numbers: 3...4)
+        #expect(queue.operationCount == atSwitch)
+        token.target = .operationQueue(queue)
+        let atReturn = queue.operationCount
+        center.post(.sample, numbers: 5...6)
+        #expect(queue.operationCount == atReturn + 2)
+        queue.isSuspended = false
+        queue.settle()
+        #expect(log.entries == Array(1...6))
+        withExtendedLifetime(token) {}
+    }
 }
