@@ -3,7 +3,17 @@ import Foundation
 /// What the command line asks for; a mistake in it ends the program with a sentence.
 struct Options {
     static let usage = """
-        use [--filter TEXT] [--list] [--quick] [--busy N] [--instructions] [--json FILE] [--compare FILE] [--chart FOLDER]
+        swift run -c release Benchmarks [OPTION]…
+
+          --filter TEXT    only the rows whose name contains the text
+          --list           the names of the rows, and nothing else
+          --quick          without the largest sizes and most rounds
+          --busy N         beside N threads that keep processors busy
+          --instructions   counts instructions with Valgrind in place of time
+          --json FILE      also writes the rows to a file
+          --compare FILE   prints the changes since such a file, beyond the noise of both
+          --chart FOLDER   draws costs.svg, against-others.svg and growth.svg
+          --help           this text
         """
 
     private(set) var filter: String?
@@ -31,12 +41,25 @@ struct Options {
             case "--compare" where !arguments.isEmpty:
                 comparison = URL(filePath: arguments.removeFirst())
             case "--chart" where !arguments.isEmpty: chart = URL(filePath: arguments.removeFirst())
+            case "--help":
+                print(Options.usage)
+                exit(0)
             case CountedSide.option where arguments.count >= 3: counted = CountedSide(&arguments)
             default:
                 Options.fail(
-                    "'\(argument)' is not an option, or lacks its value; \(Options.usage).")
+                    "'\(argument)' is not an option, or lacks its value; see --help.")
             }
         }
+    }
+
+    /// Says so in a debug build, whose figures mean nothing.
+    static func warnOfDebugBuild() {
+        assert(
+            {
+                FileHandle.standardError.write(
+                    Data("Benchmarks: a debug build; use swift run -c release Benchmarks.\n".utf8))
+                return true
+            }())
     }
 
     static func fail(_ sentence: String) -> Never {
