@@ -66,6 +66,7 @@ struct PostingBacklog {
         equals[notification.name, default: [:]][sender, default: []].insert(nextNumber)
         lines[line, default: []].insert(nextNumber)
         nextNumber += 1
+        checkInvariants()
         return lines[line]?.count == 1
     }
 
@@ -121,7 +122,32 @@ struct PostingBacklog {
                 if equals.values[name].isEmpty { equals.remove(at: name) }
             }
         }
+        checkInvariants()
         return removed
+    }
+
+    /// Checks, in debug builds, that each waiting notification is in its line, that no line is
+    /// empty, and that a sender is known for each notification.
+    ///
+    /// The senders' table may have more numbers than there are notifications: if the `==` of a
+    /// user's value is not pure, a removal finds no sender.
+    private func checkInvariants() {
+        #if DEBUG
+        guard entries.count <= checkedSize else { return }
+        var numbersInLines = 0
+        for numbers in lines.values {
+            assert(!numbers.isEmpty, "A line of a posting queue's backlog is empty.")
+            numbersInLines += numbers.count
+        }
+        assert(numbersInLines == entries.count, "The lines of a backlog differ from its entries.")
+        for (number, entry) in entries {
+            assert(number < nextNumber, "A number of a backlog is not used yet.")
+            let isInLine = lines[entry.line]?.contains(number) == true
+            assert(isInLine, "A waiting notification is missing in its line.")
+        }
+        let known = equals.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.count } }
+        assert(known >= entries.count, "A backlog does not know the sender of a notification.")
+        #endif
     }
 
     // MARK: Posting

@@ -18,22 +18,33 @@ internal import Synchronization
 /// passes from the posting thread to the one task that takes the notification. The user answers for
 /// the content, as on any queue.
 @safe final class SequenceBuffer: RegistrationHook, @unchecked Sendable {
-    private struct Handover: @unchecked Sendable { let notification: Notification }
+    struct Handover: @unchecked Sendable { let notification: Notification }
 
     /// A waiting task.
     ///
     /// SAFETY: resumed once, by the thread that removed the consumer from the state.
-    @safe private struct Consumer: Sendable {
+    @safe struct Consumer: Sendable {
         let continuation: UnsafeContinuation<Handover?, Never>
     }
 
-    private struct State {
+    struct State {
         var elements = FIFO<Handover>()
         /// Empty unless `elements` is empty. Several consumers wait only where tasks share copies
         /// of an iterator.
         var consumers = FIFO<Consumer>()
         var dropped = 0
         var isFinished = false
+
+        /// Checks, in debug builds, that the state is one of the three at the head of this file.
+        func checkInvariants(_ policy: BufferingPolicy) {
+            #if DEBUG
+            let isAhead = consumers.isEmpty || elements.isEmpty
+            assert(isAhead, "Tasks wait at a sequence that has notifications.")
+            assert(consumers.isEmpty || !isFinished, "Tasks wait at a sequence that has finished.")
+            assert(
+                elements.count <= policy.limit, "A sequence has more notifications than its limit.")
+            #endif
+        }
     }
 
     private let state = Locked(State())
@@ -52,6 +63,7 @@ internal import Synchronization
         let handover = Handover(notification: notification)
         let (consumer, dropped) = state.withLock {
             state -> (Consumer?, (Handover, because: DropReason)?) in
+            defer { state.checkInvariants(policy) }
             if state.isFinished { return (nil, (handover, .observerEnded)) }
             if let consumer = state.consumers.popFirst() { return (consumer, nil) }
             guard
@@ -93,6 +105,7 @@ internal import Synchronization
     /// consumer waits.
     private func take(for consumer: Consumer? = nil) -> Handover?? {
         state.withLock { state -> Handover?? in
+            defer { state.checkInvariants(policy) }
             if let element = state.elements.popFirst() { return element }
             if state.isFinished { return .some(nil) }
             if let consumer { state.consumers.append(consumer) }
@@ -103,9 +116,13 @@ internal import Synchronization
     // MARK: The end
 
     func finish(keepingElements: Bool = false) {
-        let (consumers, released) = state.withLock { state in
+        var released: [Handover] = []
+        let consumers = state.withLock { state in
             state.isFinished = true
-            return (state.consumers.removeAll(), keepingElements ? [] : state.elements.removeAll())
+            let consumers = state.consumers.removeAll()
+            if !keepingElements { released = state.elements.removeAll() }
+            state.checkInvariants(policy)
+            return consumers
         }
         for consumer in consumers { unsafe consumer.continuation.resume(returning: nil) }
         withExtendedLifetime(released) {}

@@ -56,6 +56,7 @@ struct HashChains<Element: Chained> {
         link(element)
         count += 1
         if count > chains.count { addChain() }
+        checkInvariants()
         return unsafe unmanaged
     }
 
@@ -77,6 +78,7 @@ struct HashChains<Element: Chained> {
         count -= 1
         // Twice, so the number of chains follows the number of elements.
         for _ in 0..<2 where chains.count > max(HashChains.smallest, 2 * count) { removeChain() }
+        checkInvariants()
         return removed
     }
 
@@ -110,6 +112,23 @@ struct HashChains<Element: Chained> {
         smaller.reserveCapacity(chains.count)
         for index in chains.indices { smaller.append(chains[index].take()) }
         chains = smaller
+    }
+
+    /// Checks, in debug builds, that `count` counts the elements, and that each element is in the
+    /// chain of its hash.
+    func checkInvariants() {
+        #if DEBUG
+        guard chains.count <= checkedSize else { return }
+        assert(elements.count == count, "A hash table's count differs from its elements.")
+        for number in chains.indices {
+            var next = chains[number]
+            while let element = next {
+                let isFound = chain(of: element.hash) == number
+                assert(isFound, "An element of a hash table is in another chain than its hash's.")
+                next = element.next
+            }
+        }
+        #endif
     }
 }
 

@@ -36,6 +36,7 @@ internal import Synchronization
         slots.used.store(slot + 1, ordering: .releasing)
         if count == 0, sender == nil { unsafe node._withUnsafeGuaranteedRef { $0.publish(self) } }
         count += 1
+        checkInvariants()
         return outgrown
     }
 
@@ -47,7 +48,10 @@ internal import Synchronization
         // SAFETY: the reference that `append` took over.
         let kept = unsafe Unmanaged.passUnretained(registration).takeRetainedValue()
         count -= 1
-        return (kept, used >= 8 && count < used / 2 ? rebuild(capacity: max(4, count * 2)) : nil)
+        var outgrown: BucketSlots?
+        if used >= 8, count < used / 2 { outgrown = rebuild(capacity: max(4, count * 2)) }
+        checkInvariants()
+        return (kept, outgrown)
     }
 
     /// Frees the holes in the last slots. Returns the old number of used slots, for `restore` if a
@@ -78,6 +82,23 @@ internal import Synchronization
         // SAFETY: the center retains each registration in a slot, and the caller has the center's
         // lock.
         (0..<used).compactMap { unsafe slots.registration(at: $0)?.takeUnretainedValue() }
+    }
+
+    /// Checks, in debug builds, that `count` counts the registrations, that each registration knows
+    /// this bucket, and that the ids rise from slot to slot.
+    func checkInvariants() {
+        #if DEBUG
+        guard used <= checkedSize else { return }
+        let registrations = registrations
+        assert(registrations.count == count, "A bucket's count differs from its registrations.")
+        for registration in registrations {
+            // SAFETY: only the address is compared.
+            let bucket = unsafe registration.bucket?.toOpaque()
+            let isKnown = unsafe bucket == Unmanaged.passUnretained(self).toOpaque()
+            assert(isKnown, "A registration in a bucket's slots knows another bucket.")
+        }
+        slots.checkOrder()
+        #endif
     }
 }
 
@@ -170,7 +191,11 @@ internal import Synchronization
     /// slot to slot.
     func clear(_ registration: Registration) {
         if registration.isCountedAsRouted { changeRoutedCount(by: -1) }
-        let (id, slots, last) = unsafe (registration.id, slots, used.load(ordering: .relaxed) - 1)
+        let id = registration.id
+        let slots = unsafe slots
+        let last = used.load(ordering: .relaxed) - 1
+        // Each step to a later slot adds at least 1 to the id, so the distance of two ids bounds
+        // the distance of their slots.
         var low = unsafe max(0, last - Int(clamping: BucketSlots.id(in: slots[last]) - id))
         var high = unsafe min(last, Int(clamping: id - BucketSlots.id(in: slots[0])))
         while low < high {
@@ -183,6 +208,18 @@ internal import Synchronization
         }
         unsafe slots[low].store(id * 2 + 1, ordering: .sequentiallyConsistent)
     }
+
+    #if DEBUG
+    /// Checks that the ids of registrations and holes rise from slot to slot.
+    func checkOrder() {
+        var previous: UInt64 = 0
+        for index in 0..<used.load(ordering: .relaxed) {
+            let id = unsafe BucketSlots.id(in: slots[index])
+            assert(id > previous, "The ids of a bucket's slots do not rise.")
+            previous = id
+        }
+    }
+    #endif
 
     @inline(__always)
     private static func id(in slot: borrowing Slot) -> UInt64 {

@@ -334,6 +334,7 @@ extension HashChains<OwnerRecord> {
         }
         unsafe last = .passUnretained(registration)
         if first == nil { first = registration }
+        checkInvariants()
     }
 
     /// Removes an observer, if the list has the observer. The caller retains the registration.
@@ -356,6 +357,29 @@ extension HashChains<OwnerRecord> {
             first = next
         }
         unsafe registration.previous = .passUnretained(registration)
+        checkInvariants()
+    }
+
+    /// Checks, in debug builds, that each registration's `previous` is the one before it, and that
+    /// `last` ends the list.
+    func checkInvariants() {
+        #if DEBUG
+        var previous: OwnedRegistration?
+        var next = first
+        var count = 0
+        while let registration = next {
+            guard count < checkedSize else { return }
+            // SAFETY: the list retains its elements.
+            let isLinked = unsafe registration.previous?.takeUnretainedValue() === previous
+            assert(isLinked, "The links of an owner's list differ.")
+            previous = registration
+            next = registration.next
+            count += 1
+        }
+        // SAFETY: the list retains its last element.
+        let isLast = unsafe last?.takeUnretainedValue() === previous
+        assert(isLast, "An owner's list ends elsewhere than at its last element.")
+        #endif
     }
 
     /// Removes the first observer whose state is open, and closes the state. Closed registrations
