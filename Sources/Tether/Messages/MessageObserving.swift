@@ -74,7 +74,9 @@ extension ObserverCenter {
         line: UInt = #line, _ handler: @escaping @MainActor (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
         observe(
-            ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line)
+            ObservationRequest(
+                .of(Identifier.MessageType.self), of: subject, once: once, key: key, fileID: fileID,
+                line: line)
         ) {
             [handler = withoutIsolation(handler)] in $0.pass(to: handler)
         }
@@ -92,7 +94,9 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.MainActorMessage {
         observe(
-            ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
+            ObservationRequest(
+                .of(Identifier.MessageType.self), of: subject, once: once, key: key, fileID: fileID,
+                line: line),
             for: owner
         ) {
             [handler = withoutIsolation(handler)] owner, delivery in
@@ -125,7 +129,8 @@ extension ObserverCenter {
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
-            .of(Identifier.MessageType.self), subject, by: hook, once, key, fileID, line)
+            .of(Identifier.MessageType.self), of: subject, by: hook, once: once, key: key,
+            fileID: fileID, line: line)
         return observe(request) { $0.pass { message in hook.call { _ in await handler(message) } } }
     }
 
@@ -143,7 +148,8 @@ extension ObserverCenter {
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
-            .of(Identifier.MessageType.self), subject, by: hook, once, key, fileID, line)
+            .of(Identifier.MessageType.self), of: subject, by: hook, once: once, key: key,
+            fileID: fileID, line: line)
         return observe(request, for: owner) { owner, delivery in
             // SAFETY: the owner passes to the handler's task, as to any target's thread; the caller
             // answers for that.
@@ -165,7 +171,9 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor @Sendable (Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(
-            ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line)
+            ObservationRequest(
+                .of(Identifier.MessageType.self), of: subject, once: once, key: key, fileID: fileID,
+                line: line)
         ) {
             [handler = withoutIsolation(handler)] in $0.pass(to: handler)
         }
@@ -181,7 +189,9 @@ extension ObserverCenter {
         _ handler: @escaping @MainActor @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(
-            ObservationRequest(.of(Identifier.MessageType.self), subject, once, key, fileID, line),
+            ObservationRequest(
+                .of(Identifier.MessageType.self), of: subject, once: once, key: key, fileID: fileID,
+                line: line),
             for: owner
         ) {
             [handler = withoutIsolation(handler)] owner, delivery in
@@ -202,7 +212,8 @@ extension ObserverCenter {
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         observe(
             ObservationRequest(
-                .of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line)
+                .of(Identifier.MessageType.self), of: subject, on: target, once: once, key: key,
+                fileID: fileID, line: line)
         ) {
             $0.pass(to: handler)
         }
@@ -218,7 +229,8 @@ extension ObserverCenter {
         _ handler: @escaping @Sendable (Owner, Identifier.MessageType) -> Void
     ) -> NotificationObserver where Identifier.MessageType: NotificationCenter.AsyncMessage {
         let request = ObservationRequest(
-            .of(Identifier.MessageType.self), subject, on: target, once, key, fileID, line)
+            .of(Identifier.MessageType.self), of: subject, on: target, once: once, key: key,
+            fileID: fileID, line: line)
         return observe(request, for: owner) { owner, delivery in
             delivery.pass { handler(owner, $0) }
         }
@@ -290,19 +302,26 @@ extension ObservationRequest {
     /// the main actor: a main-actor message is delivered inside the post (T3), an async message as
     /// `.main` delivers.
     fileprivate init<Subject>(
-        _ kind: MessageKind, _ subject: () throws(AnySubject) -> Subject,
-        on target: DeliveryTarget? = nil,
-        by hook: AsyncHandlerHook? = nil, _ once: Bool, _ key: (any Hashable)?,
-        _ file: StaticString, _ line: UInt,
-        call: StaticString = #function
+        _ kind: MessageKind, of subject: () throws(AnySubject) -> Subject,
+        on target: DeliveryTarget? = nil, by hook: AsyncHandlerHook? = nil,
+        once: Bool, key: (any Hashable)?,
+        fileID: StaticString, line: UInt, call: StaticString = #function
     ) {
-        let site = CallSite(file, line, call: call)
+        let site = CallSite(fileID, line, call: call)
+        var hooks: [RegistrationHook] = [MessageHook(kind)]
+        if let hook { hooks.append(hook) }
         self.init(
             name: kind.name, sender: AnySubject.filter(subject, at: site),
-            target: target ?? hook?.target
-                ?? DeliveryTarget(MainQueueTarget(kind.isOnMainActor ? .always : .unlessPending)),
+            target: target ?? hook?.target ?? kind.mainTarget,
             isIsolated: target == nil, once: once, key: key.map { ObserverKey($0, at: site) },
-            site: site, hooks: [MessageHook(kind)] + (hook.map { [$0] } ?? []))
+            site: site, hooks: hooks)
+    }
+}
+
+extension MessageKind {
+    /// The target of handlers without a target of their own.
+    fileprivate var mainTarget: DeliveryTarget {
+        DeliveryTarget(MainQueueTarget(isOnMainActor ? .always : .unlessPending))
     }
 }
 

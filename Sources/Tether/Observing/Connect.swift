@@ -42,7 +42,8 @@ extension NotifyingCenter {
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
-            ObservationRequest(name, from: sender, on: target, once, key, .unbounded, fileID, line),
+            ObservationRequest(
+                name, from: sender, on: target, once: once, key: key, fileID: fileID, line: line),
             of: object, owner: owner
         ) { object, notification in _ = method(object)(notification) }
     }
@@ -60,7 +61,8 @@ extension NotifyingCenter {
         key: (any Hashable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) -> NotificationObserver {
         connect(
-            ObservationRequest(name, from: sender, on: target, once, key, .unbounded, fileID, line),
+            ObservationRequest(
+                name, from: sender, on: target, once: once, key: key, fileID: fileID, line: line),
             of: object, owner: owner
         ) { object, _ in _ = method(object)() }
     }
@@ -80,7 +82,8 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         connect(
             ObservationRequest(
-                name, from: sender, on: .main, isIsolated: true, once, key, .unbounded, fileID, line
+                name, from: sender, on: .main, isIsolated: true, once: once, key: key,
+                fileID: fileID, line: line
             ),
             of: object, owner: owner
         ) { onMainActor($0, $1) { _ = method($0)($1) } }
@@ -100,7 +103,8 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         connect(
             ObservationRequest(
-                name, from: sender, on: .main, isIsolated: true, once, key, .unbounded, fileID, line
+                name, from: sender, on: .main, isIsolated: true, once: once, key: key,
+                fileID: fileID, line: line
             ),
             of: object, owner: owner
         ) { onMainActor($0, $1) { object, _ in _ = method(object)() } }
@@ -117,7 +121,10 @@ extension NotifyingCenter {
         if isBeingDeinitialised(object) { return observer }
         let receiver = OwnerReference(object)
         return observe(request, for: owner, by: observer) { [weak observer] _, notification in
-            guard let object = receiver.take() else { return observer?.cancel() ?? () }
+            guard let object = receiver.take() else {
+                observer?.cancel()
+                return
+            }
             call(object, notification)
         }
     }

@@ -37,13 +37,12 @@ struct ObservationRequest {
     @inline(__always)
     init<Sender: AnyObject>(
         _ name: Notification.Name?, from sender: borrowing Sender,
-        on target: borrowing DeliveryTarget,
-        isIsolated: Bool = false, _ once: Bool, _ key: borrowing (any Hashable)?,
-        _ backlog: BufferingPolicy,
-        _ file: StaticString, _ line: UInt, hooks: [RegistrationHook] = [],
+        on target: borrowing DeliveryTarget, isIsolated: Bool = false,
+        once: Bool, key: borrowing (any Hashable)?, backlog: BufferingPolicy = .unbounded,
+        fileID: StaticString, line: UInt, hooks: [RegistrationHook] = [],
         call: StaticString = #function
     ) {
-        let site = CallSite(file, line, call: call)
+        let site = CallSite(fileID, line, call: call)
         // A copy of `nil` costs a call, too.
         let observerKey: ObserverKey? =
             if key == nil { nil } else { ObserverKey((copy key)!, at: site) }
@@ -65,7 +64,8 @@ struct ObservationRequest {
         if let object = sender.object {
             senderRecord = OwnerTable.shared.watchSender(object, for: core)
             guard senderRecord != nil else {
-                return core.foreignCenter.map(ForeignCenters.shared.release) ?? ()
+                if let center = core.foreignCenter { ForeignCenters.shared.release(center) }
+                return
             }
         }
         let hooks = (foreign.map { [$0] } ?? []) + hooks

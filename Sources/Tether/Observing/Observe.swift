@@ -49,7 +49,9 @@ extension NotifyingCenter {
                         site: RegistrationSite(file: fileID, line: line), handler: handler)))
         }
         return observe(
-            ObservationRequest(name, from: sender, on: target, once, key, backlog, fileID, line),
+            ObservationRequest(
+                name, from: sender, on: target, once: once, key: key, backlog: backlog,
+                fileID: fileID, line: line),
             handler)
     }
 
@@ -66,7 +68,8 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         observe(
             ObservationRequest(
-                name, from: sender, on: .main, isIsolated: true, once, key, backlog, fileID, line)
+                name, from: sender, on: .main, isIsolated: true, once: once, key: key,
+                backlog: backlog, fileID: fileID, line: line)
         ) {
             onMainActor($0, handler)
         }
@@ -84,7 +87,8 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
-            name, from: sender, on: hook.target, isIsolated: true, once, key, backlog, fileID, line,
+            name, from: sender, on: hook.target, isIsolated: true, once: once, key: key,
+            backlog: backlog, fileID: fileID, line: line,
             hooks: [hook])
         return observe(request) { notification in
             // SAFETY: the notification passes to the handler's task, as to any target's thread; the
@@ -153,7 +157,9 @@ extension NotifyingCenter {
                 owner: owner)
         }
         return observe(
-            ObservationRequest(name, from: sender, on: target, once, key, backlog, fileID, line),
+            ObservationRequest(
+                name, from: sender, on: target, once: once, key: key, backlog: backlog,
+                fileID: fileID, line: line),
             for: owner, handler)
     }
 
@@ -167,7 +173,8 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         observe(
             ObservationRequest(
-                name, from: sender, on: .main, isIsolated: true, once, key, backlog, fileID, line),
+                name, from: sender, on: .main, isIsolated: true, once: once, key: key,
+                backlog: backlog, fileID: fileID, line: line),
             for: owner
         ) { onMainActor($0, $1, handler) }
     }
@@ -199,7 +206,8 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         let hook = AsyncHandlerHook(on: handler.isolation)
         let request = ObservationRequest(
-            name, from: sender, on: hook.target, isIsolated: true, once, key, backlog, fileID, line,
+            name, from: sender, on: hook.target, isIsolated: true, once: once, key: key,
+            backlog: backlog, fileID: fileID, line: line,
             hooks: [hook])
         return observe(request, for: owner) { owner, notification in
             // SAFETY: both pass to the handler's task, as to any target's thread; the caller
@@ -237,8 +245,9 @@ extension NotifyingCenter {
     ) -> NotificationObserver {
         observe(
             ObservationRequest(
-                name, from: sender, on: .actor(owner), isIsolated: true, once, key, backlog, fileID,
-                line),
+                name, from: sender, on: .actor(owner), isIsolated: true, once: once, key: key,
+                backlog: backlog, fileID: fileID,
+                line: line),
             for: owner
         ) { owner, notification in
             // SAFETY: the notification stays on the calling thread, which has the actor;

@@ -190,9 +190,14 @@ public final class PostingQueue: Sendable {
             return removed
         }
         if needsWaking { wake() }
-        if postingStyle == .now, !isOnOwnThread || openModes()?(modes) ?? true {
-            center.post(notification)
-        }
+        if postingStyle == .now, allowsPostNow(in: modes) { center.post(notification) }
+    }
+
+    /// Whether a post of the style `.now` is made. On the queue's thread, a running loop must be in
+    /// one of the modes.
+    private func allowsPostNow(in modes: Set<RunLoop.Mode>) -> Bool {
+        guard isOnOwnThread, let isOpen = openModes() else { return true }
+        return isOpen(modes)
     }
 
     /// Changes the state. The caller releases the removed notifications with no lock held.
