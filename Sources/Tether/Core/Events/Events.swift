@@ -19,21 +19,20 @@ struct Event {
     /// The time of an event in the trace, unique among events. 0 if the event was not traced.
     typealias Moment = UInt64
 
-    /// The phases of the format, by letter. An event with two letters takes two lines of the file.
-    enum Phase: String {
-        case begin = "B"
-        case end = "E"
+    enum Phase {
+        case begin
+        case end
         /// The beginning of a slice in a row of its own, named by the event.
-        case asyncBegin = "b"
-        case asyncEnd = "e"
+        case asyncBegin
+        case asyncEnd
         /// The beginning and the end of a wait: a slice in a row of its own, and an arrow from the
         /// post to the call.
-        case waitBegin = "bs"
-        case waitEnd = "ef"
-        case instant = "i"
+        case waitBegin
+        case waitEnd
+        case instant
         /// A mark that ends the slice of a wait.
-        case drop = "ie"
-        case metadata = "M"
+        case drop
+        case metadata
     }
 
     let phase: Phase
@@ -47,7 +46,10 @@ struct Event {
         _ phase: Phase, _ name: String, _ arguments: KeyValuePairs<String, String> = [:],
         begun: Moment? = nil
     ) {
-        (self.phase, self.name, self.arguments, self.begun) = (phase, name, arguments, begun)
+        self.phase = phase
+        self.name = name
+        self.arguments = arguments
+        self.begun = begun
     }
 
     /// Shows the event in Instruments on Apple platforms: an interval, or a point.
@@ -128,10 +130,12 @@ struct Event {
         waitedSince since: Moment = 0
     ) -> Event {
         let because = reason.rawValue.json
-        return Event(
-            since > 0 ? .drop : .instant, name.map { "dropped \($0.rawValue)" } ?? "dropped",
-            site.map { ["observer": $0.json, "because": because] } ?? ["because": because],
-            begun: since > 0 ? since : nil)
+        var title = "dropped"
+        if let name { title += " \(name.rawValue)" }
+        var arguments: KeyValuePairs = ["because": because]
+        if let site { arguments = ["observer": site.json, "because": because] }
+        guard since > 0 else { return Event(.instant, title, arguments) }
+        return Event(.drop, title, arguments, begun: since)
     }
 
     static func switched(to target: DeliveryTarget, at site: RegistrationSite) -> Event {

@@ -38,7 +38,9 @@ final class TraceWriter {
 
     /// Empties or creates a file, and begins an array, unless there is a `failure`.
     init(path: String, limit: Int, at moment: UInt64) {
-        (self.path, self.limit, begun) = (path, limit, moment)
+        self.path = path
+        self.limit = limit
+        begun = moment
         file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0, ftruncate(file, 0) == 0 else {
             failure = errno
@@ -104,26 +106,59 @@ final class TraceWriter {
     /// The lines of an event, without the ends of slices whose beginnings are not in the trace.
     private func lines(of event: Event, by thread: UInt64, at moment: UInt64) -> [String] {
         let beginning = event.begun ?? moment
-        if event.phase.rawValue.first == "b" { rows[moment] = event.name }
+        let lines = event.phase.lines
+        if lines.contains(.sliceBegin) { rows[moment] = event.name }
         let row = rows[beginning] ?? ""
-        if event.phase.rawValue.contains("e") { rows[beginning] = nil }
-        return event.phase.rawValue.filter { beginning >= begun || $0 == "i" }.map { letter in
-            var text = "{\"ph\":\"\(letter)\",\"pid\":\(process),\"tid\":\(thread)"
+        if lines.contains(.sliceEnd) { rows[beginning] = nil }
+        var texts: [String] = []
+        for (index, line) in lines.enumerated() {
+            guard beginning >= begun || line == .mark else { continue }
+            var text = "{\"ph\":\"\(line.rawValue)\",\"pid\":\(process),\"tid\":\(thread)"
             text += ",\"ts\":\(Event.microseconds(moment))"
-            switch letter {
-            case "E": break
-            case "i": text += ",\"name\":\(event.name.json),\"s\":\"t\""
-            case "b", "e":
+            switch line {
+            case .end: break
+            case .begin, .metadata: text += ",\"name\":\(event.name.json)"
+            case .mark: text += ",\"name\":\(event.name.json),\"s\":\"t\""
+            case .sliceBegin, .sliceEnd:
                 text += ",\"name\":\(row.json),\"cat\":\"tether\",\"id\":\"\(beginning)\""
-            case "s", "f":
+            case .arrowBegin, .arrowEnd:
                 text += ",\"name\":\"delivery\",\"cat\":\"tether\",\"id\":\"\(beginning)\""
-            default: text += ",\"name\":\(event.name.json)"
             }
-            if !event.arguments.isEmpty, letter == event.phase.rawValue.first {
+            if index == 0, !event.arguments.isEmpty {
                 let arguments = event.arguments.map { "\($0.key.json):\($0.value)" }
                 text += ",\"args\":{\(arguments.joined(separator: ","))}"
             }
-            return text + "}"
+            texts.append(text + "}")
+        }
+        return texts
+    }
+}
+
+extension Event.Phase {
+    /// A line of the file, with the letter of its phase in the format.
+    fileprivate enum Line: Character {
+        case begin = "B"
+        case end = "E"
+        case sliceBegin = "b"
+        case sliceEnd = "e"
+        case arrowBegin = "s"
+        case arrowEnd = "f"
+        case mark = "i"
+        case metadata = "M"
+    }
+
+    /// The lines of an event. The first has the event's arguments.
+    fileprivate var lines: [Line] {
+        switch self {
+        case .begin: [.begin]
+        case .end: [.end]
+        case .asyncBegin: [.sliceBegin]
+        case .asyncEnd: [.sliceEnd]
+        case .waitBegin: [.sliceBegin, .arrowBegin]
+        case .waitEnd: [.sliceEnd, .arrowEnd]
+        case .instant: [.mark]
+        case .drop: [.mark, .sliceEnd]
+        case .metadata: [.metadata]
         }
     }
 }
