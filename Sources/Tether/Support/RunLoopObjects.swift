@@ -30,10 +30,13 @@ package final class RunLoopHold: @unchecked Sendable {
     private let loop: CFRunLoop
     private let source: CFRunLoopSource
     private let observer: CFRunLoopObserver?
-    /// Activities of a run loop by number, because with C++ interoperability `CFRunLoopActivity` is
-    /// an integer.
-    package static let (entry, beforeTimers, beforeWaiting, exit): Activities = (1, 2, 32, 128)
-    package typealias Activities = (CFOptionFlags, CFOptionFlags, CFOptionFlags, CFOptionFlags)
+
+    // Activities of a run loop by number, because with C++ interoperability `CFRunLoopActivity` is
+    // an integer.
+    package static let entry: CFOptionFlags = 1
+    package static let beforeTimers: CFOptionFlags = 2
+    package static let beforeWaiting: CFOptionFlags = 32
+    package static let exit: CFOptionFlags = 128
 
     /// Adds both to a run loop, until `invalidate`. The observer calls an action in some
     /// activities, by `order`.

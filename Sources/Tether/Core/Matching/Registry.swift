@@ -269,17 +269,21 @@ internal import Synchronization
     func registrations(named name: Notification.Name? = nil, from sender: SenderKey? = nil)
         -> [Registration]
     {
-        let buckets: [Bucket] =
-            if let name {
-                find(name).flatMap { node in
-                    sender.map { node.senders[$0].map { [$0] } ?? [] } ?? node.buckets
-                } ?? []
-            } else if let sender {
-                senders[sender].map { Array($0.values) } ?? []
-            } else {
-                names.elements.flatMap(\.buckets) + anyName.buckets
-            }
-        return buckets.flatMap(\.registrations).sorted { $0.id < $1.id }
+        buckets(named: name, from: sender).flatMap(\.registrations).sorted { $0.id < $1.id }
+    }
+
+    private func buckets(named name: Notification.Name?, from sender: SenderKey?) -> [Bucket] {
+        if let name {
+            guard let node = find(name) else { return [] }
+            guard let sender else { return node.buckets }
+            guard let bucket = node.senders[sender] else { return [] }
+            return [bucket]
+        }
+        if let sender {
+            guard let buckets = senders[sender] else { return [] }
+            return Array(buckets.values)
+        }
+        return names.elements.flatMap(\.buckets) + anyName.buckets
     }
 
     func hasObservers(of name: Notification.Name, from sender: SenderKey?) -> Bool {
