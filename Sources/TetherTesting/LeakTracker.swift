@@ -198,7 +198,9 @@ public final class LeakTracker: Sendable {
         let address = HeapObject(object).address
         if let known = state.withLock({ $0.objects[address] }), !known.hasEnded { return known }
         let watched = WatchedObject(object)
-        state.withLock { $0.objects[address] = watched }
+        // Released without the lock: the end of a watched object takes other locks.
+        let old = state.withLock { $0.objects.updateValue(watched, forKey: address) }
+        withExtendedLifetime(old) {}
         return watched
     }
 

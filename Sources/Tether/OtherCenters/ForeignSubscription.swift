@@ -105,7 +105,8 @@ final class ForeignCenters: Sendable {
         var uses: Int
     }
 
-    private let entries = Locked<[ObjectIdentifier: Entry]>([:])
+    /// Held while a core is made, which takes the locks of cores.
+    private let entries = Locked<[ObjectIdentifier: Entry]>([:], rank: .outer)
 
     /// The core of a center that the caller retains. A `release` matches each call.
     func core(of center: any NotifyingCenter) -> CenterCore {

@@ -21,8 +21,9 @@ package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     private let rank: LockRank?
     #endif
 
-    /// Makes a lock. A lock without a rank is taken alone or last.
-    package init(_ value: consuming sending Value, rank: LockRank? = nil) {
+    /// Makes a lock. Without a rank the lock is a leaf: no other lock is taken under it. `nil` is for
+    /// doubles of tests, which run a user's code under their lock: such a lock is not checked.
+    package init(_ value: consuming sending Value, rank: LockRank? = .leaf) {
         mutex = Mutex(value)
         #if DEBUG
         self.rank = rank
@@ -90,14 +91,22 @@ private let mostTries = 0
 private let mostTries = 40
 #endif
 
-/// The nested locks, in the order of their ranks. A thread holds at most one lock of each rank.
+/// The ranks of locks, in the order in which a thread may take them. A thread holds at most one
+/// lock of each rank.
 ///
 /// Debug builds check at every lock and every call of user code, so a mistake ends its first test.
 /// Release builds have no ranks.
 package enum LockRank: UInt32, Sendable {
-    case owner = 1
-    case center = 2
-    case pending = 4
+    /// The table of foreign centers, a posting queue, or the listener of leak checks.
+    case outer = 1
+    /// A shard of the owner table.
+    case owner = 2
+    case center = 4
+    case pending = 8
+    /// The table of threads that wait for handlers.
+    case waiters = 16
+    /// Every other lock.
+    case leaf = 32
 
     #if DEBUG
     func enter() {

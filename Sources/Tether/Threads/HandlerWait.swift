@@ -44,7 +44,7 @@ enum HandlerWait {
     }
 
     /// By awaited registration, so a return costs nothing for the waiters of other registrations.
-    private static let waiters = Locked<[UInt: [Waiter]]>([:])
+    private static let waiters = Locked<[UInt: [Waiter]]>([:], rank: .waiters)
 
     /// Waits until `hasEnded` is true and the registration's handlers on other threads have
     /// returned. False if the wait would close a cycle.
