@@ -3,9 +3,9 @@ import Testing
 
 @testable import Tether
 
-/// Where a handler that is async lets go of what it was called with.
+/// The isolation on which an async handler releases its arguments.
 @Suite(.serialized) struct AsyncHandlerIsolationTests {
-    /// Who ended, and whether that was on the main actor.
+    /// The deallocated objects, and whether each was deallocated on the main actor.
     private struct End: Hashable {
         let name: String
         let isOnMain: Bool
@@ -22,8 +22,8 @@ import Testing
         Array(repeating: End(name: name, isOnMain: true), count: count)
     }
 
-    /// Lets the last other references to what a handler was called with go while it awaits; returns
-    /// where they went.
+    /// Releases the last other references to a handler's arguments while the handler awaits.
+    /// Returns the isolation of the deallocations.
     private func ends(
         rounds: Int,
         _ observe: (Ending, _ begun: AsyncGate, _ gate: AsyncGate) -> NotificationObserver,
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// What ends an observer.
+    /// The causes of an observer's end.
     private enum Cause: CaseIterable {
         case stop, cancelAndWait, removal, owner
 
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: Cause.allCases, CenterKind.allCases)
-    private func `R1 O2 R2 P4 the end of an observer drops a call that has not reached its actor`(
+    private func `R1 R2 P4 the end of an observer drops a call that has not reached its actor`(
         cause: Cause, kind: CenterKind
     ) async {
         for isOnce in [false, true] {

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: CenterKind.allCases, TargetKind.allCases)
-    func `F1 D1 D2 D3 D5 a method is called on every kind of target`(
+    func `F1 D1 D5 a method is called on every kind of target`(
         kind: CenterKind, target: TargetKind
     ) async {
         let (center, owner, screen, place) = (
@@ -151,7 +151,7 @@ import Testing
             })
     }
 
-    /// Counts the calls in which an object that is to be retained has ended.
+    /// Counts the calls in which a retained object has ended.
     private final class LateCaller: Sendable {
         private let hasEnded: Flag
         private let late: Counter

@@ -166,7 +166,7 @@ import Tether
     }
 
     @Test(arguments: sendersAndOwners.indices)
-    func `X1 M4 M7 O1 O2 a sender, key or owner that could never match is refused with the remedy`(
+    func `X1 M7 O1 a sender, key or owner that could never match is refused with the remedy`(
         index: Int
     )
         async throws
@@ -186,7 +186,7 @@ import Tether
 
     @Test(arguments: flowControl.indices)
     func
-        `X1 S3 D8 D9 P1 P4 S2 a wrong size, an unmuting too many and a fixed target are refused with the remedy`(
+        `X1 S3 D9 a wrong size, an unmuting too many and a fixed target are refused with the remedy`(
             index: Int
         ) async throws
     {

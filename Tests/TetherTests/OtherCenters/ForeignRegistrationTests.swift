@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// What another center is asked to do, and when.
+/// The calls of another center, and their moments.
 @Suite(.ownThread) struct ForeignRegistrationTests {
     private let center = SmallCenter()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// The ends of observers over Foundation's center, and what becomes of their registrations there.
+/// The ends of observers over Foundation's center, and the removal of their registrations there.
 @Suite(.ownThread) struct FoundationRemovalTests {
     private final class Object: Sendable {}
 

@@ -9,7 +9,7 @@ import Testing
 
     @Test(arguments: CenterKind.allCases)
     func
-        `F1 O2 O3 O4 an owner is not retained, and its observers end before the first line of its deinit`(
+        `F1 O2 O3 an owner is not retained, and its observers end before the first line of its deinit`(
             kind: CenterKind
         )
     {

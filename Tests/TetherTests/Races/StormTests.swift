@@ -33,7 +33,7 @@ extension Races {
         }
 
         @Test(arguments: [2, 4, 8, 16], [true, false])
-        func `R1 R7 O4 M1 threads that do everything at once leave nothing behind`(
+        func `R1 R7 O4 threads that do everything at once leave nothing behind`(
             threads: Int, sharingNames: Bool
         ) {
             let (serial, concurrent) = (
@@ -101,7 +101,7 @@ extension Races {
             for thread in threads { thread.cancel() }
         }
 
-        /// Waits until what was posted to a target before has been delivered.
+        /// Waits until all earlier posts to a target have been delivered.
         private func settle(_ target: DeliveryTarget) {
             for _ in 0..<2 {
                 let (center, gate) = (ObserverCenter(), Gate())

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// How async sequences end, and what they leave behind: nothing.
+/// The ends of async sequences, which leave nothing behind.
 @Suite struct SequenceEndTests {
     private let center = ObserverCenter()
     private let log = Log<String>()
@@ -134,7 +134,7 @@ import Testing
 
     @Test
     func
-        `S2 R10 M5 O3 an iteration that begins after its owner, sender or center ended is at its end`()
+        `S2 R10 M5 an iteration that begins after its owner, sender or center ended is at its end`()
         async
     {
         let (center, owner, sender) = (

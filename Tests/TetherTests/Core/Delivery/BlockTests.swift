@@ -85,15 +85,25 @@ import Testing
         withExtendedLifetime(tokens) {}
     }
 
-    @Test func `D2 a post puts one job on each target that it reaches`() {
+    @Test(arguments: CenterKind.allCases)
+    func `F1 D2 a post puts one job on each target, over Foundation's center one for each observer`(
+        kind: CenterKind
+    ) {
+        let center = kind.makeCenter()
+        let log = log
         let (first, second) = (ManualScheduler(), ManualScheduler())
         let tokens = [first, second, first, second].map { scheduler in
-            center.observe(.sample, on: .custom(scheduler)) { [log] in log.add("\($0.number)") }
+            center.observe(.sample, on: .custom(scheduler)) { log.add("\($0.number)") }
         }
-        center.post(.sample, numbers: 1...2)
-        #expect(first.scheduled == 2 && second.scheduled == 2)
+        let posts = 500
+        for number in 1...posts { center.post(.sample, number: number) }
+        let jobs = kind == .tether ? posts : 2 * posts
+        #expect(first.scheduled == jobs)
+        #expect(second.scheduled == jobs)
         first.runNext()
-        #expect(log.entries == ["1", "1"])
+        #expect(log.entries == (kind == .tether ? ["1", "1"] : ["1"]))
+        first.runAll()
+        #expect(log.entries.count == 2 * posts)
         withExtendedLifetime(tokens) {}
     }
 

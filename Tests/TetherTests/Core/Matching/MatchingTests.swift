@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import Tether
+
+@testable import Tether
 
 /// Which observers a post reaches.
 @Suite(.ownThread) struct MatchingTests {
@@ -128,5 +129,167 @@ import Tether
         #expect(answers(.other) == [true, true, false])
         ofAll.cancel()
         #expect(answers(.other) == [false, false, false])
+    }
+}
+
+// MARK: Every kind of center
+
+extension MatchingTests {
+    @Test(arguments: CenterKind.allCases)
+    func `F1 M1 M2 a post reaches each observer that matches once, and no other`(kind: CenterKind) {
+        let (log, center, sender, other) = (log, kind.makeCenter(), Plain(), Plain())
+        let tokens = [
+            center.observe(.sample, from: sender) { _ in log.add("both") },
+            center.observe(.sample) { _ in log.add("name") },
+            center.observe(nil, from: sender) { _ in log.add("sender") },
+            center.observe(nil) { _ in log.add("any") },
+        ]
+        let expected: [(Notification.Name, Plain?, [String])] = [
+            (.sample, sender, ["any", "both", "name", "sender"]),
+            (.sample, other, ["any", "name"]),
+            (.sample, nil, ["any", "name"]), (.other, sender, ["any", "sender"]),
+            (.other, nil, ["any"]),
+        ]
+        for (name, object, reached) in expected {
+            let before = log.entries.count
+            center.post(name, from: object)
+            #expect(log.entries.dropFirst(before).sorted() == reached)
+        }
+        withExtendedLifetime((tokens, sender)) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 M4 a class instance matches by identity, whatever its equality says`(kind: CenterKind)
+    {
+        let (log, center) = (log, kind.makeCenter())
+        let (sender, equal) = (NSMutableString(string: "text"), NSMutableString(string: "text"))
+        #expect(sender == equal)
+        let token = center.observe(.sample, from: sender) { log.add("\($0.number)") }
+        center.post(.sample, from: equal, number: 1)
+        center.post(.sample, from: "text", number: 2)
+        center.post(.sample, from: sender, number: 3)
+        #expect(log.entries == ["3"])
+        withExtendedLifetime((token, sender)) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 M5 posts of a sender's deinit reach the sender's observers, which then end`(
+        kind: CenterKind
+    ) {
+        let (log, center, jobs) = (log, kind.makeCenter(), ManualScheduler())
+        let tokens: [NotificationObserver]
+        do {
+            let sender = LoggedObject("sender", log) { sender in
+                center.post(.sample, from: sender, number: 2)
+            }
+            tokens = [
+                center.observe(.sample, from: sender) { log.add("\($0.number)") },
+                center.observe(.sample, from: sender, on: .custom(jobs)) { note in
+                    log.add("later \(note.number) \(note.object == nil)")
+                },
+            ]
+            center.post(.sample, from: sender, number: 1)
+            // What is pending keeps its object.
+            jobs.runAll()
+        }
+        #expect(log.entries == ["1", "later 1 false", "sender deinit", "2"])
+        #expect(tokens.map(\.isActive) == [false, true])
+        jobs.runAll()
+        #expect(log.entries.last == "later 2 true")
+        #expect(tokens.map(\.isActive) == [false, false])
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 M5 a sender that is being deinitialised registers nothing`(kind: CenterKind) {
+        let (log, center) = (log, kind.makeCenter())
+        do {
+            let sender = LoggedObject("sender", log) { sender in
+                log.add(
+                    "\(center.observe(.sample, from: sender) { _ in log.add("handler") }.isActive)")
+                center.post(.sample, from: sender)
+            }
+            withExtendedLifetime(sender) {}
+        }
+        #expect(log.entries == ["sender deinit", "false"])
+        #expect(center.audit().isEmpty)
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 M7 a key has one live observer for each center and owner`(kind: CenterKind) {
+        let (log, center, owner) = (log, kind.makeCenter(), Plain())
+        var tokens = (0..<10).map { number in
+            center.observe(number % 2 == 0 ? .sample : nil, key: "key") { _ in log.add("\(number)")
+            }
+        }
+        for number in 0..<10 {
+            center.observe(.sample, owner: owner, key: "key") { _, _ in log.add("owned \(number)") }
+        }
+        tokens.append(center.observe(.sample, key: "other key") { _ in log.add("other") })
+        #expect(tokens.map(\.isActive) == Array(repeating: false, count: 9) + [true, true])
+        center.post(.sample)
+        #expect(log.entries.sorted() == ["9", "other", "owned 9"])
+        #expect(center.audit().count == 3)
+        withExtendedLifetime((tokens, owner)) {}
+    }
+
+    @Test(arguments: CenterKind.allCases, [true, false])
+    func `F1 M7 no post reaches two observers with a key, while others replace them`(
+        kind: CenterKind, hasSender: Bool
+    ) {
+        let (center, object, calls, isDone) = (kind.makeCenter(), Plain(), Log<Int>(), Flag())
+        let sender: any AnyObject & Sendable = hasSender ? object : Omitted.argument
+        let posts = 2000
+        let first = center.observe(.sample, from: sender, key: 1) { calls.add($0.number) }
+        onThreads(
+            {
+                for number in 0..<posts {
+                    center.post(.sample, from: hasSender ? object : nil, number: number)
+                }
+                isDone.raise()
+            },
+            {
+                var tokens: [NotificationObserver] = []
+                repeat {
+                    tokens.append(
+                        center.observe(.sample, from: sender, key: 1) { calls.add($0.number) })
+                } while !isDone.isRaised
+            })
+        let entries = calls.entries
+        #expect(zip(entries, entries.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(!first.isActive)
+        #expect(center.audit().isEmpty)
+        withExtendedLifetime(object) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func
+        `F1 M7 a post while an observer is replaced reaches the new one, and neither over Foundation's center`(
+            kind: CenterKind
+        )
+    {
+        let (log, center) = (log, kind.makeCenter())
+        let first = {
+            // It goes with the old handler, before the call that replaces it returns.
+            let captured = Ending { center.post(.sample, number: 1) }
+            return center.observe(.sample, key: 1) { _ in captured.touch() }
+        }()
+        let second = center.observe(.sample, key: 1) { log.add("second \($0.number)") }
+        #expect(log.entries == (kind == .tether ? ["second 1"] : []))
+        center.post(.sample, number: 2)
+        #expect(log.entries.last == "second 2")
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test(arguments: CenterKind.allCases)
+    func `F1 M8 centers are isolated from each other`(kind: CenterKind) {
+        let (log, center, other) = (log, kind.makeCenter(), NotificationCenter())
+        let token = center.observe(.sample, key: 1) { _ in log.add("first") }
+        let second = other.observe(.sample, key: 1) { _ in log.add("second") }
+        other.removeAllObservers()
+        center.post(.sample)
+        other.post(name: .sample, object: nil)
+        #expect(log.entries == ["first"])
+        #expect([token.isActive, second.isActive] == [true, false])
     }
 }
