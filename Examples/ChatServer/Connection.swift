@@ -28,7 +28,7 @@ final class Connection: Sendable {
         _ = unsafe Foundation.send(socket, bytes, bytes.count, 0)
     }
 
-    /// Waits for the client's lines, and hands each to a handler, until the client goes.
+    /// Reads the client's lines, and passes each to a handler, until the client disconnects.
     static func readLines(from socket: Int32, _ handler: (Substring) -> Void) {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while true {

@@ -15,7 +15,7 @@ extension Notification.Name {
     static let said = Notification.Name("said")
 }
 
-// A client that has gone is an error of `send`, not a signal that ends the program.
+// A write to a disconnected client is then an error of `send`, not a signal that ends the program.
 _ = signal(SIGPIPE, SIG_IGN)
 let center = ObserverCenter()
 let listener = Listener()

@@ -2,8 +2,8 @@
 import Dispatch
 import Foundation
 
-/// Tells of every file that appears in a folder, on a queue of its own: a dispatch source's form,
-/// which says only that the folder has changed.
+/// Reports every new file of a folder, on a queue of its own. This form uses a dispatch source,
+/// which reports only that the folder has changed.
 final class FolderWatcher {
     private let source: any DispatchSourceFileSystemObject
 

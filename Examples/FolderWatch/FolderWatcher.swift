@@ -2,7 +2,7 @@
 import Dispatch
 import Foundation
 
-/// Tells of every file that appears in a folder, on a queue of its own: inotify's form.
+/// Reports every new file of a folder, on a queue of its own. This form uses inotify.
 final class FolderWatcher {
     private let source: any DispatchSourceRead
 

@@ -20,7 +20,7 @@ final class Model: @unchecked Sendable { var delegate: Sidebar? }
 
 let center = ObserverCenter()
 
-/// Runs a body in a scope of its own, and prints what it leaves behind.
+/// Runs a body in a scope of its own, and prints the leaks.
 func check(_ title: String, _ body: () -> Void) {
     let findings = findLeaks(limits: .init(deliveryWait: .zero), body)
     print("\(title):")
@@ -29,7 +29,7 @@ func check(_ title: String, _ body: () -> Void) {
             ? "    nothing is left" : findings.map { "    \($0)" }.joined(separator: "\n"))
 }
 
-// In debug builds such a handler can be told of as soon as it is registered, on the standard error.
+// In debug builds such a handler can be reported at its registration, on the standard error.
 ObserverCenter.warnsOfSelfCapture = true
 check("1. The handler captures its owner") {
     let sidebar = Sidebar()

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Tether
 
-/// What one owner received, where, and what was left of it when it ended. It outlives the owner.
+/// The deliveries and the end of one owner. The journal outlives the owner.
 final class Journal: Sendable {
     let name: String
     /// Why the owner's observer may end before the owner.
@@ -53,8 +53,8 @@ final class Journal: Sendable {
 
     var captures: Int { state.withLock(\.captures) }
     var hasEnded: Bool { state.withLock { $0.left != nil } }
-    /// Whether the observers had ended, and their captures gone, at the first line of the owner's
-    /// `deinit`.
+    /// Whether the observers had ended, and their captures were released, at the first line of the
+    /// owner's `deinit`.
     var endedInTime: Bool { state.withLock { $0.left ?? (1, 1) == (0, 0) } }
 
     // MARK: Printing
@@ -79,7 +79,7 @@ final class Journal: Sendable {
     }
 }
 
-/// What a handler captured.
+/// A handler's capture.
 final class Capture: Sendable {
     private let journal: Journal
 

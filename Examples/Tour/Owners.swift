@@ -1,7 +1,7 @@
 import Foundation
 import Tether
 
-/// What the tour prints about an owner; Tether asks for nothing.
+/// The facts that the tour prints about an owner. Tether requires none of them.
 protocol Owner: AnyObject {
     nonisolated var journal: Journal { get }
 }
@@ -109,7 +109,7 @@ final class Backup: Owner {
     deinit { journal.end(of: self) }
 }
 
-/// Observes what one sender posts.
+/// Observes the posts of one sender.
 final class Follower: NSObject, Owner {
     let journal = Journal(
         "Follower", is: "NSObject subclass", observes: "from: walker 2", "its sender did")

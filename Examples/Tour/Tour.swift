@@ -49,7 +49,7 @@ extension Notification.Name {
         _ = await (firstWalk, secondWalk)
         await settle()
         Journal.printTable(of: journals)
-        // A picture of all nine, for who asks for one.
+        // A picture of all nine owners, on request.
         if let file = ProcessInfo.processInfo.environment["TOUR_PICTURE"] {
             try? center.audit().svg().write(toFile: file, atomically: true, encoding: .utf8)
         }
@@ -90,7 +90,7 @@ extension Notification.Name {
         return isClean
     }
 
-    /// Drops the only reference to an owner, and prints what went with it.
+    /// Drops the only reference to an owner, and prints the releases.
     private func letGo(_ name: String, of owners: inout [any Owner], after fileCount: Int) {
         guard let index = owners.firstIndex(where: { $0.journal.name == name }) else { return }
         let journal = owners[index].journal
@@ -107,8 +107,8 @@ extension Notification.Name {
         print("   \(name.padded(to: 13))\(end); \(order): \(had.isEmpty ? "nothing" : had)")
     }
 
-    /// Returns when all that was posted has been delivered: on a serial target, what is posted last
-    /// comes last.
+    /// Returns when all posts have been delivered. On a serial target the last post is delivered
+    /// last.
     private func settle() async {
         let targets: [DeliveryTarget] = [
             .main, .dispatchQueue(queues.cache), .operationQueue(queues.speller),

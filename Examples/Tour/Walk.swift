@@ -55,7 +55,8 @@ final class Walker: Sendable {
 
     func post(_ paths: ArraySlice<String>, to center: ObserverCenter) async {
         await withCheckedContinuation { continuation in
-            // Not kept by the thread, which ends some time later: whoever waits here keeps it.
+            // The thread does not retain the walk, and ends some time later. A waiting caller
+            // retains the walk.
             let thread = Thread { [unowned self] in
                 Place.nameThread(name)
                 for path in paths {

@@ -12,7 +12,7 @@ struct Slice {
     let observer: String?
 }
 
-/// The last part of a trace: what one thread did, and the delivery that waited meanwhile.
+/// The last part of a trace: one thread's slices, and the delivery that waited meanwhile.
 struct Timeline {
     private(set) var slices: [Slice] = []
     /// From its post until it is dropped.
@@ -48,7 +48,7 @@ struct Timeline {
         }
     }
 
-    /// The owner's end, and what follows.
+    /// The owner's end, and later events.
     var end: ArraySlice<Slice> {
         slices[(slices.firstIndex { $0.name.hasPrefix("end of Sidebar") } ?? 0)...]
     }

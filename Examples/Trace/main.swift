@@ -25,7 +25,7 @@ extension Notification.Name {
     static let sidebarDidGo = Notification.Name("sidebarDidGo")
 }
 
-/// What a handler captures, and its observer's end releases.
+/// A handler's capture, which the end of the observer releases.
 final class Draft: Sendable {
     let center: ObserverCenter
 

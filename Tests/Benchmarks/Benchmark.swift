@@ -6,7 +6,7 @@ struct Benchmark: Sendable {
         case timed(Subject, Subject)
         /// Figures that are not times and are the same in every round.
         case counted(Double, Double, unit: String)
-        /// The platform cannot tell; the reason.
+        /// The reason, if the platform cannot measure the row.
         case unavailable(String)
     }
 
@@ -20,7 +20,7 @@ struct Benchmark: Sendable {
     let isLarge: Bool
     /// Whether the number of instructions does not hang on how threads meet.
     let hasStableInstructions: Bool
-    /// Sets the row up; the closures of its subjects keep what they use.
+    /// Sets the row up. The closures of its subjects retain the objects they use.
     let sides: @Sendable () -> Sides
 
     init(
@@ -39,7 +39,7 @@ struct Benchmark: Sendable {
         self.sides = sides
     }
 
-    /// The row's name as it is printed, which is what `--filter` looks in.
+    /// The printed name of the row, searched by `--filter`.
     var name: String { size.isEmpty ? work : "\(work), \(size)" }
 
     static var all: [Benchmark] {

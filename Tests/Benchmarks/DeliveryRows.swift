@@ -24,7 +24,7 @@ extension Benchmark {
             mainQueue(.none, batching: true, goal: 0.4),
         ]
 
-    /// What is posted beyond a name; the reference's blocks hold the same.
+    /// The payload of a post. The reference's blocks capture the same.
     private enum Payload: CaseIterable {
         case none
         /// An object and a userInfo.
@@ -61,7 +61,7 @@ extension Benchmark {
             let token = center.observe(.measured, on: .dispatchQueue(queue, batching: batching)) {
                 _ in addOne(sink)
             }
-            // SAFETY: nobody changes what the notification holds.
+            // SAFETY: nobody changes the notification's content.
             nonisolated(unsafe) let notification = payload.notification
             return .timed(
                 Subject(count: max(10_000, size), keeping: token) { count in
@@ -97,7 +97,7 @@ extension Benchmark {
             let token = center.observe(.measured, on: .operationQueue(queue, batching: batching)) {
                 _ in addOne(sink)
             }
-            // SAFETY: nobody changes what the notification holds.
+            // SAFETY: nobody changes the notification's content.
             nonisolated(unsafe) let notification = payload.notification
             return .timed(
                 Subject(count: 2000, keeping: token) { count in
@@ -132,7 +132,7 @@ extension Benchmark {
             let tokens = (0..<100).map { _ in
                 center.observe(.measured, on: .dispatchQueue(queue)) { _ in addOne(sink) }
             }
-            // SAFETY: nobody changes what the notification holds.
+            // SAFETY: nobody changes the notification's content.
             nonisolated(unsafe) let notification = payload.notification
             return .timed(
                 Subject(count: 10_000, keeping: tokens) { count in
@@ -164,7 +164,7 @@ extension Benchmark {
             let token = center.observe(.measured, on: .dispatchQueue(queue, batching: batching)) {
                 _ in addOne(sink)
             }
-            // SAFETY: nobody changes what the notification holds.
+            // SAFETY: nobody changes the notification's content.
             nonisolated(unsafe) let notification = payload.notification
             return .timed(
                 Subject(count: 16_000, keeping: token) { count in
@@ -195,7 +195,7 @@ extension Benchmark {
             let queue = DispatchQueue(label: "Benchmarks.latency")
             let (center, ran) = (ObserverCenter(), DispatchSemaphore(value: 0))
             let token = center.observe(.measured, on: .dispatchQueue(queue)) { _ in ran.signal() }
-            // SAFETY: nobody changes what the notification holds.
+            // SAFETY: nobody changes the notification's content.
             nonisolated(unsafe) let notification = payload.notification
             return .timed(
                 Subject(count: 500, keeping: token) {
@@ -230,7 +230,7 @@ extension Benchmark {
             let token = center.observe(.measured, on: .dispatchQueue(.main, batching: batching)) {
                 _ in addOne(sink)
             }
-            // SAFETY: nobody changes what the notification holds.
+            // SAFETY: nobody changes the notification's content.
             nonisolated(unsafe) let notification = payload.notification
             func subject(_ send: @escaping @Sendable () -> Void) -> Subject {
                 Subject(count: 10_000, keeping: token) { count in
@@ -256,10 +256,10 @@ extension Benchmark {
 }
 
 extension DispatchQueue {
-    /// What deliveries are compared with: a block for each, which holds what they hold.
+    /// The reference for deliveries: a block for each, with the same captures.
     @inline(__always)
     fileprivate func addOne(to sink: Sink, holding notification: Notification) {
-        // SAFETY: nobody changes what the notification holds.
+        // SAFETY: nobody changes the notification's content.
         nonisolated(unsafe) let notification = notification
         async {
             unsafe withExtendedLifetime(notification) {}

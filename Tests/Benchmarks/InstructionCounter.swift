@@ -111,7 +111,7 @@ struct CountedSide {
             case .timed(let tether, let reference) = benchmark.sides()
         else { return }
         let subject = side == 0 ? tether : reference
-        // Caches fill and tables grow before what is counted.
+        // Caches are full and tables have grown before the count begins.
         subject.run(subject.count)
         for _ in 0..<times { subject.run(subject.count) }
         print(subject.count)

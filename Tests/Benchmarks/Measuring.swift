@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a row's time is taken by.
+/// The clock of a row.
 enum Clock {
-    /// The calling thread's processor time: for work on one thread, whatever else the machine does.
+    /// The calling thread's processor time: for work on one thread, independent of other load.
     case processor
     /// Elapsed time: for work on several threads or queues.
     case elapsed
@@ -16,7 +16,7 @@ enum Clock {
     }
 }
 
-/// One piece of work that is timed: `run` does it as often as it is told.
+/// One piece of timed work. `run` repeats the work a given number of times.
 struct Subject {
     /// How often one round does the work.
     let count: Int
@@ -43,7 +43,7 @@ struct Timing {
         spread = (sorted[sorted.count * 9 / 10] - sorted[sorted.count / 10]) / median
     }
 
-    /// Times subjects in turn, round by round, so that whatever disturbs one disturbs all.
+    /// Times subjects in turn, round by round, so a disturbance affects all subjects.
     static func interleaved(_ subjects: [Subject], rounds: Int, clock: Clock) -> [Timing] {
         for subject in subjects { subject.run(max(1, subject.count / 10)) }
         var times = subjects.map { _ in [Double]() }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the command line asks for; a mistake in it ends the program with a sentence.
+/// The options of the command line. A mistake ends the program with a sentence.
 struct Options {
     static let usage = """
         swift run -c release Benchmarks [OPTION]…

@@ -3,7 +3,7 @@ import Observation
 import Tether
 
 extension Benchmark {
-    /// What else the platform has for telling that something happened.
+    /// Other mechanisms of the platform that report changes.
     static let peers = [registrar, stream] + messages
 
     private final class Model: Observable, Sendable {
@@ -11,7 +11,7 @@ extension Benchmark {
         let value = 0
     }
 
-    /// The registrar tells of one change and forgets, so that its observer registers anew for each.
+    /// The registrar reports one change, so its observer registers anew for each change.
     private static let registrar = Benchmark(
         "a change told to an observer that registers anew", reference: "Observation", goal: nil
     ) {

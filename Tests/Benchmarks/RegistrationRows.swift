@@ -37,11 +37,11 @@ extension Benchmark {
         }
     }
 
-    /// What a program waits for at most, beside many names that come and go.
+    /// The longest wait of a program, beside many short-lived names.
     ///
-    /// An allocator may merge all small blocks that were freed where a large one is asked for,
-    /// whoever does so: 18 ms here, after 100,000 names, with glibc's. So it is asked for one now
-    /// and then, outside of the time.
+    /// An allocator may merge all freed small blocks when a large block is allocated, on any
+    /// thread: 18 ms here, after 100,000 names, with glibc's. So the row allocates a large block
+    /// now and then, outside of the time.
     private static let longestCall = Benchmark(
         "longest call, names that come, are posted and go", size: "100000", reference: "limit",
         goal: 1, isLarge: true

@@ -54,7 +54,7 @@ struct Row: Codable {
     var ratio: Double { value / referenceValue }
     var isMet: Bool { goal.map { ratio <= $0 } ?? true }
 
-    /// Half of the ratio's range, as a part of it: what two runs of the same code may differ by.
+    /// Half of the ratio's range, as a fraction: two runs of the same code may differ by this much.
     var noise: Double { max(0.01, (spread + referenceSpread) / 2) }
 
     static let heading = columns("work", "size", "Tether", "", "reference", "", "ratio", "goal", "")

@@ -2,8 +2,8 @@ import Foundation
 import Tether
 
 extension Benchmark {
-    /// The storage of older designs, each as small as it can be, at several sizes: what an index by
-    /// name buys.
+    /// The storage of older designs, each as small as possible, at several sizes. The rows show the
+    /// benefit of an index by name.
     static let storages = [1, 100, 10_000].flatMap { size in
         ([ScannedArray.self, LinkedList.self, DictionaryOfArrays.self]
             as [any ReferenceStorage.Type]).flatMap { type in

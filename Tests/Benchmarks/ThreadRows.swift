@@ -24,8 +24,8 @@ extension Benchmark {
             }
         } + waiting + longHandler + idleThreads
 
-    /// Many who wait at once, each for another observer's handler: one costs the same, however many
-    /// there are.
+    /// Many threads wait at once, each for another observer's handler. The cost of one wait does
+    /// not depend on their number.
     private static let waiting = [
         Benchmark(
             "n calls of await cancelAndWait() at once, each", size: "n = 4000",

@@ -28,7 +28,7 @@ static atomic_int found_count;
 static void answer(int signal) {
     (void)signal;
     int saved = errno;
-    // Unwinds by what the compiler wrote for exceptions, which C libraries have as well.
+    // Unwinds by the compiler's tables for exceptions, which C libraries have as well.
     int count = backtrace(found, TETHER_FRAMES);
     atomic_store(&found_count, count);
     errno = saved;

@@ -9,7 +9,7 @@ extension Notification.Name {
 @inline(never)
 func escape(_ object: AnyObject) { unsafe escaped = object }
 
-/// Lets go of what escaped.
+/// Releases the escaped objects.
 @inline(never)
 func letGo() { unsafe escaped = nil }
 
@@ -18,7 +18,7 @@ nonisolated(unsafe) private var escaped: AnyObject?
 /// Something that a handler captures.
 final class Capture: Sendable {}
 
-/// What was looked at, and what did not hold.
+/// The checks, and the failures.
 final class Checks {
     private(set) var count = 0
     private(set) var failures: [String] = []
@@ -31,8 +31,8 @@ final class Checks {
         }
     }
 
-    /// Attaches to an object, posts, and lets the object go: its observer must be called before,
-    /// and gone after.
+    /// Attaches to an object, posts, and releases the object. The observer must be called before,
+    /// and ended after.
     @inline(never)
     func check(_ name: String, make: () -> AnyObject) {
         let center = ObserverCenter()

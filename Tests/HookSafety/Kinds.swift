@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Tether
 
-/// In which order things ended.
+/// The order of the ends.
 final class Order: @unchecked Sendable {
     private let lock = NSLock()
     private var entries: [String] = []

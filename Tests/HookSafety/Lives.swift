@@ -69,8 +69,8 @@ extension Checks {
         init(_ object: Watched) { self.object = object }
     }
 
-    /// Owners whose `deinit` is sent to an actor: their observers end when their last reference
-    /// goes.
+    /// Owners whose `deinit` is sent to an actor. Their observers end at the release of the last
+    /// reference.
     func isolatedDeinits() {
         guard #available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *) else {
             return

@@ -132,7 +132,7 @@ extension Smoke {
         token.cancel()
     }
 
-    /// Apart, so that what is waited for is in no frame that is left for good.
+    /// A function of its own, so that no abandoned frame keeps the awaited value.
     private func postElsewhere(on center: ObserverCenter) {
         let hasPosted = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -172,10 +172,9 @@ extension Smoke {
                 withExtendedLifetime((tokens, queue)) { finish(smoke) }
             }
         }
-        // AddressSanitizer takes what is left of these frames for in use, where the main thread's
-        // exit runs.
-        // SAFETY: the function takes nothing and returns nothing; only builds with that sanitizer
-        // have it.
+        // AddressSanitizer takes these abandoned frames for in use, where the main thread's exit
+        // runs. SAFETY: the function takes nothing and returns nothing; only builds with that
+        // sanitizer have it.
         if let unpoison = unsafe dlsym(nil, "__asan_handle_no_return") {
             unsafe unsafeBitCast(unpoison, to: (@convention(c) () -> Void).self)()
         }

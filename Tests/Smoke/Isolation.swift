@@ -23,7 +23,7 @@ private actor Collector {
     var calls = 0
 }
 
-/// What a task comes to, waited for by the main run loop.
+/// A task's result, awaited by the main run loop.
 private final class Outcome<Value: Sendable>: Sendable {
     private let kept = Mutex<Value?>(nil)
 

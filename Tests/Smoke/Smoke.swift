@@ -10,7 +10,7 @@ extension Notification.Name {
 /// An object that can be an owner and a sender.
 class Thing: @unchecked Sendable {}
 
-/// An object that tells of its end.
+/// An object that reports its end.
 final class Ending: Thing, @unchecked Sendable {
     let atEnd: (Ending) -> Void
 
@@ -18,7 +18,7 @@ final class Ending: Thing, @unchecked Sendable {
     deinit { atEnd(self) }
 }
 
-/// What happened, in order, on any thread.
+/// The events, in order, of all threads.
 final class Log: Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -44,7 +44,7 @@ final class Holder<Object: AnyObject> {
     @inline(never) func letGo() { object = nil }
 }
 
-/// Compares what came of each line of the contract with what it promises.
+/// Compares the results of each line of the contract with its promise.
 @MainActor struct Smoke {
     private(set) var count = 0
     private(set) var failures: [String] = []

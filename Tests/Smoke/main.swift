@@ -1,8 +1,8 @@
 import Foundation
 import Tether
 
-// The main lines of the contract, in a program without a test framework, so that it can be built in
-// every mode. Prints what does not hold.
+// The main lines of the contract, in a program without a test framework, which can be built in
+// every mode. Prints the failures.
 
 var smoke = Smoke()
 smoke.all()

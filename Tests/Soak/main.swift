@@ -17,7 +17,7 @@ private final class Pair<First, Second>: Owner {}
 private final class Object: NSObject {}
 private actor Worker {}
 
-/// What was delivered, and the owners that ended.
+/// The number of deliveries, and of ended owners.
 private let delivered = Atomic<Int>(0)
 private let ended = Atomic<Int>(0)
 
@@ -27,9 +27,9 @@ private final class Capture: Sendable {
     deinit { ended.wrappingAdd(1, ordering: .relaxed) }
 }
 
-/// Foundation's center, which tells when an observer has been taken off it: after the owner's end,
-/// on a queue (F2). Without a wait for it, a queue that gets no processor for a while would be
-/// taken for memory that grows.
+/// Foundation's center, which reports the removal of an observer: after the owner's end, on a queue
+/// (F2). Without a wait for the removal, a queue without processor time would look like growing
+/// memory.
 private final class TellingCenter: NotifyingCenter {
     struct Registration: NotifyingRegistration {
         let registration: any NotifyingRegistration
@@ -71,8 +71,8 @@ private struct Soak {
     let foundation = TellingCenter()
     let queue = DispatchQueue(label: "Soak")
 
-    /// One owner's life, of one of eight kinds; what is posted is delivered before it ends, or on
-    /// the main queue dropped.
+    /// One owner's life, of one of eight kinds. Its posts are delivered before the end, or dropped
+    /// on the main queue.
     func live(_ number: Int) {
         let capture = Capture()
         switch number % 8 {

@@ -92,7 +92,7 @@ enum Stacks {
 
     static var hasSymbolizer: Bool { tool != nil }
 
-    /// Beside the compiler, of which the runtime's library is a part.
+    /// Beside the compiler, because the library is a part of the runtime.
     private static let tool: String? = {
         guard let library = frame(UInt(bitPattern: ObjectIdentifier(Int.self)) + 1)?.image else {
             return nil

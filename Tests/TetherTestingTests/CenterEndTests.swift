@@ -5,7 +5,7 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// Owners that live when their center goes, and handlers that lead to them.
+/// Owners that outlive their center, and handlers that lead to them.
 @Suite struct CenterEndTests {
     final class Model: @unchecked Sendable {
         var delegate: Sidebar?
@@ -53,7 +53,7 @@ import TetherVerification
             keeper: String
         ) async
     {
-        // What is under way returns; how soon is for whoever else has the processors to say.
+        // Running handlers return; their time depends on the load of the processors.
         await verifyNoLeaks(limits: .init(deliveryWait: .seconds(300), releaseWait: .seconds(300)))
         {
             let (center, target, other) = (ObserverCenter(), ManualTarget(), Sidebar())

@@ -5,7 +5,7 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// What looks like a leak and is none.
+/// Registrations that look like leaks, and are none.
 @Suite struct FalsePositiveTests {
     final class Owner: Sendable {}
 

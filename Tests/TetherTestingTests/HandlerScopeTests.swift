@@ -5,14 +5,15 @@ import Tether
 
 @testable import TetherTesting
 
-/// What a handler registers belongs to the test whose observer it is, whichever test posts.
+/// A registration inside a handler belongs to the test of the handler's observer, also if another
+/// test posts.
 @Suite struct HandlerScopeTests {
     private let center = ObserverCenter()
     private let first = LeakTracker()
     private let second = LeakTracker()
     private let keep = Keep()
 
-    /// The scopes that are current in what is called with this.
+    /// The current scopes, in calls with this value.
     private final class Seen: Sendable {
         private let scopes = Locked<[LeakTracker?]>([])
         private let lastTask = Locked<Task<Void, Never>?>(nil)

@@ -37,11 +37,11 @@ import Tether
         deinit { ends.add() }
     }
 
-    /// The part in which a model is in the scope that is verified.
+    /// The part of the verified scope in which the model is registered.
     nonisolated enum Role: CaseIterable {
         case tracked, owner
 
-        /// What the main actor then keeps.
+        /// The objects that the main actor then retains.
         @MainActor func take(_ model: Model, _ center: ObserverCenter) -> Any {
             switch self {
             case .tracked: return track(model)

@@ -4,7 +4,7 @@ import Testing
 import Tether
 import TetherTesting
 
-/// What holds what is left, drawn for Graphviz, for Mermaid and as a picture.
+/// The holders of leaked observers, drawn for Graphviz, for Mermaid and as a picture.
 @Suite struct LeakPictureTests {
     final class Model: @unchecked Sendable {
         var delegate: Sidebar?
@@ -30,7 +30,7 @@ import TetherTesting
         func reload() {}
     }
 
-    /// What its handlers keep goes with it, at the end of each test.
+    /// The captures of its handlers are released with the owner, at the end of each test.
     private let center = ObserverCenter()
 
     private func leaks(_ plant: () -> Void) async -> [LeakTracker.Leak] {
@@ -105,7 +105,7 @@ import TetherTesting
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../../Sources/TetherTesting")
         let file = folder.appending(path: "TetherTesting.docc/leak.svg")
-        // For who renews it.
+        // For an update of the pictures.
         if let folder = ProcessInfo.processInfo.environment["TETHER_PICTURES"] {
             try leaks[0].svg().write(
                 toFile: "\(folder)/leak.svg", atomically: true, encoding: .utf8)
@@ -181,7 +181,7 @@ import TetherTesting
                 $0.contains("box1[(\"dispatch queue never\")]:::violet")
                     && $0.contains("box0 -->|\"1 delivery\"| box1")
             })
-        // Nothing is known of what a local variable holds.
+        // The content of a local variable is unknown.
         #expect(
             leaks.contains {
                 $0.contains("box0[\"1 strong reference<br/>not found\"]:::grey")

@@ -4,7 +4,7 @@ import Tether
 import TetherTesting
 import TetherVerification
 
-/// Deliveries that run when the test says so, and what a recorder makes of them.
+/// Deliveries that run on the test's demand, and their records.
 @Suite struct ManualTargetTests {
     private let center = ObserverCenter()
     private let target = ManualTarget()

@@ -4,7 +4,7 @@ import Tether
 
 @testable import TetherTesting
 
-/// What a recorder keeps.
+/// The records of a recorder.
 @Suite struct NotificationRecorderTests {
     private final class Model: Sendable {
         private let center: ObserverCenter

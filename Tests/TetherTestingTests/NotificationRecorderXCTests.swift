@@ -16,7 +16,7 @@ private func assertEnds(
     XCTAssertLessThan(duration, limit, message, line: line)
 }
 
-/// A recorder that is waited for on the thread to which it is delivered.
+/// A recorder, awaited on the thread of its deliveries.
 final class NotificationRecorderXCTests: XCTestCase {
     private let center = ObserverCenter()
 
@@ -39,8 +39,8 @@ final class NotificationRecorderXCTests: XCTestCase {
         wait(for: [isDelivered], timeout: 300)
     }
 
-    /// L2: what a wait is for comes while the loop is run inside it; that run goes on, and then the
-    /// wait ends.
+    /// L2: the awaited delivery comes inside a nested run of the loop. The nested run continues,
+    /// and then the wait ends.
     func testL2AWaitEndsAfterARunOfTheLoopInsideIt() {
         let center = center
         let changes = NotificationRecorder(center, .modelDidChange)

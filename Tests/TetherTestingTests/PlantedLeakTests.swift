@@ -34,7 +34,7 @@ import TetherVerification
         init(_ sidebar: Sidebar) { self.sidebar = Mutex(sidebar) }
     }
 
-    /// What a program observes, and what it keeps beyond its end.
+    /// The observers of a program, and the objects that it keeps beyond its end.
     struct Scene: Sendable {
         let center: any NotifyingCenter
         let keep = Keep()
@@ -61,7 +61,7 @@ import TetherVerification
 
     struct Program: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// Parts of what is found, in order.
+        /// Parts of the findings, in order.
         let findings: [String]
         let body: @Sendable (Scene) -> Void
 
@@ -90,7 +90,7 @@ import TetherVerification
 
     // MARK: Handlers that capture their owner
 
-    /// Said of whatever the end of the center has released.
+    /// The sentence about objects released by the end of the center.
     private static let remedyOfEnd =
         "With a center that stays, such as ObserverCenter.default, it leaks. Use the owner that the handler is handed, or "
 
@@ -371,7 +371,7 @@ import TetherVerification
     }
 }
 
-/// A center of another maker that keeps what is registered until it goes.
+/// A foreign center that keeps its closures until its own end.
 private final class ForgetfulCenter: NotifyingCenter {
     private struct Registration: NotifyingRegistration { func cancel() {} }
 

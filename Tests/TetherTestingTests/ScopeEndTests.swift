@@ -5,8 +5,7 @@ import Tether
 
 @testable import TetherTesting
 
-/// What a scope leaves behind after its verdict, and verdicts that do not depend on the order of
-/// releases.
+/// The state after a scope's verdict, and verdicts that do not depend on the order of releases.
 @Suite struct ScopeEndTests {
     final class Sidebar: Sendable {
         func touch() {}

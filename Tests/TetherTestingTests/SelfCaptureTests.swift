@@ -15,8 +15,8 @@ import Tether
 
     final class Helper: @unchecked Sendable { var owner: Owner? }
 
-    /// Registers with the warning on, and returns what was reported. Owners whose handlers capture
-    /// them end here too.
+    /// Registers with the warning on, and returns the reports. Owners whose handlers capture them
+    /// also end here.
     private func reports(
         _ register: @Sendable (ObserverCenter, Owner) -> Void
     ) -> (messages: [String], places: [String]) {

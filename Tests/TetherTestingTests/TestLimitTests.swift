@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestLimits
 
-/// The limit that each test has, and what is said when it is reached.
+/// The limit of each test, and the report when the limit is reached.
 @Suite struct TestLimitTests {
     @Test func `a test is overdue when no test began or ended for longer than the limit`() {
         var tests = RunningTests()

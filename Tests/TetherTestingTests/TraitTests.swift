@@ -102,7 +102,7 @@ import TetherVerification
     }
 }
 
-/// To which scope a registration belongs that a queue or a thread makes.
+/// The scope of a registration that a queue or a thread makes.
 @Suite struct ScopeTests {
     private func onAnotherThread(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in

@@ -11,7 +11,7 @@ final class VerifyNoLeaksXCTests: XCTestCase {
     private let center = ObserverCenter()
 
     #if !canImport(ObjectiveC)
-    /// What was recorded while failures are expected, which XCTest has no way to say on Linux.
+    /// The issues recorded while failures are expected. XCTest on Linux has no such list.
     private var expected: [(description: String, place: String)]?
 
     override func recordFailure(

@@ -19,7 +19,7 @@ func expect(_ found: [String], _ expected: [String], _ what: String) {
     failures += 1
 }
 
-/// What is reported while something runs.
+/// The reports of a call.
 func reports(_ body: () -> Void) -> [String] {
     log = []
     body()
@@ -78,7 +78,7 @@ final class OtherOwner {
     deinit { unsafe report("deinit") }
 }
 
-// So that a crash does not swallow what was printed.
+// Flushed, so that a crash does not swallow printed lines.
 unsafe setvbuf(stdout, nil, _IOLBF, 0)
 
 let arguments = CommandLine.arguments

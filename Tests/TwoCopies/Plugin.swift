@@ -1,8 +1,8 @@
 import Foundation
 import Tether
 
-// A library that has a copy of Tether of its own; what its callers give it are objects of classes
-// that it does not know.
+// A library with a copy of Tether of its own. Its callers pass objects of classes that the library
+// does not know.
 
 extension Notification.Name {
     fileprivate static let sample = Notification.Name("Plugin.sample")
@@ -10,7 +10,7 @@ extension Notification.Name {
 
 private let center = ObserverCenter()
 
-/// Calls back when it goes.
+/// Calls back at its end.
 private final class Ending: Sendable {
     private let report: @convention(c) (UnsafePointer<CChar>) -> Void
     private let word: String

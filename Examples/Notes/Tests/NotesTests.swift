@@ -6,8 +6,8 @@ import TetherVerification
 
 /// Every test fails if a view, a window or an observer is left when it has returned.
 @Suite(.verifiesNoLeaks, .timeLimit(.minutes(5))) @MainActor struct NotesTests {
-    // One that outlives the tests, as in the app: a center that goes ends its observers, leaks and
-    // all.
+    // A center that outlives the tests, as in the app. A deallocated center would end its
+    // observers, and hide leaks.
     private let center = ObserverCenter.default
 
     @Test func `views show what was added`() async {

@@ -1,5 +1,5 @@
-// What Tether uses of Apple's module `Combine`, with its signatures there; and what programs do
-// with it.
+// The parts of Apple's module `Combine` that Tether uses, with their signatures, and the parts that
+// programs use with Tether.
 
 public protocol Cancellable { func cancel() }
 

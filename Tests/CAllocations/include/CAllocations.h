@@ -1,4 +1,4 @@
-/// Counts what the allocator is asked for, for tests and benchmarks.
+/// Counts calls of the allocator, for tests and benchmarks.
 #ifndef TETHER_C_ALLOCATIONS_H
 #define TETHER_C_ALLOCATIONS_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/// Bytes of the heap in use, as the allocator counts them; 0 where it does not tell.
+/// Bytes of the heap in use, as the allocator counts them; 0 if the allocator does not count.
 size_t heap_bytes_in_use(void);
 
 /// Whether `allocations_on_this_thread` counts: not under a sanitizer, which has an allocator of

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/// The most frames of a thread that are told.
+/// The most frames of a thread that are printed.
 #define TETHER_FRAMES 64
 
 /// The calling thread's number, as `tether_thread_stack` takes it.

@@ -1,5 +1,5 @@
-/// The executions in which each thread runs as it was chosen to: every way for reads to find
-/// writes, and for the writes to a location to follow each other.
+/// The executions of chosen runs of the threads: every way for reads to find writes, and every
+/// order of the writes to each location.
 struct Candidates {
     private var events: [Event] = []
     private var programOrder: Relation
@@ -31,7 +31,7 @@ struct Candidates {
                 let isLater =
                     events[one].thread == events[other].thread
                     && events[one].position < events[other].position
-                // What a location has at the start comes before every access to it.
+                // A location's first value comes before every access to the location.
                 let isFirst =
                     events[one].isInitial && events[one].location == events[other].location
                 if isLater || isFirst { programOrder.insert(one, other) }
@@ -83,8 +83,8 @@ struct Candidates {
         }
     }
 
-    /// Calls `body` with every order of a location's writes that keeps that of each thread, and in
-    /// which a read-modify-write directly follows what it read.
+    /// Calls `body` with every order of a location's writes that keeps the order of each thread,
+    /// and in which a read-modify-write directly follows the write that it read.
     private func order(_ left: [Int], after sequence: [Int], source: [Int], _ body: ([Int]) -> Bool)
         -> Bool
     {

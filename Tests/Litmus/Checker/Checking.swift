@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Puts protocols and classics to the models, prints what comes of it, and counts surprises.
+/// Gives protocols and classics to the models, prints the results, and counts surprises.
 struct Checking {
     private(set) var surprises = 0
     private(set) var protocols = 0
@@ -125,7 +125,7 @@ struct Checking {
         if broken.isEmpty { surprise("If \(mutant.change), nothing is broken.") }
     }
 
-    /// The machines on which a scenario can come to what is forbidden, each with how.
+    /// The machines on which a scenario can reach the forbidden result, each with an execution.
     private mutating func brokenMachines(_ scenario: (Machine) -> Scenario) -> [Machine: String] {
         var broken: [Machine: String] = [:]
         for machine in Machine.allCases {

@@ -1,10 +1,10 @@
-/// A protocol of the library: its code, as far as other threads can tell, as a value whose orders
-/// can be changed.
+/// A protocol of the library: the accesses that other threads can see, as a value whose orders can
+/// be changed.
 protocol Modelled {
     /// The protocol as the library has it.
     init(on machine: Machine)
 
-    /// What the model stands for.
+    /// The code that the model stands for.
     static var code: [Code] { get }
     static var claims: [Claim<Self>] { get }
 }

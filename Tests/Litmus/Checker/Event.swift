@@ -30,7 +30,7 @@ struct Event {
     /// Whether it is one half of a read-modify-write. The read of one that failed is a half without
     /// the other.
     var isExclusive = false
-    /// The write that stores what this read was the first half of, as an index in the thread.
+    /// The write of a read-modify-write whose read this is, as an index in the thread.
     var partner: Int?
     /// The earlier reads of the thread, one bit each, that the address, the stored value, or
     /// whether this happens at all depends on.

@@ -1,5 +1,5 @@
-/// A candidate execution: what every thread did, which write each read found, and the order of the
-/// writes to each location. A memory model says whether it can be.
+/// A candidate execution: each thread's accesses, the write that each read found, and the order of
+/// the writes to each location. A memory model decides whether the execution is possible.
 struct Execution {
     let events: [Event]
     let threadCount: Int
@@ -35,8 +35,8 @@ struct Execution {
     /// The indices of a thread's events.
     func events(of thread: Int) -> [Int] { indices.filter { events[$0].thread == thread } }
 
-    /// What all models ask for: each location by itself behaves as if one thing happened after the
-    /// other.
+    /// The condition of all models: the accesses to one location behave as if they happened in one
+    /// order.
     var isCoherent: Bool {
         var order = programOrder.filter(isSameLocation)
         order.formUnion(readsFrom)
@@ -45,7 +45,7 @@ struct Execution {
         return order.isAcyclic
     }
 
-    /// What happened, for who must see how it came about.
+    /// The execution as text, for readers who look for the cause.
     func description(threads: [String], locations: [Location.Number: String]) -> String {
         threads.indices.map { thread in
             let steps = events(of: thread).map { index -> String in

@@ -15,7 +15,7 @@ struct Location {
         Location.made += 1
     }
 
-    /// Loads the word. `pointer` is what the word's address was computed from, where it was.
+    /// Loads the word. `pointer`: the source of the word's address, if it was computed.
     func load(_ order: Order, through pointer: Value? = nil) -> Value {
         Run.current.read(self, order, through: pointer, where: { _ in true })
     }
@@ -29,7 +29,7 @@ struct Location {
         Run.current.write(value, to: self, order, through: pointer)
     }
 
-    /// Changes the word in one step; returns what it was.
+    /// Changes the word in one step. Returns the old value.
     @discardableResult
     func exchange(_ order: Order, _ change: (Value) -> Value) -> Value {
         let old = Run.current.read(self, order.ofRead, through: nil, where: { _ in true })
@@ -40,7 +40,7 @@ struct Location {
     @discardableResult
     func wrappingAdd(_ number: Int, _ order: Order) -> Value { exchange(order) { $0 + number } }
 
-    /// Changes the word if it is what is expected; returns whether it was.
+    /// Changes the word if the word is as expected. Returns whether it was.
     func compareExchange(expected: Int, desired: Int, _ order: Order) -> Bool {
         let old = Run.current.read(self, order.ofRead, through: nil, where: { _ in true })
         Run.current.complete(

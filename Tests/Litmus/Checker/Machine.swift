@@ -19,8 +19,7 @@ enum Machine: String, CaseIterable {
         }
     }
 
-    /// How a thread that posts is kept from looking at what comes before it has announced what it
-    /// does.
+    /// The fence between a posting thread's announcement and its later loads.
     var fence: Fence {
         switch self {
         case .sequential, .x86, .language: .ofWaiters
@@ -30,9 +29,9 @@ enum Machine: String, CaseIterable {
     }
 
     enum Fence {
-        /// Who waits fences all threads (`membarrier`).
+        /// The waiting thread fences all threads (`membarrier`).
         case ofWaiters
-        /// Who posts fences itself.
+        /// The posting thread fences itself.
         case ofPosters
         /// ARM64: the load of the awaited word, which is sequentially consistent there, stays
         /// behind the store that announces, which releases.

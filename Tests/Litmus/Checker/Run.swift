@@ -7,7 +7,8 @@ final class Run {
     /// The run under way. The checker has one thread.
     static var current = Run(choices: [], domains: [:])
 
-    /// What each read found, as an index in its alternatives; reads beyond these find the first.
+    /// The result of each read, as an index in its alternatives. Later reads find the first
+    /// alternative.
     private(set) var choices: [Int]
     private(set) var alternatives: [Int] = []
     /// The values that may be found at each location.
@@ -15,7 +16,7 @@ final class Run {
     private(set) var events: [Event] = []
     private(set) var facts: [Fact: Int] = [:]
     private(set) var locations: [Location.Number: Location] = [:]
-    /// Whether the run is impossible: it found what it was said not to find.
+    /// Whether the run is impossible: a read found an excluded value.
     private(set) var isImpossible = false
     private var control: UInt64 = 0
 
@@ -74,7 +75,7 @@ final class Run {
         events[read].isExclusive = true
         guard let new else { return }
         events[read].partner = read + 1
-        // What it read itself is no dependency: an instruction that does both at once has none.
+        // A read's own value is no dependency: an instruction that does both at once has none.
         write(
             Value(new.number, from: new.sources & ~(1 << UInt64(read))), to: location, order,
             through: nil)
@@ -100,13 +101,13 @@ final class Run {
     func assume(_ condition: Bool) { if !condition { isImpossible = true } }
 }
 
-/// What threads tell of what they found, for what is forbidden to look at.
+/// The notes of threads, for the forbidden result.
 typealias Fact = String
 
-/// Tells the checker what the thread has found; the thread itself does not look at it.
+/// Notes a value for the checker. The thread itself does not read the note.
 func note(_ fact: Fact, _ value: Value = 1) { Run.current.note(fact, value.number) }
 
-/// Leaves out the runs in which something does not hold.
+/// Leaves out the runs in which a condition does not hold.
 func assume(_ condition: Bool) { Run.current.assume(condition) }
 
 /// C's `atomic_thread_fence`, Swift's `atomicMemoryFence(ordering:)`.

@@ -1,4 +1,4 @@
-/// A few threads, and what must not come of them.
+/// A few threads, and the forbidden result.
 struct Scenario {
     struct Thread {
         let name: String
@@ -11,9 +11,9 @@ struct Scenario {
     }
 
     let threads: [Thread]
-    /// What the threads noted, if it must not be.
+    /// The forbidden notes of the threads.
     let forbidden: (Outcome) -> Bool
-    /// What must not be in a location at the end either; only together with what is forbidden.
+    /// A forbidden last value of a location, only together with the forbidden notes.
     var finally: (location: Location, value: Int)?
 
     init(
@@ -26,7 +26,7 @@ struct Scenario {
     }
 }
 
-/// What threads noted in one execution.
+/// The notes of the threads in one execution.
 struct Outcome {
     private let runs: [Run]
 
@@ -34,7 +34,7 @@ struct Outcome {
         self.runs = runs
     }
 
-    /// What was noted of a fact; `nil` where no thread came by.
+    /// The value of a note; `nil` if no thread made the note.
     subscript(fact: Fact) -> Int? {
         Facts.asked.insert(fact)
         for run in runs { if let number = run.facts[fact] { return number } }

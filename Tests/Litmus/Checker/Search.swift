@@ -1,8 +1,7 @@
-/// Goes through all candidate executions of a scenario in which the forbidden comes about, and asks
-/// memory models whether they can be.
+/// Visits all candidate executions of a scenario with the forbidden result, and asks memory models
+/// whether they are possible.
 final class Search {
-    /// How an execution in which the forbidden comes about looks, by model; a model that is not in
-    /// it forbids them all.
+    /// An execution with the forbidden result, by model. A model without one forbids all of them.
     private(set) var witnesses: [Model: String] = [:]
     /// How many executions were put to the models.
     private(set) var executions = 0
@@ -21,7 +20,7 @@ final class Search {
         combine(choices[...], chosen: [], stored: contents.initial)
     }
 
-    /// A run, with what it finds and what it stores: one bit for each value of each location.
+    /// A run, with its reads and its stores: one bit for each value of each location.
     private struct Choice {
         let run: Run
         let found: UInt64
@@ -37,7 +36,7 @@ final class Search {
     /// The values that each location may have, numbered.
     private struct Contents {
         private var numbers: [[Int]: UInt64] = [:]
-        /// What is there at the start.
+        /// The first values.
         var initial: UInt64 = 0
 
         mutating func insert(_ location: Location.Number, _ value: Int) -> UInt64 {
@@ -92,7 +91,7 @@ final class Search {
 
     private func combine(_ left: ArraySlice<[Choice]>, chosen: [Choice], stored: UInt64) {
         guard let choices = left.first else {
-            // Whatever is found must have been stored.
+            // Each value that is read must have been stored.
             guard chosen.allSatisfy({ $0.found & ~stored == 0 }) else { return }
             return judge(chosen.map(\.run))
         }

@@ -18,7 +18,7 @@ struct Value: ExpressibleByIntegerLiteral {
         Value(value.number - number, from: value.sources)
     }
 
-    // A comparison is for a branch: what the thread does from here on depends on it.
+    // A comparison is for a branch: the thread's later accesses depend on the result.
 
     static func == (value: Value, number: Int) -> Bool {
         Run.current.branch(on: value)

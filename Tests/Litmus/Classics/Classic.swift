@@ -1,5 +1,5 @@
-/// A test of the checker itself: a few threads of which it is known, from papers and from hardware,
-/// what each model lets them find.
+/// A test of the checker itself: a few threads, with the results that each model allows, known from
+/// papers and from hardware.
 struct Classic {
     let name: String
     /// The models that allow the outcome. `coherence` is left out: it allows all of them.

@@ -1,5 +1,6 @@
 extension Classic {
-    /// Each of two threads loads, and then stores what the other loads: both may not find it (LB).
+    /// Each of two threads loads a location, and then stores to the location that the other loads.
+    /// Both may not find the stores (LB).
     private static func loadBuffering(
         _ load: Order, usesValue: Bool = false, branches: Bool = false
     ) -> Scenario {
@@ -8,7 +9,7 @@ extension Classic {
         func pass(from source: Location, to target: Location) -> Value {
             let found = source.load(load)
             if branches { _ = found == 1 }
-            // The sum depends on what was found, whatever that was.
+            // The sum depends on the loaded value, for every value.
             target.store(usesValue ? Value(1, from: found.sources) : 1, .relaxed)
             return found
         }

@@ -1,6 +1,6 @@
 extension Classic {
-    /// Each of two threads stores, and then loads what the other stores: neither may find the
-    /// other's (SB).
+    /// Each of two threads stores, and then loads the location of the other's store. At least one
+    /// finds the other's store (SB).
     private static func storeBuffering(
         _ store: Order, _ load: Order, between: @escaping () -> Void = {},
         and second: (() -> Void)? = nil
@@ -69,8 +69,8 @@ extension Classic {
             })
     }
 
-    /// On processors a sequentially consistent load orders what is around it; in the language it
-    /// does not.
+    /// On processors a sequentially consistent load orders the accesses around it; in the language
+    /// it does not.
     private static var loadsBetween: Scenario {
         let x = Location("x")
         let y = Location("y")

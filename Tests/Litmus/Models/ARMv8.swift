@@ -55,7 +55,7 @@ extension Execution {
             if event.isWrite {
                 for read in bits(index, event.control) { order.insert(read, index) }
             }
-            // A thread finds its own store no sooner than the store knows where and what to store.
+            // A thread finds its own store after the computation of the store's address and value.
             if event.isRead, !isBetweenThreads(source[index], index) {
                 let store = source[index]
                 for read in bits(store, events[store].address | events[store].data) {

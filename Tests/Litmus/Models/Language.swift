@@ -23,7 +23,7 @@ extension Execution {
         isFence(index) && events[index].order == .sequentiallyConsistent
     }
 
-    /// Program order, and what releases before what finds it and acquires.
+    /// Program order, and each release before the acquire that finds it.
     private var happensBefore: Relation {
         var before = programOrder.union(synchronizesWith)
         for index in indices where events[index].isInitial {
@@ -61,7 +61,7 @@ extension Execution {
         return synchronizes
     }
 
-    /// `psc`: what the order of all that is sequentially consistent must keep.
+    /// `psc`: the constraints on the order of all sequentially consistent accesses.
     private func partialOrder(_ before: Relation, fencesInOrder: Relation) -> Relation {
         let elsewhere = programOrder.filter { !isSameLocation($0, $1) }
         let sameLocation = before.filter(isSameLocation)

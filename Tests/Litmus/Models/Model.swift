@@ -1,11 +1,11 @@
-/// What a machine, or a language, lets threads see of each other.
+/// The results that a machine, or a language, allows.
 enum Model: String, CaseIterable {
-    /// Each location by itself; no machine is as weak. What cannot be even here is no matter of
-    /// order.
+    /// Each location by itself. No machine is as weak. A result that is impossible even here does
+    /// not depend on memory orders.
     case coherence
     /// One step after the other, whichever thread's.
     case sequentialConsistency
-    /// x86: each thread has a buffer from which its stores reach the memory later, in order.
+    /// x86: each thread has a buffer. Stores leave the buffer for the memory later, in order.
     case totalStoreOrder
     /// ARMv8 whose acquiring loads are `LDAR`.
     case arm
@@ -29,7 +29,7 @@ enum Model: String, CaseIterable {
 }
 
 extension Execution {
-    /// All steps of all threads have one order, in which each read finds the write before it.
+    /// All accesses of all threads have one order. Each read finds the write before it.
     var isSequentiallyConsistent: Bool {
         programOrder.union(readsFrom, coherence, fromReads).isAcyclic
     }

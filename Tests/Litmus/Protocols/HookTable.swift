@@ -1,10 +1,10 @@
-/// The deallocator hook finds what a class's deallocating function was, in a table that is read
-/// without a lock, and grows.
+/// The deallocator hook finds the original deallocating function of a class in a table, which
+/// grows, and is read without a lock.
 ///
-/// The runtime reads the word that leads to the hook without an order, so on ARM64 the hook may run
-/// before its thread sees the class in the table, or the table. The hook therefore reads the word
-/// once more. In the model class 7, whose function is 3, is looked for; class 8 came before it and
-/// has the place where the search begins.
+/// The runtime reads the pointer to the hook without an order, so on ARM64 the hook may run before
+/// its thread sees the class in the table, or the table. The hook therefore reads the word once
+/// more. The model looks up class 7, whose function is 3. Class 8 was added before, and has the
+/// place where the search begins.
 struct HookTable: Modelled {
     /// A place of the table.
     struct Place {

@@ -1,7 +1,8 @@
-/// The epoch guard of a thread that posts, and its load of the word in which waiters set bits.
+/// The epoch guard of a posting thread, and the thread's load of the word whose bits waiting
+/// threads set.
 ///
-/// Most protocols have it as a part. It stands for `EpochGuard` in `Threads/Reclamation.swift`, and
-/// for the word `tether_awaited` in `COwnerLifetime.h`.
+/// Most protocols contain it. It stands for `EpochGuard` in `Threads/Reclamation.swift`, and for
+/// the word `tether_awaited` in `COwnerLifetime.h`.
 struct Posting {
     let machine: Machine
 

@@ -1,7 +1,7 @@
-/// What a thread makes and hands to others through one word: whoever finds the word finds what was
-/// stored before it.
+/// A thread makes an object, and publishes it through one word. A thread that finds the word finds
+/// the earlier stores.
 ///
-/// Message passing, at each place where posts find something that was made under a lock they do not
+/// Message passing, at each place where posts find an object that was made under a lock they do not
 /// take.
 struct Publication: Modelled {
     let object = Location("the object's fields")
@@ -43,7 +43,7 @@ struct Publication: Modelled {
         Claim(
             "a registration that is found in a slot, or a name in the cache, is complete",
             mutants: [
-                // What is read through an address comes after the address on every processor, not
+                // A read through an address follows the read of the address on every processor, not
                 // in the language.
                 Mutant("the slot is loaded relaxed", breaksOn: .language) {
                     $0.wordLoad = .relaxed

@@ -1,12 +1,12 @@
-/// An object that is removed while a post is under way is kept in the garbage, with its epoch,
-/// until no post that began by then is under way. Of a registration that is its memory, in which
-/// posts read the state. What its handler captured is kept only as long as a hazard pointer leads
-/// to it.
+/// An object that is removed during a post is kept in the garbage, with its epoch, until the end of
+/// each post that began by then. For a registration this object is its memory, because posts read
+/// its state there. The handler's captures are kept only while a hazard pointer names the
+/// registration.
 ///
 /// The removing thread stores that there is garbage, and then reads the guards. A post ends, and
-/// then loads whether there is garbage. One of the two sees the other, and releases the object. A
-/// guard is used again at once by the next post of its thread. So the removing thread may find one
-/// post's center with the next one's epoch.
+/// then loads whether there is garbage. One of the two sees the other, and releases the object. The
+/// next post of a thread uses the thread's guard again at once. So the removing thread may find one
+/// post's center with the next post's epoch.
 struct Reclaiming: Modelled {
     var posting: Posting
     let epoch = Location("epoch", initially: 1)
@@ -14,11 +14,11 @@ struct Reclaiming: Modelled {
     let slot = Location("slot", initially: 1)
     let hasSenders = Location("hasSenders")
     let lock = Lock("the center's lock")
-    /// The registration's memory: 1 is what its handler stores, 9 that it was released.
+    /// The registration's memory: the handler stores 1; 9 means released.
     let memory = Location("memory")
     /// The state of the registration.
     let state = Location("state")
-    /// What the handler captured: 1 is what the handler stores, 9 that it was released.
+    /// The handler's captures: the handler stores 1; 9 means released.
     let captures = Location("captures")
 
     var newestGarbageLoad = Order.sequentiallyConsistent
@@ -26,7 +26,7 @@ struct Reclaiming: Modelled {
     var slotStore = Order.sequentiallyConsistent
     var stateLoad = Order.sequentiallyConsistent
     var registrationLoad = Order.acquiring
-    /// Whether a post looks for what was retired in the epoch in which it began, too.
+    /// Whether a post also looks for garbage of the epoch in which the post began.
     var countsOwnEpoch = true
     /// Whether the registration is closed before the look at the hazard pointers of posts.
     var closesFirst = true
@@ -80,7 +80,7 @@ struct Reclaiming: Modelled {
         end(epoch: epoch)
     }
 
-    /// Looks for what was retired since an epoch.
+    /// Looks for garbage retired since an epoch.
     func end(epoch: Value) {
         posting.end()
         let newest = newestGarbage.load(newestGarbageLoad)
@@ -130,8 +130,8 @@ struct Reclaiming: Modelled {
         note("releases the captures")
     }
 
-    /// `Reclamation.expired`, with `EpochGuard.earliest`, for what was retired in epoch 1; releases
-    /// it, unless a post that may see it is under way.
+    /// `Reclamation.expired`, with `EpochGuard.earliest`, for garbage of epoch 1. Releases the
+    /// garbage, unless a post that may see it is under way.
     func look(orElse keep: () -> Void) {
         if posting.visit() != 0, posting.center.load(.acquiring) == 1 {
             let begin = posting.epoch.load(posting.epochLoad)

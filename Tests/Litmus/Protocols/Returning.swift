@@ -10,7 +10,7 @@ struct Returning: Modelled {
     let execution = Location("execution")
     let hasEnded = Location("hasEnded")
     let keptForCall = Location("keptForCall")
-    /// What the handler captured: 1 is what the handler stores, 9 that it was released.
+    /// The handler's captures: the handler stores 1; 9 means released.
     let captures = Location("captures")
 
     var returnOrder = Order.acquiringAndReleasing

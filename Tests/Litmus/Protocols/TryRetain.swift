@@ -1,8 +1,8 @@
-/// A handler is handed its owner, which is retained for the call unless its last strong reference
-/// has gone (O4).
+/// A handler receives its owner, which is retained for the call unless its last strong reference
+/// has been released (O4).
 ///
 /// The references are the Swift runtime's: a retain that may fail is a relaxed compare-exchange, a
-/// release releases, and the last one acquires before the object is deinitialised.
+/// release releases, and the last release acquires before the object is deinitialised.
 struct TryRetain: Modelled {
     let references = Location("the owner's strong references", initially: 1)
     let unowned = Location("the owner's unowned references", initially: 2)
@@ -104,7 +104,7 @@ struct TryRetain: Modelled {
                 forbidden: { $0["memory"] == 9 },
                 .init("post") {
                     note("memory", code.memory.load(.plain))
-                    // The record goes with the registration, after the post.
+                    // The record is released with the registration, after the post.
                     if code.holdsMemory { code.letGoOfMemory() }
                 },
                 .init("owner") {

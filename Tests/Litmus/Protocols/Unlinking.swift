@@ -1,9 +1,9 @@
-/// A post walks slots without a lock and without retaining what is in them; who takes a
-/// registration out releases it at once if no post is under way.
+/// A post reads slots without a lock, and retains no registration. A removing thread releases the
+/// registration at once if no post is under way.
 ///
-/// The post says that it is under way, and then looks at the slots; who takes out clears the slot,
-/// and then looks for posts. One of the two must see the other: store buffering, around words that
-/// are sequentially consistent.
+/// The post stores that it is under way, and then reads the slots. The removing thread clears the
+/// slot, and then looks for posts. One of the two must see the other: store buffering, around
+/// sequentially consistent words.
 struct Unlinking: Modelled {
     var posting: Posting
     let epoch = Location("epoch", initially: 1)
@@ -177,7 +177,7 @@ struct Unlinking: Modelled {
             ]
         ) { code in
             Scenario(
-                // It goes on in the first slot, where the bucket has the new one put.
+                // The new registration is put into the first slot, by the bucket.
                 forbidden: { $0["used"] == 1 && $0["used under the lock"] == 0 },
                 .init("post") {
                     code.post()

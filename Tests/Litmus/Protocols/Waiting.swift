@@ -11,7 +11,7 @@ struct Waiting: Modelled {
     /// The state of the registration.
     let state = Location("state")
     let waiters = Lock("HandlerWait.waiters")
-    /// What the handler stores for who waits for its return.
+    /// The handler's store, for the thread that waits for its return.
     let data = Location("data")
     /// The registration's strong references.
     let references = Location("references", initially: 1)
@@ -23,7 +23,7 @@ struct Waiting: Modelled {
     var goneFence: Order? = .acquiring
     var registrationLoad = Order.acquiring
 
-    /// Whether an async handler's thread looks for who waits after the call was taken out.
+    /// Whether an async handler's thread looks for waiting threads after the removal of the call.
     var looksLast = true
 
     init(on machine: Machine) {

@@ -10,7 +10,7 @@ import TetherTesting
 ///
 /// `TETHER_DIAGNOSIS` is the number of seconds that it takes.
 @Suite struct ChangingModelTests {
-    /// What the model consists of, in all the forms in which values hold objects.
+    /// The parts of the model, in all forms in which values hold objects.
     final class Node: @unchecked Sendable {
         enum Choice {
             case none
@@ -39,10 +39,10 @@ import TetherTesting
     final class Model: @unchecked Sendable {
         private let lock = NSLock()
         private let roots = (0..<20).map { _ in Node() }
-        // What freed memory is filled with: numbers that the runtime uses for kinds of metadata,
-        // and addresses.
+        // The content of freed memory: numbers that the runtime uses for kinds of metadata, and
+        // addresses.
         private let words = Words(kinds + kinds)
-        /// Memory that is used again at once for what looks like objects of forged metadata.
+        /// Memory that is reused at once for words that look like objects of forged metadata.
         private var litter: [Words?] = Array(repeating: nil, count: 256)
         private let forged: [Words] = {
             let descriptor = Words([UInt](repeating: 16, count: 16))

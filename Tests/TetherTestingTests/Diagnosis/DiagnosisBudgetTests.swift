@@ -8,7 +8,7 @@ import TetherVerification
 
 @testable import TetherTesting
 
-/// What a diagnosis costs, and what it says when it may not cost more.
+/// The cost of a diagnosis, and its sentences at the limit.
 @Suite struct DiagnosisBudgetTests {
     final class Item: @unchecked Sendable {
         var items: [Item] = []
@@ -16,7 +16,7 @@ import TetherVerification
         var any: Any = 0
     }
 
-    /// A tree of 1000 objects, each of which knows two others.
+    /// A tree of 1000 objects. Each has references to two others.
     private func model() -> Item {
         let items = (0..<1000).map { _ in Item() }
         for number in 1..<items.count {
@@ -71,7 +71,7 @@ import TetherVerification
     {
         let begin = processorTime()
         let findings = findLeaks(limits: .init(holderSearch: .seconds(1))) {
-            // Each handler leads to all owners, behind what is looked into first.
+            // Each handler leads to all owners, after the objects that are searched first.
             let (hub, owners) = (Item(), (0..<6000).map { _ in Item() })
             hub.items = [Item()]
             hub.items[0].items = owners
@@ -206,7 +206,7 @@ import TetherVerification
         let first: any Sendable
         let second: any Sendable
 
-        /// A tree of so many levels, all leaves of which are one object.
+        /// A tree of many levels. All its leaves are one object.
         init(depth: Int, _ leaf: Item) {
             let isLast = depth == 1
             first = isLast ? leaf : Sum(depth: depth - 1, leaf)

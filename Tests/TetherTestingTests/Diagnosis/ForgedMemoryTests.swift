@@ -4,18 +4,18 @@ import Tether
 
 @testable import TetherTesting
 
-/// Memory that looks like an object, and is none: what freed memory may hold when it is used again.
+/// Memory that looks like an object, and is none, as reused freed memory may.
 @Suite struct ForgedMemoryTests {
-    /// What is taken for an object whose metadata has some words, the first of them three before
-    /// its address.
+    /// An apparent object whose metadata has some words, the first of them three before its
+    /// address.
     private func contents(_ metadata: [UInt]) -> HeapObject.Contents? {
         let metadata = Words(metadata)
         let object = Words([metadata.address + 24] + [UInt](repeating: 0, count: 63))
         return HeapObject(address: object.address).contents()
     }
 
-    // Swift Testing describes what a failed expectation compared, which for forged types would
-    // crash it: these are asked for truth values alone.
+    // Swift Testing describes the values of a failed expectation, which would crash for forged
+    // types. So only truth values are compared.
 
     private func isType(_ address: UInt) -> Bool { RuntimeType(found: address) != nil }
 
@@ -71,8 +71,7 @@ import Tether
         let handler = handler(holding: object, and: 5)
         let context = try #require(ReferencePath.roots(.plain(handler)).first).object.address
         let (page, size) = (sysconf(Int32(_SC_PAGESIZE)), 32)
-        // SAFETY: two pages of our own, the second of which is given back; the context has `size`
-        // bytes.
+        // SAFETY: two pages of our own; the second is unmapped; the context has `size` bytes.
         let start = try unsafe #require(
             mmap(nil, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
         #expect(unsafe munmap(start + page, page) == 0)

@@ -4,10 +4,9 @@ import Tether
 
 @testable import TetherTesting
 
-/// Handlers that are made where types are only known through generic parameters, some of which are
-/// packs.
+/// Handlers made in generic code, whose types have generic parameters or packs.
 ///
-/// The runtime ends the process that asks it for a type whose parameters it is not told.
+/// The runtime ends a process that asks for a type without its parameters.
 @Suite struct ParameterPackTests {
     typealias Handler = @Sendable (Notification) -> Void
     typealias Owner = ReferencePathTests.Owner

@@ -4,7 +4,7 @@ import Tether
 
 @testable import TetherTesting
 
-/// What is found of the way in which a closure or an object holds another.
+/// The printed paths by which a closure or an object retains another.
 @Suite struct ReferencePathTests {
     typealias Handler = @Sendable (Notification) -> Void
 

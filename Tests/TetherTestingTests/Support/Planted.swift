@@ -10,7 +10,7 @@ extension Notification.Name {
     static let modelDidClose = Notification.Name("modelDidClose")
 }
 
-/// Runs a body that plants leaks, and returns what the verification says of it, in order.
+/// Runs a body that plants leaks, and returns the findings of the verification, in order.
 func planted(
     holderSearch: Duration = .seconds(300), sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Void
@@ -20,7 +20,7 @@ func planted(
         try await verifyNoLeaks(
             limits: .init(deliveryWait: .zero, holderSearch: holderSearch), body)
     } matching: { issue in
-        // A warning is about what other tests leave on the shared center.
+        // The shared center may have observers of other tests, which would warn.
         if issue.severity == .error { issues.add(issue) }
         return true
     }
@@ -48,7 +48,7 @@ final class Issues: @unchecked Sendable {
     }
 }
 
-/// What a test keeps beyond its scope, until it says otherwise.
+/// The objects that a test keeps beyond its scope, until `release`.
 final class Keep: @unchecked Sendable {
     private let lock = NSLock()
     private var objects: [Any] = []

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Tether
 
-/// What a program prints when it ends, if its environment asks for that.
+/// The audit printed at the end of a program, if its environment asks for one.
 @Suite struct AuditAtExitTests {
     private final class Lasting: Sendable {
         static let object = Lasting()

@@ -88,7 +88,7 @@ import Testing
         #expect(waiting[0]["asap"] as? Int == 2 && waiting[0]["whenIdle"] as? Int == 1)
         #expect(document["droppedPosts"] as? Int == 1)
         posting.flush()
-        // Idle posts alone are told, too.
+        // Idle posts alone are listed, too.
         posting.enqueue(Notification(name: .third), postingStyle: .whenIdle)
         #expect(
             center.audit().waitingPosts == [

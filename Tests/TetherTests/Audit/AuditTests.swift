@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tether
 
-/// Who observes what, for whom, registered where, on which target.
+/// The columns of an audit: observers, owners, call sites and targets.
 @Suite(.ownThread) struct AuditTests {
     private final class Object: Sendable {}
 

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// Async handlers as a user may write them, of whatever isolation: asked of the compiler.
+/// Async handlers of every isolation, compiled as a user's code.
 @Suite struct AsyncHandlerSnippetTests {
     private static let program = """
         import Foundation
@@ -60,7 +60,7 @@ import Testing
         }
 
         """
-    /// What only the type of the parameter lets through.
+    /// Statements that only the type of the parameter allows.
     private static let functionsOfTheMainActor = """
 
         nonisolated func useFunctions(_ center: ObserverCenter, _ window: Window) {

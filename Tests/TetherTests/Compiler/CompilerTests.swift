@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// What the compiler says to a user of Tether.
+/// The compiler's messages for users of Tether.
 @Suite struct CompilerTests {
     /// The diagnostics of statements in a file that imports Tether.
     private func diagnostics(of statements: [String]) throws -> String {

@@ -3,8 +3,8 @@
 import Foundation
 import Testing
 
-/// What a user's code in Swift 6 mode may say of isolation, and what it may not: asked of the
-/// compiler.
+/// Isolation in a user's code in Swift 6 mode: statements that compile, and statements that must
+/// not.
 @Suite struct IsolationSnippetTests {
     private static let preamble = """
         import Dispatch
@@ -61,7 +61,7 @@ import Testing
 
         """
 
-    /// What the compiler says of each of some statements.
+    /// The compiler's messages for each of some statements.
     private func diagnostics(of statements: [String]) throws -> [String] {
         let text = try Compiler().diagnostics(
             of: IsolationSnippetTests.preamble

@@ -1,6 +1,6 @@
 import Testing
 
-/// A program, and what the compiler says of it.
+/// A program, and the compiler's message.
 struct Mistake: Sendable, CustomTestStringConvertible {
     let program: String
     let sentence: String

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// What the compiler says of each of some statements about an object of a type, in functions
+    /// The compiler's message for each of some statements about an object of a type, in functions
     /// with an attribute.
     private func diagnostics(
         of statements: [String], type: String, in function: String, mode: Int, options: [String]

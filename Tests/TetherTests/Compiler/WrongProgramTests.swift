@@ -3,8 +3,8 @@
 import Foundation
 import Testing
 
-/// What the compiler says to who makes a mistake: a sentence that leads to the remedy, where the
-/// mistake is.
+/// The compiler's messages for mistakes: a sentence that leads to the remedy, at the line of the
+/// mistake.
 @Suite struct WrongProgramTests {
     private static let preamble = """
         import Dispatch
@@ -362,7 +362,7 @@ import Testing
         ),
     ]
 
-    /// What the compiler says of each of some programs.
+    /// The compiler's message for each of some programs.
     private func diagnostics(
         of mistakes: [Mistake], preamble: String = preamble, parameters: String = parameters,
         mode: Int = 6,
@@ -427,7 +427,7 @@ import Testing
         throws
     {
         let mistakes = WrongProgramTests.mistakes.compactMap { mistake -> Mistake? in
-            // Sendability is not checked there unless that is asked for, nor is what is awaited.
+            // There, `Sendable` and `await` are checked only on request.
             if mistake.program.hasPrefix("let value") || mistake.function == "async" { return nil }
             // No method is there at all.
             if mistake.sentence.hasPrefix("missing argument for parameter 'of'") { return nil }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ComparedCodeTests {
     private static let pages = ["FromCombine", "FromRxSwift", "ComingFromLRNotificationObserver"]
 
-    /// What is code, but none of a caller's.
+    /// Parts of code that are not a caller's.
     private static let words: Set = ["deinit", "AsyncSequence", "map", "filter", "combineLatest"]
 
     /// The statements of a row's last cell.

@@ -15,7 +15,7 @@ import Testing
 
         """
 
-    /// What the code speaks of: its names, and objects that are not shown.
+    /// Declarations of the names and objects that the code uses.
     static let world = """
         extension Notification.Name {
             static let modelDidChange = Notification.Name("modelDidChange")

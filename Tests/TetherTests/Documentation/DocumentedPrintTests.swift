@@ -4,8 +4,8 @@ import Testing
 import Tether
 import TetherTesting
 
-// The code of the documentation that prints, to the letter, and what it prints; the last test
-// compares it.
+// The printing code of the documentation, to the letter, with its output. The last test compares
+// the code.
 
 extension Notification.Name {
     fileprivate static let modelDidChange = Notification.Name("modelDidChange")

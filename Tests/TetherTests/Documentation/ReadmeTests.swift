@@ -208,8 +208,7 @@ final class ReadmeXCTests: XCTestCase {
         #expect(lines.filter { !$0.isEmpty && !code.contains($0) } == [])
     }
 
-    /// Returns when the main queue has delivered what was posted before: nothing overtakes there
-    /// (D4).
+    /// Returns when the main queue has delivered all earlier posts: nothing overtakes there (D4).
     private func mainQueueIsServed() async {
         let center = ObserverCenter()
         var last: NotificationObserver?

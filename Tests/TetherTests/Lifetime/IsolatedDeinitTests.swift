@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// Owners and senders whose `deinit` is sent to an actor when their last reference goes.
+/// Owners and senders whose `deinit` is sent to an actor when the last reference is released.
 @Suite(.ownThread, .serialized) struct IsolatedDeinitTests {
     private let log = Log<String>()
 

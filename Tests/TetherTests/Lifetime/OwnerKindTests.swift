@@ -78,7 +78,7 @@ import TetherTesting
             window.updates += 1
         }
         await MainActor.run { center.post(name: .sample, object: nil) }
-        // Behind what other tests have pending there.
+        // Behind pending work of other tests.
         await TargetKind.main.makePlace().settle()
         #expect(await owner.object?.updates == 1)
         owner.release()
@@ -86,8 +86,8 @@ import TetherTesting
     }
 }
 
-/// Attaches to an owner, delivers to it, ends it, and expects nothing to be left of it, of what its
-/// observers captured or of them.
+/// Attaches to an owner, delivers to it, ends it, and expects no remainder: neither observers nor
+/// captures.
 private func expectOwner<Owner: AnyObject>(
     _ make: @autoclosure () -> Owner, sourceLocation: SourceLocation = #_sourceLocation
 ) {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Tether
 
-/// What Foundation's center does on Linux with typed messages and ours must not, each defect by its
-/// own test.
+/// Defects of Foundation's center on Linux with typed messages, each with a test that Tether's
+/// center does not have it.
 @Suite struct FoundationMessageTests {
     private let center = ObserverCenter()
     private let log = Log<String>()

@@ -104,7 +104,7 @@ import Testing
         #expect(!token.isActive && center.core.isEmpty)
     }
 
-    /// Suspends until what is now on the main queue, and what that adds, has run.
+    /// Suspends until the present work of the main queue, and the work that it adds, has run.
     private func mainQueueTurns() async {
         for _ in 0..<3 {
             await withCheckedContinuation { continuation in

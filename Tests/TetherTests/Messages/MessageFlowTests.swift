@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// Messages and what may be done with any observer: bound what waits for it, and mute it.
+/// Message observers with a backlog or a muting, as any other observer.
 @Suite struct MessageFlowTests: MessageFlowSuite {
     let center = ObserverCenter()
     private let log = Log<Int>()

@@ -3,17 +3,17 @@ import Testing
 
 @testable import Tether
 
-/// What is posted off the main actor under the name of a main-actor message: the main queue tells
-/// what it is.
+/// Posts off the main actor under the name of a main-actor message. The main queue makes the
+/// message.
 @Suite struct PostedElsewhereTests: MessageFlowSuite {
     let center = ObserverCenter()
     private let log = Log<Int>()
 
-    /// What makes no message of a type, though it has its name.
+    /// A payload of the message's name that makes no message of the type.
     enum Stranger: CaseIterable {
         case note, message, noteElsewhere, messageElsewhere
 
-        /// Whether it waits until the main queue can tell.
+        /// Whether the delivery waits until the main queue can make the message.
         var waits: Bool { self == .noteElsewhere || self == .messageElsewhere }
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// What the end of an observer does to a call of its async handler.
+/// The effect of an observer's end on a call of its async handler.
 @Suite(.ownThread) struct AsyncHandlerEndTests {
     private let log = Log<String>()
 

@@ -152,8 +152,7 @@ import Testing
         #expect(log.entries == ["second"])
         gate.open()
         await token.cancelAndWait()
-        // What was captured goes behind the end that is waited for, where the task that made the
-        // call lets go of it.
+        // The captures are released after the awaited end, by the task that made the call.
         #expect(await logged(3, in: log).sorted() == ["capture", "first", "second"])
     }
 }

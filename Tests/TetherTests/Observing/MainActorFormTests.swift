@@ -7,7 +7,7 @@ import XCTest
 
 /// Every form of a main-actor handler, posted to on the main actor, with the main queue to itself.
 final class MainActorFormTests: XCTestCase {
-    /// Waits until what is pending on the main queue has run.
+    /// Waits until the pending work of the main queue has run.
     private static func drainMain() {
         let isDrained = Flag()
         DispatchQueue.main.async { isDrained.raise() }
@@ -24,7 +24,7 @@ final class MainActorFormTests: XCTestCase {
         func refresh() { calls.append("refresh") }
     }
 
-    /// Registers the same handler in one form; returns what is to be kept.
+    /// Registers the same handler in one form. Returns the objects to keep.
     private typealias Form = @MainActor (ObserverCenter, Window) -> AnyObject?
 
     @MainActor private static let forms: [(name: String, form: Form, call: String)] = [

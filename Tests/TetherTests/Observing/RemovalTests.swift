@@ -7,7 +7,7 @@ import Testing
 @Suite struct RemovalTests {
     private final class Object: Sendable {}
 
-    /// What a removal is asked for, each part given or left out.
+    /// The arguments of a removal, each given or omitted.
     struct Mix: CustomTestStringConvertible, Sendable {
         let name, sender, owner: Bool
 

@@ -29,7 +29,7 @@ import Tether
                 }
             }
             guard log.entries == ["asap", "idle"] else { fatalError("\(log.entries)") }
-            // What no main queue stands for is not lost silently.
+            // Posts of a thread without a run loop are not lost silently.
             let waiting = ObserverCenter.default.audit().waitingPosts
             guard waiting.map(\.asap) == [1], waiting.map(\.place) == ["the main thread"] else {
                 fatalError("\(waiting)")

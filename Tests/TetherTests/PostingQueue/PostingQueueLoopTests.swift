@@ -5,7 +5,7 @@ import XCTest
 
 @testable import Tether
 
-/// From what a run loop calls, and while what it runs, the queue posts.
+/// The queue posts in callbacks of a run loop, and while such a callback runs the loop.
 final class PostingQueueLoopTests: XCTestCase {
     private let center = ObserverCenter()
     private let log = Log<String>()
@@ -26,7 +26,7 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertNil(queue())
     }
 
-    /// Q7: whatever kind of callout enqueued it, a whenIdle post needs no further event to arrive.
+    /// Q7: a whenIdle post needs no further event, for each kind of callback that enqueues it.
     func testQ7WhenIdlePostsAreMadeAfterEveryKindOfCallout() {
         let queue = PostingQueue(notificationCenter: center)
         let enqueue: @Sendable (String) -> Void = { label in
@@ -126,8 +126,8 @@ final class PostingQueueLoopTests: XCTestCase {
         withExtendedLifetime(nesting) {}
     }
 
-    /// Q6: a handler runs the loop again. What waited when it was called, and what it enqueues, is
-    /// posted in that run.
+    /// Q6: a handler runs the loop again. Notifications that waited at the call, and those that the
+    /// handler enqueues, are posted in that run.
     func testQ6AHandlersRunInTheSameModePostsWhatWaits() {
         let queue = PostingQueue(notificationCenter: center)
         let nesting = center.observe(.chained) { [log] _ in
@@ -144,8 +144,8 @@ final class PostingQueueLoopTests: XCTestCase {
         withExtendedLifetime(nesting) {}
     }
 
-    /// Q1, Q2: what keeps the loop for one queue is told from what keeps it for another one, and
-    /// from a source of the program's own.
+    /// Q1, Q2: the hold of one queue on the loop is distinguished from that of another queue, and
+    /// from a source of the program.
     func testQ1Q2ALoopOfTwoQueuesEndsAfterBoth() {
         let done = expectation(description: "the thread's loop has ended")
         let (center, log) = (center, log)
@@ -179,8 +179,8 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertEqual(log.entries, ["second", "second", "ended", "first", "own source"])
     }
 
-    /// Q2: what waits in a queue that nobody keeps is posted all the same, and then the queue is
-    /// freed.
+    /// Q2: waiting notifications of a queue without references are posted, and then the queue is
+    /// deallocated.
     func testQ2AQueueWithoutOtherReferencesPostsAndIsFreed() {
         weak var queue: PostingQueue?
         do {
@@ -200,8 +200,8 @@ final class PostingQueueLoopTests: XCTestCase {
         XCTAssertEqual(center.audit().droppedPosts, 0)
     }
 
-    /// Q2, R10: a queue from which all was removed is freed, also if another thread did it: in
-    /// passes of the loop.
+    /// Q2, R10: a queue without waiting notifications is deallocated in passes of the loop, also if
+    /// another thread removed the notifications.
     func testQ2R10AnEmptiedQueueIsFreed() {
         for isRemovedHere in [true, false] {
             weak var queue: PostingQueue?

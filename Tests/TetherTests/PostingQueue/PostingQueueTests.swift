@@ -100,7 +100,8 @@ final class PostingQueueTests: XCTestCase {
                     notification(.sample, "new"), postingStyle: .asap, coalesceMask: .none)
             },
             ["s-nil", "s-object", "s-value", "new", "o-nil", "o-value"])
-        // `.now` removes what it coalesces with, too; but is never itself coalesced with.
+        // `.now` also removes the notifications that it coalesces with, and is itself never
+        // removed.
         XCTAssertEqual(
             left {
                 queue.enqueue(
@@ -180,7 +181,7 @@ final class PostingQueueTests: XCTestCase {
                 _ in
             }
             RunLoop.current.add(timer, forMode: mode)
-            // In short passes, because what is performed does not end one.
+            // In short passes, because a performed block does not end a pass.
             while isDone.entries.isEmpty,
                 RunLoop.current.run(mode: mode, before: Date(timeIntervalSinceNow: 0.01))
             {}
@@ -190,8 +191,8 @@ final class PostingQueueTests: XCTestCase {
         XCTAssertEqual(log.entries, [custom, .default, .common].map(\.rawValue) + ["not running"])
     }
 
-    /// Q6: enqueueing, dequeueing and posting inside a handler; what it enqueues runs in a later
-    /// pass.
+    /// Q6: enqueueing, dequeueing and posting inside a handler. Notifications enqueued there are
+    /// posted in a later pass.
     func testQ6WhatAHandlerEnqueuesIsPostedInALaterPass() {
         let queue = PostingQueue(notificationCenter: center)
         tokens.append(
@@ -243,7 +244,7 @@ final class PostingQueueTests: XCTestCase {
         }
     }
 
-    /// Q8: flush posts everything that waits, in order, in whatever mode.
+    /// Q8: flush posts everything that waits, in order, in every mode.
     func testQ8FlushPostsEverythingInOrder() {
         observe(.sample)
         let queue = PostingQueue(notificationCenter: center)
@@ -255,7 +256,7 @@ final class PostingQueueTests: XCTestCase {
         XCTAssertEqual(log.entries, ["asap", "idle"])
     }
 
-    /// X3: what is kept for later is kept without an object whose end has begun.
+    /// X3: a notification is kept for later without an object whose end has begun.
     func testX3AnEndingObjectIsNotKeptForLater() {
         final class Ending {
             let queue: PostingQueue

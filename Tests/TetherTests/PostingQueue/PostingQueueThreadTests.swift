@@ -26,7 +26,7 @@ final class PostingQueueThreadTests: XCTestCase {
         XCTAssertEqual(log.entries, [true])
     }
 
-    /// Q2: a thread that exits takes its queue with it, and what waits there: freed, counted, not
+    /// Q2: a thread's exit ends its queue. Waiting notifications are released and counted, and not
     /// posted elsewhere.
     func testQ2AnExitingThreadFreesItsQueueAndCountsWhatWaited() {
         let center = ObserverCenter()
@@ -55,7 +55,7 @@ final class PostingQueueThreadTests: XCTestCase {
         XCTAssertEqual(log.entries, [])
         XCTAssertEqual(center.audit().droppedPosts, 1)
         XCTAssertEqual(center.audit().waitingPosts, [])
-        // The default center's count is taken before the payload goes.
+        // The default center's count is read before the release of the payload.
         XCTAssertEqual(ObserverCenter.default.audit().droppedPosts, before + 1)
         // The queues, and the run loop that had their observers, are released with the thread.
         let end = ContinuousClock.now + .seconds(longestWait)

@@ -20,7 +20,7 @@ extension Races {
                 }
             }
 
-            /// What must hold after every race.
+            /// The invariants after every race.
             func verify() throws {
                 try require(end.pass(within: longestWait / 4), "The iteration did not end.")
                 for poster in 0..<2 {

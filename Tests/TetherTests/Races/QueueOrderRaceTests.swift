@@ -4,7 +4,7 @@ import Testing
 @testable import Tether
 
 extension Races {
-    /// Posts of several threads, and what each of them puts on the queue after its own.
+    /// Posts of several threads, and the block that each thread enqueues after its own post.
     @Suite struct QueueOrderRaceTests {
         private struct Fixture: Sendable {
             private let center = ObserverCenter()

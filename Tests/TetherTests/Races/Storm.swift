@@ -9,7 +9,7 @@ import Tether
 /// Bounded in count, and of the same random choices for the same seed; only how the threads meet
 /// differs.
 final class Storm: Sendable {
-    /// What was seen to be wrong.
+    /// The broken invariants.
     let fouls = Log<String>()
     /// How many of all things made here are alive.
     let alive = Counter()
@@ -18,7 +18,7 @@ final class Storm: Sendable {
     private let centers: [Box<Ground?>]
     private let owners: [Box<Owner?>]
     private let senders: [Box<Sender?>]
-    /// All centers that there were, with what was posted to each.
+    /// All centers, with the posts to each.
     private let grounds = Log<Ground>()
 
     init(places: Places, names: [Notification.Name]) {
@@ -32,7 +32,7 @@ final class Storm: Sendable {
 
     // MARK: What is in it
 
-    /// A center, and an observer of everything that counts what was posted to it.
+    /// A center, and an observer that counts every post.
     final class Ground: Sendable {
         let center = ObserverCenter()
         let posted = Atomic<Int>(0)
@@ -45,7 +45,7 @@ final class Storm: Sendable {
         }
     }
 
-    /// What an owner tells of its end, held by handlers too, which must not run after it began
+    /// Reports an owner's end. Also captured by handlers, which must not run after the end began
     /// (O4).
     final class Life: Sendable {
         let hasBegunToEnd = Atomic<Bool>(false)
@@ -77,7 +77,7 @@ final class Storm: Sendable {
         deinit { alive.add(-1) }
     }
 
-    /// What a handler captures: it counts calls, and what must not be.
+    /// A handler's capture, which counts calls and broken invariants.
     final class Handler: Sendable {
         private let storm: Storm
         private let isOnce: Bool
@@ -110,7 +110,7 @@ final class Storm: Sendable {
     /// The targets that observers of a storm are given.
     struct Places: Sendable {
         let targets: [DeliveryTarget]
-        /// Waits until what was posted has been delivered.
+        /// Waits until all posts have been delivered.
         let settle: @Sendable () -> Void
     }
 
@@ -215,7 +215,7 @@ final class Storm: Sendable {
 
     // MARK: After it
 
-    /// What does not hold when all threads have returned.
+    /// The broken invariants after the return of all threads.
     func verify() -> [String] {
         for owner in owners { owner.drop() }
         for sender in senders { sender.drop() }

@@ -3,8 +3,8 @@ import Foundation
 import Testing
 import Tether
 
-/// Objects that reach a center inside optionals, existentials and boxes, in what is declared as
-/// `Any`.
+/// Objects that reach a center inside optionals, existentials and boxes, through parameters of the
+/// type `Any`.
 @Suite struct WrappedObjectTests {
     private final class Object: Wrappable, Sendable {
         let atDeinit: @Sendable (Object) -> Void
@@ -15,7 +15,7 @@ import Tether
 
         deinit { atDeinit(self) }
 
-        // Says that it is equal to all others, so that only identity tells them apart.
+        // Equal to all others, so that only identity distinguishes the objects.
         static func == (a: Object, b: Object) -> Bool { true }
         func hash(into hasher: inout Hasher) {}
     }

@@ -34,7 +34,7 @@ extension Box {
     }
 }
 
-/// What happened, in order, from any thread.
+/// The events of a test, in order, from any thread.
 final class Log<Entry: Sendable>: Sendable {
     private let content = Locked<[Entry]>([])
 

@@ -17,7 +17,7 @@ extension PostingCenter {
 extension ObserverCenter: PostingCenter {}
 extension NotificationCenter: PostingCenter {}
 
-/// The centers for which one test can be run.
+/// The centers of a test with a center as its argument.
 enum CenterKind: CaseIterable, CustomTestStringConvertible {
     case tether, foundation
 
@@ -29,7 +29,7 @@ enum CenterKind: CaseIterable, CustomTestStringConvertible {
 }
 
 extension NotificationObserver {
-    /// What connects it with a foreign center, to be asked for while it is active.
+    /// The link to a foreign center, readable while the observer is active.
     var foreign: ForeignSubscription? {
         registration?.details?.hooks.first { $0 is ForeignSubscription } as? ForeignSubscription
     }
@@ -51,8 +51,7 @@ extension ForeignSubscription {
     /// Returns when all closures have been removed whose observers had ended before.
     static func settle() { unsubscriber.sync {} }
 
-    /// Keeps the queue from running any removal from now on until a gate opens: what other tests
-    /// left is behind it.
+    /// Suspends the removals of the queue until a gate opens. Removals of other tests come first.
     static func hold(until gate: Latch) {
         let isHeld = Latch()
         unsubscriber.async {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// The compiler that built the tests, for what only a compiler can tell.
+/// The compiler that built the tests, for facts that only a compiler knows.
 struct Compiler {
     private let executable: URL
     private let products: URL
@@ -11,8 +11,8 @@ struct Compiler {
 
     struct NotFound: Error {}
 
-    /// Finds the compiler, to be used in a language mode and with more options; for code of tests,
-    /// with what that imports.
+    /// Finds the compiler, for a language mode and more options. The code may import the modules of
+    /// the tests.
     init(mode: Int = 6, options: [String] = [], importingTests: Bool = false) throws {
         let candidates = Compiler.besideTheRuntime() + Compiler.inPath()
         guard
@@ -54,7 +54,7 @@ struct Compiler {
         }
     }
 
-    /// What the compiler says of a source file that may import Tether; of a main.swift, which has
+    /// The compiler's messages for a source file that may import Tether: a main.swift, which has
     /// code at its top level.
     func diagnostics(of source: String, isMain: Bool = false) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(
@@ -64,7 +64,7 @@ struct Compiler {
         let file = folder.appending(path: isMain ? "main.swift" : "Snippet.swift")
         try source.write(to: file, atomically: true, encoding: .utf8)
 
-        // Not `-typecheck`, which does not look at what is sent between isolations.
+        // Not `-typecheck`, which does not check values that are sent between isolations.
         return try run(
             executable,
             ["-emit-sil", "-o", folder.appending(path: "Snippet.sil").path, file.path]

@@ -92,11 +92,10 @@ struct DocumentedCode: Sendable {
 
     var prints: Bool { lines.contains { $0.contains("print(") } }
 
-    /// The block as a part of a file, with what stands around it in a user's program, and its
-    /// lines' own numbers.
+    /// The block as a part of a file, with the code around it in a user's program, and the line
+    /// numbers of the page.
     func part(number: Int) -> String {
-        // What waits for leaks without `await` blocks, and so does not compile in an async
-        // function.
+        // The block waits for leaks without `await`, and so does not compile in an async function.
         let isBlocking = lines.contains { $0.contains("Leaks") }
         let (before, after) =
             if first.hasPrefix("extension") {

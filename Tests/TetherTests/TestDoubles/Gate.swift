@@ -18,8 +18,7 @@ struct Gate: Sendable {
     }
 }
 
-/// What one thread waits for and another lets happen: closed until it is opened, then open for
-/// ever.
+/// A latch: one thread waits until another opens it. An open latch stays open.
 final class Latch: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 

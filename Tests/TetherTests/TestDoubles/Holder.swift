@@ -13,14 +13,13 @@ final class Holder<Object: AnyObject>: @unchecked Sendable {
     /// Not inlined, so that the optimiser cannot put the release off.
     @inline(never)
     func release() {
-        // Out first, so that what its `deinit` does may use this holder.
+        // Set to `nil` first, so that the object's `deinit` may use this holder.
         let last = object.take()
         withExtendedLifetime(last) {}
     }
 }
 
-/// Keeps an object's address from being used again, so that it can be asked after when the object
-/// has gone.
+/// Reserves an object's address, so that a test can look the object up after its deallocation.
 final class Trace: Sendable {
     private let reference: OwnerReference<AnyObject>
     private let identity: ObjectIdentifier

@@ -38,7 +38,7 @@ final class ManualExecutor: SerialExecutor {
     }
 }
 
-/// An actor with an executor of its own, that records what it is told.
+/// An actor with an executor of its own, which records the calls of its methods.
 actor Recorder {
     private let executor: ManualExecutor
     private(set) var entries: [String] = []

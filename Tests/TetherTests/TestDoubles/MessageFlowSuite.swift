@@ -3,20 +3,20 @@ import Testing
 
 @testable import Tether
 
-/// Tests of messages of which the main queue alone can tell what they are.
+/// Tests of messages that only the main queue can make.
 protocol MessageFlowSuite: Sendable, SendableMetatype {
     var center: ObserverCenter { get }
 }
 
 extension MessageFlowSuite {
-    /// What may be posted under the name of `AlbumDidClose`, here or elsewhere; `nil` makes no
-    /// message.
+    /// The payloads that may be posted under the name of `AlbumDidClose`, here or elsewhere; `nil`
+    /// makes no message.
     func postNote(_ number: Int?) {
         center.post(name: AlbumDidClose.name, object: nil, userInfo: number.map { ["number": $0] })
     }
 
-    /// Posts notes where nobody can tell what messages they make, because only the main queue can,
-    /// which the test has.
+    /// Posts notes on a thread that cannot make messages, because only the main queue can, and the
+    /// test occupies it.
     func postElsewhere(_ numbers: Int?...) {
         onThreads { for number in numbers { postNote(number) } }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Tether
 
-/// What the messages of tests are about.
+/// The subjects of the tests' messages.
 final class Album: Sendable {}
 
 struct AlbumDidChange: NotificationCenter.MainActorMessage {
@@ -67,7 +67,7 @@ struct SameNameAsAlbumDidClose: BridgedAsyncMessage {
     static var name: Notification.Name { AlbumDidClose.name }
 }
 
-/// Says nothing of what it says by being bridged.
+/// Declares no requirement that its bridging implies.
 struct AlbumDidRest: BridgedMainActorMessage {
     typealias Subject = Album
 }

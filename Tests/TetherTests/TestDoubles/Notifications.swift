@@ -8,7 +8,7 @@ extension Notification.Name {
 }
 
 extension Notification {
-    /// What `post(_:number:)` posted.
+    /// The number posted by `post(_:number:)`.
     var number: Int { userInfo?["number"] as? Int ?? -1 }
 }
 

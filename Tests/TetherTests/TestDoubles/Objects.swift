@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells when it ends.
+/// Reports its end.
 final class Ending: Sendable {
     private let body: @Sendable () -> Void
 

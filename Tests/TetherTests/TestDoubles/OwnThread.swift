@@ -24,14 +24,14 @@ struct OwnThreadTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == OwnThreadTrait {
-    /// For what blocks: `Gate`, `Latch`, `onThreads`, `allAtOnce`, `race`.
+    /// For blocking calls: `Gate`, `Latch`, `onThreads`, `allAtOnce`, `race`.
     static var ownThread: OwnThreadTrait { OwnThreadTrait() }
 }
 
 /// A failure in a test that blocks a thread which the concurrency library has for all tasks.
 func expectBlockingIsAllowed(sourceLocation: SourceLocation) {
-    // Not set on threads that a test makes, nor in a process that it starts, in which no other test
-    // is.
+    // Not set on a test's own threads, nor in a process that a test starts, because that process
+    // has no other test.
     if Test.current == nil { return }
     if OwnThread.isCurrent || MainQueue.isCurrent { return }
     Issue.record(

@@ -5,8 +5,8 @@ import Testing
 extension DispatchQueue {
     /// Waits until all that was posted to observers on this queue before has run.
     func settle(sourceLocation: SourceLocation = #_sourceLocation) {
-        // Twice, because what runs may post, and a drain on a concurrent queue leaves what is
-        // posted meanwhile to another one.
+        // Twice, because a block may post, and on a concurrent queue such a post may leave its
+        // block to another thread.
         for _ in 0..<2 {
             let gate = Gate()
             async(flags: .barrier) { gate.open() }
@@ -31,7 +31,7 @@ extension OperationQueue {
             while operationCount > 0 { waitUntilAllOperationsAreFinished() }
             return
         }
-        // Twice, because what runs may post.
+        // Twice, because a block may post.
         for _ in 0..<2 {
             let gate = Gate()
             addOperation { gate.open() }

@@ -12,8 +12,7 @@ func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
     if !condition { throw Foul(description: sentence()) }
 }
 
-/// Lets contestants meet, each on a thread of its own, once in every round, and checks what came of
-/// it.
+/// Lets contestants meet in every round, each on a thread of its own, and checks the result.
 ///
 /// The threads live through all rounds, and leave each start at the same moment. `TETHER_RACES` in
 /// the environment makes the rounds more or fewer.

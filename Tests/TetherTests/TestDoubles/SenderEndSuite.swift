@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Tether
 
-/// Tests of a sender whose end is logged, as is that of what its observers' handlers captured.
+/// Tests of a sender whose end is logged, as are the ends of its observers' captures.
 protocol SenderEndSuite: Sendable {
     var log: Log<String> { get }
 }

@@ -27,7 +27,7 @@ final class SmallCenter: NotifyingCenter {
 
     private let state = Locked(State())
     private let cancellation = Gate()
-    /// What happens, once, in the next registration.
+    /// An action during the next registration.
     private let interruption = Box<(@Sendable () -> Void)?>(nil)
 
     /// How many closures were registered, in all.

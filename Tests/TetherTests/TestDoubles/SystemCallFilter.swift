@@ -41,8 +41,8 @@ enum SystemCallFilter {
 
     private typealias Control = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
 
-    /// Lets a call fail with an error: always, or where one of its arguments, of which some bits
-    /// are looked at, has a value.
+    /// Lets a call fail with an error: always, or if some bits of one of its arguments have a
+    /// value.
     static func refuse(
         _ call: UInt32, where argument: (number: UInt32, mask: UInt32, value: UInt32)? = nil,
         with error: Int32

@@ -16,7 +16,7 @@ enum TargetKind: CaseIterable, CustomTestStringConvertible {
     var testDescription: String { "\(self)" }
 }
 
-/// A target that a test can wait for, and that tells whether it is where the code runs.
+/// A target that a test can wait for, and that knows whether the code runs on it.
 final class TargetPlace: Sendable {
     let target: DeliveryTarget
     private let check: @Sendable () -> Bool
@@ -74,7 +74,7 @@ final class TargetPlace: Sendable {
 
     deinit { end() }
 
-    /// Waits until what was posted before has been delivered.
+    /// Waits until all earlier posts have been delivered.
     func settle(sourceLocation: SourceLocation = #_sourceLocation) async {
         let (center, last) = (ObserverCenter(), Latch())
         // Behind all else: there is one order for all observers on a target.

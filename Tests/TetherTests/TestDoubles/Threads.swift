@@ -82,7 +82,7 @@ final class JoinableThread: Sendable {
     }
 }
 
-/// A thread of the system, which can be waited for whatever ends it.
+/// A thread of the system, joined at any kind of end.
 ///
 /// SAFETY: `thread` is written before the initialiser returns, and not used by the thread itself;
 /// `join` is called once.

@@ -24,7 +24,7 @@ struct TracedEvent {
     /// A phase and a name, as `B post sample`.
     var description: String { "\(phase) \(name)" }
 
-    /// The events in a file, whose times do not fall, but of which a thread's name has that of the
+    /// The events of a file. Their times do not fall, but the name of a thread has the time of the
     /// thread's first event.
     static func read(_ file: URL) throws -> [TracedEvent] {
         let array = try JSONSerialization.jsonObject(with: Data(contentsOf: file))

@@ -9,13 +9,13 @@ protocol Parameterised<Value> {
     associatedtype Value = Int
 }
 
-/// What all wrappings can wrap.
+/// The values that every wrapping accepts.
 protocol Wrappable: AnyObject, OneTable, OtherTable, Constrained, Parameterised, Error, Hashable
 where Value == Int {}
 
 extension NotificationObserver: Error, Wrappable {}
 
-/// A way in which an object gets into an `Any`.
+/// A way for an object to be stored in an `Any`.
 struct Wrapping: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let wrap: @Sendable (any Wrappable) -> Any?
@@ -25,7 +25,7 @@ struct Wrapping: Sendable, CustomTestStringConvertible {
         self.wrap = wrap
     }
 
-    /// What a generic function makes of a value, whose type may be an existential.
+    /// A generic function's `Any` of a value, whose type may be an existential.
     private static func boxed<Value>(_ value: Value) -> Any { value }
     private static func optional<Object: Wrappable>(_ object: Object) -> Any {
         Optional(object) as Any

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tether
 
-/// The fence for all threads, on which the order of what posting threads announce rests on x86; see
+/// The fence for all threads, which orders the stores of posting threads on x86; see
 /// `ThreadRecord`.
 @Suite(.ownThread) struct MemoryFenceTests {
     @Test func `R2 a fence that is refused at the start is not relied on`() async {

@@ -1,6 +1,6 @@
 import Testing
 
-/// What keeps tests from waiting for each other.
+/// Tests do not wait for each other.
 @Suite struct OwnThreadTests {
     private func passOpenGate() {
         let gate = Gate()

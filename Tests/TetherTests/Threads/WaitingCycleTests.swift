@@ -72,7 +72,7 @@ import Testing
 
     @Test func `R2 one observer's handlers on three threads that wait for each other are detected`()
     {
-        // The first waits for the two others, each of which would wait for it.
+        // The first waits for the two others; each of them would wait for the first.
         #expect(count(waitForItself(onThreads: 3)) == [1, 2])
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tether
 
-/// What a trace tells of ends, and why they come. Each test has a process of its own.
+/// The traced ends, with their causes. Each test has a process of its own.
 @Suite(.ownThread, .serialized) struct TraceEndTests {
     @Test func `L5 R7 a once observer that is stopped before its delivery was not called`() async {
         await #expect(processExitsWith: .success) {

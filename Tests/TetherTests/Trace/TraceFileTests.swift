@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tether
 
-/// A trace's file: what becomes of it, and who may write it.
+/// A trace's file: its content, its errors, and its writers.
 @Suite(.ownThread, .serialized) struct TraceFileTests {
     @Test func `L5 a trace of a process that crashes has all until then, its handler open`()
         async throws

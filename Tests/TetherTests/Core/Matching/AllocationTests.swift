@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-/// What posting asks of the allocator, counted by calls and not by what is live after it.
+/// The allocations of a post, counted by calls, not by live memory.
 @Suite(.ownThread, .enabled(if: counts_allocations(), "A sanitizer has an allocator of its own."))
 struct AllocationTests {
     /// How often the calling thread asks the allocator in one post, once everything is warm.

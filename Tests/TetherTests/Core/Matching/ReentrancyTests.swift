@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tether
 
-/// What a handler may do to the center that is calling it.
+/// Calls of a handler to the center that is calling it.
 @Suite(.ownThread) struct ReentrancyTests {
     private let center = ObserverCenter()
 

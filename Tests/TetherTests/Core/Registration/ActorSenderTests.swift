@@ -4,7 +4,8 @@ import Testing
 
 @testable import Tether
 
-/// Actors as senders: what observes them ends by itself, wherever their last reference goes.
+/// Actors as senders: their observers end by themselves, on any thread that releases the last
+/// reference.
 @Suite struct ActorSenderTests {
     private let center = ObserverCenter()
 
@@ -25,7 +26,7 @@ import Testing
         var posts: Bool { self == .isolatedDeinit || self == .ownExecutorIsolatedDeinit }
     }
 
-    /// Observes a sender; what the handler captures opens a gate when it goes.
+    /// Observes a sender. The end of the handler's capture opens a gate.
     private func observe(_ sender: any SenderActor, _ posts: Log<String>, _ gone: Gate)
         -> NotificationObserver
     {

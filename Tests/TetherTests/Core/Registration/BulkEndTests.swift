@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// What other ends find while a bulk end is under way.
+/// Other ends during a bulk end.
 @Suite struct BulkEndTests {
     @Test func `R8 R9 an observer that is stopped during a bulk end releases its captures at once`()
     {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tether
 
-/// What a sender's `deinit` has enqueued, and what becomes of it.
+/// Deliveries enqueued by a sender's `deinit`.
 @Suite struct EndedSenderTests: SenderEndSuite {
     let log = Log<String>()
 

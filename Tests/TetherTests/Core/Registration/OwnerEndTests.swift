@@ -55,8 +55,8 @@ import Testing
         }
         #expect(center.core.count == 499)
         first.release()
-        // Where what an observer captured goes before its owner's deinit, the last of the chain is
-        // the first to go.
+        // Captures are released before their owner's deinit, so the last owner of the chain is
+        // deallocated first.
         let order = (0..<500).map { "\($0) deinit" }
         #expect(log.entries == (endsFollowDeinit ? order : order.reversed()))
         #expect(center.core.isEmpty)

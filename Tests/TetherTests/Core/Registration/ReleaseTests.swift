@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tether
 
-/// When what a handler captured is released.
+/// The moment of the release of a handler's captures.
 @Suite(.ownThread) struct ReleaseTests {
     private let center = ObserverCenter()
     private let log = Log<String>()
@@ -31,7 +31,7 @@ import Testing
             observeCapturing {
                 center.post(name: .other, object: nil)
                 log.add("inner post ended")
-                // Some builds hold what a handler captured while it runs, whatever the center does.
+                // In some builds a running handler retains its captures itself.
                 #expect(!center.core.isEmpty)
             })
         let stopping = center.observe(.other) { _ in token.value!.cancel() }
@@ -129,7 +129,7 @@ import Testing
         let post = HeldPost(on: center)
         token.cancel()
         #expect(log.entries == ["released"])
-        // The memory, in which that post may look at the gate; and the name, which had no other
+        // The memory, because that post may read the state; and the name, which had no other
         // observer.
         #expect(kept() == 2)
         post.end()

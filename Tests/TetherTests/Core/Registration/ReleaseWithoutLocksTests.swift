@@ -19,9 +19,9 @@ import Testing
     private let center = ObserverCenter()
     private let releases = Log<String>()
 
-    /// Something that uses the center in all ways when it goes.
+    /// An object whose `deinit` uses the center in all ways.
     private func tag(_ label: String = "released") -> Ending {
-        // Weakly, because the center may be what is going.
+        // Weak, because the object may be released by the end of the center.
         Ending { [weak center, releases] in
             releases.add(label)
             guard let center else { return }

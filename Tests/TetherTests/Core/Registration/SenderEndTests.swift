@@ -55,7 +55,7 @@ import Testing
     {
         let center = ObserverCenter()
         let sender = lastWordSender(center)
-        // Reached first, with its owner gone.
+        // Reached first, with a deallocated owner.
         center.observe(.sample, owner: sender.object!) { [log] _, _ in log.add("own") }
         let token = center.observe(.sample, from: sender.object!) { [log] _ in log.add("stranger's")
         }

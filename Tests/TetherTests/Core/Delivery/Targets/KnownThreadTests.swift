@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Tether
 
-/// Threads that are found by their objects, of which one may have the address of another that has
-/// exited.
+/// Threads that are found by their objects. A new object may have the address of an exited
+/// thread's.
 @Suite(.ownThread) struct KnownThreadTests {
     @Test
     func

@@ -4,8 +4,8 @@ import Testing
 import Tether
 import XCTest
 
-/// The main thread has the main queue, and the main actor, in all of its code, also in what it runs
-/// for another queue.
+/// The main thread has the main queue, and the main actor, in all of its code, also in blocks that
+/// it runs for another queue.
 final class MainThreadSyncTests: XCTestCase {
     private let queue = DispatchQueue(label: "other")
 

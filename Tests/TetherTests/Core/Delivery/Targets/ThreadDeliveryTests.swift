@@ -37,7 +37,7 @@ final class ThreadDeliveryTests: ThreadDeliveryTestCase {
             goOn.open()
             done.pass()
             XCTAssertEqual(log.entries, ["first"] + (0..<1000).map(String.init))
-            // The pass in which they are delivered, and one or two for the wake-up.
+            // One pass for the deliveries, and one or two for the wake-up.
             XCTAssertLessThan(passes.load(ordering: .relaxed), 5)
             withExtendedLifetime(token) {}
         }

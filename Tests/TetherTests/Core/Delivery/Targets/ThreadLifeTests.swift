@@ -26,8 +26,8 @@ final class ThreadLifeTests: ThreadDeliveryTestCase {
         withExtendedLifetime(token) {}
     }
 
-    /// D5: what is pending when the thread exits is dropped and counted, its payload freed; so is
-    /// what comes later.
+    /// D5: the thread's exit drops and counts pending deliveries, and releases their payload. Later
+    /// deliveries are dropped, too.
     func testD5DeliveriesToAnExitedThreadAreDroppedAndCounted() {
         let (isStarted, mayExit) = (Gate(), Gate())
         let target = Log<DeliveryTarget>()

@@ -32,7 +32,7 @@ import Tether
             }
         }
         #expect(log.entries == ["1", "2", "3", "inline", "behind it"])
-        // What the main queue does not stand for is not lost silently.
+        // Deliveries on a thread without a run loop are not lost silently.
         #expect(center.audit().map(\.pending) == [0, 4])
         withExtendedLifetime((token, custom)) {}
     }
