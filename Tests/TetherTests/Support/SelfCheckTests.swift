@@ -63,9 +63,9 @@ import Testing
         ) {
             var state = SequenceBuffer.State()
             state.elements.append(.init(notification: Notification(name: .sample)))
-            state.checkInvariants(.bufferingNewest(1))
+            state.checkInvariants(.newest(1))
             state.elements.append(.init(notification: Notification(name: .sample)))
-            state.checkInvariants(.bufferingNewest(1))
+            state.checkInvariants(.newest(1))
         }
         expectStop("A sequence has more notifications than its limit.", result)
     }
