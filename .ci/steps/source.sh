@@ -19,7 +19,81 @@ citations() {
         fi
     done
     echo "$count lines of the contract were looked for."
+    # A test of many lines says little about each of them. A name stands behind `func`, or on a line of its own.
+    if grep -rnE --include='*.swift' '^( *(@Test.* )?(private )?func| +) *`([A-Z][0-9]+ ){4}' Tests; then
+        echo 'These tests cite more than three lines.'
+        missing=1
+    fi
     ((count > 0 && missing == 0))
 }
 
 format() { swift format lint --strict --recursive Sources Tests Examples Package.swift; }
+
+# Comments and pages use nouns: of each 1,000 words few are question words or pronouns, and observers are
+# never said to go. Prints the places of a group that has too many. Code, tables and headings are not read.
+plain_words() {
+    local bad=0
+    count_words 'comments of Sources' $(git ls-files 'Sources/*.swift' 'Sources/*.[ch]') || bad=1
+    # Tests and examples speak of their own objects with more pronouns, and the heads of examples are a program's output.
+    pronouns=85 questions=4 count_words 'comments of Tests' $(git ls-files 'Tests/*.swift' 'Tests/*.[ch]') || bad=1
+    pronouns=80 questions=6 going=5 count_words 'comments of Examples' $(git ls-files 'Examples/*.swift') || bad=1
+    count_words pages README.md $(git ls-files 'Sources/*.md') || bad=1
+    return "$bad"
+}
+
+# count_words NAME FILE...: counts for each 1,000 words, with limits in the variables.
+count_words() {
+    awk -v name="$1" -v pronouns="${pronouns:-50}" -v questions="${questions:-3}" -v going="${going:-0.5}" '
+        BEGIN {
+            limit["question words"] = questions; limit["pronouns"] = pronouns; limit["going"] = going
+            limit["telling"] = going; limit["fronted which"] = 1.5
+            list("question words", "what who whoever whatever whom")
+            list("pronouns", "it its this that those these one ones they them")
+            list("going", "goes gone")
+            list("telling", "tell tells told")
+            list("preposition", "of for in on by from to at under after before with")
+        }
+        function list(group, text, i, n, parts) {
+            n = split(text, parts, " ")
+            for (i = 1; i <= n; i++) kinds[parts[i]] = group
+        }
+        function hit(group, line) {
+            hits[group]++
+            if (group != "pronouns") places[group] = places[group] "\n    " FILENAME ":" FNR ": " line
+        }
+        function read(text, line, i, n, parts, word) {
+            gsub(/`[^`]*`/, " ", text)
+            gsub(/<doc:[^>]*>|\]\([^)]*\)/, " ", text)
+            gsub(/[^A-Za-z\x27]+/, " ", text)
+            n = split(tolower(text), parts, " ")
+            for (i = 1; i <= n; i++) {
+                word = parts[i]
+                words++
+                if (kinds[word] in limit) hit(kinds[word], line)
+                if (word == "which" && kinds[previous] == "preposition") hit("fronted which", line)
+                previous = word
+            }
+        }
+        FNR == 1 { code = 0; previous = "" }
+        FILENAME ~ /\.md$/ {
+            if ($1 ~ /^```/) code = !code
+            else if (!code && $1 !~ /^[#|@<]/) read($0, $0)
+            next
+        }
+        $1 ~ /^(\/\/|\*)/ && $0 !~ /MARK|swift-format|- Param/ {
+            if ($2 ~ /^```/) code = !code
+            else if (!code) read($0, $0)
+            next
+        }
+        { code = 0 }
+        END {
+            for (group in limit) {
+                count = 1000 * hits[group] / (words + 1)
+                if (count <= limit[group]) continue
+                printf "%s: %.1f %s for each 1,000 words; at most %s.%s\n", name, count, group, limit[group], places[group]
+                bad = 1
+            }
+            printf "%s: %d words were read.\n", name, words
+            exit bad
+        }' "${@:2}"
+}
